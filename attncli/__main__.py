@@ -7,9 +7,7 @@ import sys
 from collections.abc import Sequence
 
 try:
-    from attncli.commands.session import Session
-    from attncli.commands.shared.exit_code import Boundary, tell
-    from attncli.commands.shared.stdout import let_go_of_stderr, stand_in_for_closed
+    from attncli.commands.session import Boundary, Session, let_go_of_stderr, stand_in_for_closed, tell
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -30,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     session = Session()
     with Boundary(session) as boundary:
         if words in PLAIN_DUE:
-            from attncli.commands.printed.printed_due import report
+            from attncli.commands.cards import report
 
             report(session, at=None, as_json="--json" in words)
         else:

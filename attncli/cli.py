@@ -2,54 +2,60 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from attncli.commands.session import COMPLETION_VARIABLE, Session
+from attncli.domain.text import LANGS, cells, left, wrapped
 from attncli.errors import UsageError
+from attncli.words.in_chinese import in_chinese, told_in
 
 COMMANDS: dict[str, str] = {
-    "answer": "attncli.commands.answer:answer",
-    "backup": "attncli.commands.backup:backup",
+    "answer": "attncli.commands.cards:answer",
+    "backup": "attncli.commands.data:backup",
     "bank": "attncli.commands.authoring:bank",
-    "bury": "attncli.commands.hold:bury",
+    "bury": "attncli.commands.cards:bury",
     "cards": "attncli.commands.cards:cards",
     "challenges": "attncli.commands.challenges:challenges",
     "cohort": "attncli.commands.cohort:cohort",
-    "completion": "attncli.commands.completion:completion",
-    "config": "attncli.commands.config:config",
+    "completion": "attncli.commands.setup:completion",
+    "config": "attncli.commands.setup:config",
     "doctor": "attncli.commands.setup:doctor",
-    "drill": "attncli.commands.drill:drill",
-    "due": "attncli.commands.due:due",
+    "drill": "attncli.commands.practise:drill",
+    "due": "attncli.commands.cards:due",
     "experiment": "attncli.commands.experiments:experiment",
     "export": "attncli.commands.data:export",
     "grade": "attncli.commands.grade:grade",
-    "hint": "attncli.commands.hint:hint",
-    "import": "attncli.commands.import_reviews:import_",
-    "ladder": "attncli.commands.ladder:ladder",
-    "mcp": "attncli.commands.mcp:mcp",
+    "hint": "attncli.commands.challenges:hint",
+    "import": "attncli.commands.data:import_",
+    "ladder": "attncli.commands.experiments:ladder",
+    "mcp": "attncli.commands.setup:mcp",
     "mock": "attncli.commands.practise:mock",
-    "new": "attncli.commands.new:new",
-    "optimize": "attncli.commands.optimize:optimize",
-    "plan": "attncli.commands.plan:plan",
-    "quiz": "attncli.commands.quiz:quiz",
-    "restore": "attncli.commands.restore:restore",
-    "review": "attncli.commands.review:review",
-    "serve": "attncli.commands.serve:serve",
-    "show": "attncli.commands.show:show",
-    "solution": "attncli.commands.solution:solution",
-    "start": "attncli.commands.start:start",
-    "stats": "attncli.commands.stats:stats",
-    "suspend": "attncli.commands.hold:suspend",
-    "sync": "attncli.commands.sync:sync",
-    "undo": "attncli.commands.undo:undo",
-    "unsuspend": "attncli.commands.hold:unsuspend",
-    "verify": "attncli.commands.verify:verify",
+    "new": "attncli.commands.authoring:new",
+    "optimize": "attncli.commands.setup:optimize",
+    "plan": "attncli.commands.cards:plan",
+    "quiz": "attncli.commands.practise:quiz",
+    "restore": "attncli.commands.data:restore",
+    "review": "attncli.commands.practise:review",
+    "serve": "attncli.commands.setup:serve",
+    "show": "attncli.commands.cards:show",
+    "solution": "attncli.commands.challenges:solution",
+    "start": "attncli.commands.challenges:start",
+    "stats": "attncli.commands.cards:stats",
+    "suspend": "attncli.commands.cards:suspend",
+    "sync": "attncli.commands.data:sync_",
+    "undo": "attncli.commands.cards:undo",
+    "unsuspend": "attncli.commands.cards:unsuspend",
+    "verify": "attncli.commands.challenges:verify",
 }
 
 
@@ -156,7 +162,7 @@ def cli(ctx: click.Context) -> None:
     """
     ctx.ensure_object(Session)
     if ctx.invoked_subcommand is None:
-        from attncli.commands.shared.open_app import open_app
+        from attncli.commands.session import open_app
 
         ctx.exit(open_app("home", "`attn due` says what is due without it"))
 
@@ -190,7 +196,6 @@ def run(words: Sequence[str], current: Session) -> int:
 
 
 def _read_ahead(words: Sequence[str], current: Session) -> None:
-    from attncli.commands.shared.read_ahead import read_ahead
 
     read_ahead(words, current)
 
@@ -199,7 +204,6 @@ def _in_words(current: Session) -> click.Group:
     """The commands, with the words of the learner's language."""
     if current.told_in == "en":
         return cli
-    from attncli.commands.shared.chinese_help import with_chinese_help
 
     told = with_chinese_help(cli)
     assert isinstance(told, Commands), "a copy is what was copied"
@@ -211,3 +215,111 @@ def _usage(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "attn"
     message = error.format_message().rstrip(".")
     return message if "`" in message or "did you mean" in message.lower() else f"{message}; see `{path} --help`"
+
+
+# What a call says of its language and its folder, where the parser has not read it to its end.
+
+
+def read_ahead(words: Sequence[str], current: Session) -> None:
+    """Takes over `--lang` and `--home` from `words`, wherever they stand, unless they were read already.
+
+    `--help` ends a call before the options behind it are read, and so does a mistake.
+    """
+    for name, value in _given(words):
+        if name == "--lang" and current.lang_option is None:
+            current.lang_option = next((lang for lang in LANGS if lang == value), None)
+        if name == "--home" and current.home_folder is None and value:
+            current.home_folder = Path(value)
+
+
+def _given(words: Sequence[str]) -> list[tuple[str, str]]:
+    apart = [(name, value) for name, value in pairwise(words) if name in ("--lang", "--home")]
+    return apart + [(name, value) for name, sign, value in (word.partition("=") for word in words) if sign]
+
+
+# `--help` in Chinese: the same commands with the words of the tables, laid out in cells.
+#
+# Click asks the methods of `HelpFormatter` and the attributes of a command for whatever it prints; what these are here
+# is Chinese. A command is copied, and itself stays as it was.
+
+_Command = TypeVar("_Command", bound=click.Command)
+_EXTRA = re.compile(r"(?P<help>.*?)(?:  )?\[(?P<extra>[^\[\]]*)\]", re.DOTALL)
+
+
+class ChineseFormatter(click.HelpFormatter):
+    """Click's layout, measured in cells."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        first = f"{prefix or _said('Usage: ')}{prog} "
+        self._write_beside(first, wrapped(args, max(self.width - cells(first), 20)))
+
+    def write_heading(self, heading: str) -> None:
+        self.write(f"{'':{self.current_indent}}{_said(heading)}：\n")
+
+    def write_text(self, text: str) -> None:
+        indent = " " * self.current_indent
+        paragraphs = [wrapped(part, self.width - len(indent)) for part in text.split("\n\n")]
+        self.write("\n\n".join("\n".join(f"{indent}{line}" for line in lines) for lines in paragraphs) + "\n")
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        told = [(first, _with_extra(second)) for first, second in rows]
+        widest = max(cells(first) for first, _ in told)
+        column = self.current_indent + min(widest, col_max) + col_spacing
+        for first, second in told:
+            name = " " * self.current_indent + first
+            if second and cells(name) + col_spacing > column:
+                self.write(f"{name}\n")
+                name = ""
+            self._write_beside(left(name, column), wrapped(second, max(self.width - column, 10)))
+
+    def _write_beside(self, first: str, lines: list[str]) -> None:
+        indent = " " * cells(first)
+        for number, line in enumerate(lines):
+            self.write(f"{indent if number else first}{line}".rstrip() + "\n")
+
+
+class ChineseContext(click.Context):
+    """What Click hands from a command to its help."""
+
+    formatter_class = ChineseFormatter
+
+
+def with_chinese_help(command: _Command) -> _Command:
+    """A copy of `command`, and of those below it, whose help is Chinese."""
+    told = copy(command)
+    told.context_class = ChineseContext
+    told.options_metavar = _said(command.options_metavar or "")
+    told.help = _paragraphs(inspect.cleandoc(command.help or ""))
+    told.short_help = re.split("[。：；]", told.help, maxsplit=1)[0]
+    told.params = [_in_chinese(parameter) for parameter in command.params]
+    if isinstance(command, click.Group) and isinstance(told, click.Group):
+        told.commands = {name: with_chinese_help(inner) for name, inner in command.commands.items()}
+        told.subcommand_metavar = _said(command.subcommand_metavar)
+    return click.help_option("-h", "--help", help=_said("Show this message and exit."))(told)
+
+
+def _said(text: str) -> str:
+    return told_in("zh", text)
+
+
+def _paragraphs(text: str) -> str:
+    """Each paragraph in Chinese, or as it is where no table has it."""
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    return "\n\n".join(map(_said, paragraphs))
+
+
+def _in_chinese(parameter: click.Parameter) -> click.Parameter:
+    told = copy(parameter)
+    if isinstance(told, click.Option):
+        told.help = _said(told.help or "")
+        told.metavar = told.metavar or in_chinese(told.type.name.upper())
+    return told
+
+
+def _with_extra(text: str) -> str:
+    """The text of an option with Click's `[default: 20; x>=1]` behind it."""
+    found = _EXTRA.fullmatch(text)
+    if not found:
+        return text
+    said = "；".join(map(_said, found["extra"].split("; ")))
+    return f"{found['help']}［{said}］"

@@ -9,7 +9,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.rungs import RUNGS, CaseRung
+from attncli.domain.challenge import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
 
@@ -191,7 +191,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    from attncli.files import write_whole
+    from attncli.paths import write_whole
 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

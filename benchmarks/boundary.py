@@ -12,14 +12,13 @@ from typing import Any
 
 import torch
 
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.challenge import Folder
+from attncli.judge.case import profile_of
+from attncli.judge.challenge import Demands, Folder
+from attncli.judge.exam import drawn
 from attncli.judge.examiner import Examiner
 from attncli.judge.questions import Values
 from attncli.judge.reference import as_given, run_reference
-from attncli.judge.searching.streams import drawn
 from attncli.judge.submission import Budget, Submission
-from attncli.judge.truth.demands import Demands
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.zygote_client import ZygoteClient
 from timing import ROOT

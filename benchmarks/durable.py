@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attncli import paths
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice.workspace import Workspace
 

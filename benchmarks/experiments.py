@@ -12,9 +12,7 @@ import re
 import sys
 import time
 
-from attncli.experiments.catalogue import catalogue
-from attncli.experiments.results import SeedOutcome
-from attncli.experiments.runner import ChildRun
+from attncli.experiments.runner import ChildRun, SeedOutcome, catalogue
 from attncli.paths import bundled_impl
 
 LONGEST_LIST = 100

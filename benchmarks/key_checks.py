@@ -9,16 +9,15 @@ from typing import Any
 
 from textual.widgets import TextArea
 
-from attncli.domain.log_row_json import line_of, row_of_line
+from attncli.domain.log_row import line_of, row_of_line
 from attncli.errors import Unfit
 from attncli.paths import Home
 from attncli.practice import mock_log
-from attncli.practice.log.undo import take_back
+from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.editor import EditorScreen
-from attncli.tui.screens.mock_code import MockCodeScreen
-from attncli.tui.screens.mock_interview import MockInterviewScreen
+from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen
 from attncli.tui.screens.review import ReviewScreen
 
 UNDONE_AFTER_A_SITTING = 2

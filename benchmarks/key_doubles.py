@@ -10,19 +10,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.case_answers import BothAnswers
-from attncli.domain.grade_report import Counterexample, GradeReport
-from attncli.domain.grade_report_json import check_of, report_of
+from attncli.domain.grade_report import BothAnswers, Counterexample, GradeReport, check_of, report_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
-from attncli.experiments.catalogue import Experiment
-from attncli.experiments.results import SeedOutcome, outcome_of
+from attncli.experiments.runner import Experiment, SeedOutcome, outcome_of
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.warm_judge import GradingCancelled, TryRequest, WarmJudge
+from attncli.practice.grade import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
-from attncli.tui.routes import Route
 from attncli.tui.screens import experiment as experiment_screen
+from attncli.tui.screens.base import Route
 
 GRADING_SECONDS = 0.02
 

@@ -12,9 +12,8 @@ from random import Random
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.paths import Home
-from attncli.practice.cards import hold, tag_flag_note
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.mock import MockInterview
+from attncli.practice import record
+from attncli.practice.mock import MockInterview, MockWish
 from attncli.practice.new_card import add_card
 from attncli.practice.workspace import Workspace
 
@@ -77,9 +76,9 @@ def _with_history(home: Home) -> None:
     _fill(home, REVIEWS)
     with _open(home) as workspace:
         for card in Random(3).sample(workspace.store.index.card_ids(), 12):
-            tag_flag_note.toggle_tag(workspace, card, "hard")
-            tag_flag_note.set_note(workspace, card, "ask again 再看")
-            hold.suspend(workspace, card)
+            record.toggle_tag(workspace, card, "hard")
+            record.set_note(workspace, card, "ask again 再看")
+            record.suspend(workspace, card)
         for number in range(4):
             add_card(workspace, "mine", f"Own question {number}?", "An answer of one's own, in a sentence or two.")
         workspace.read_banks()

@@ -21,10 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from attncli.ladder.blame import Engines, climb
-from attncli.ladder.climb_report import where
-from attncli.ladder.engine import Files
-from attncli.ladder.pieces import BY_ID, PIECES, Piece
+from attncli.ladder.engine import BY_ID, PIECES, Engines, Files, Piece, climb, where
 from attncli.paths import bundled_impl
 from attncli.sandbox.zygote_client import ZygoteClient
 

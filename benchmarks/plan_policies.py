@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from attncli.memory.forecast import expected_recall, scenarios
-from attncli.memory.last_pass import pass_days
-from attncli.memory.learner_curve import Curve, Trial, likely, middle, weigh
-from attncli.memory.plan_day import Item, Outlook, study_order
-from attncli.memory.stability import StabilityGrowth, first_shares
-from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS, usual_seconds
+from attncli.memory.forecast import (
+    Curve,
+    Item,
+    Outlook,
+    StabilityGrowth,
+    Trial,
+    expected_recall,
+    first_shares,
+    likely,
+    middle,
+    scenarios,
+    study_order,
+    weigh,
+)
+from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, pass_days, usual_seconds
 from simulated_learners import AGAIN, MODELS, Learner
 
 GROWTH = StabilityGrowth()

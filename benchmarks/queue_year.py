@@ -21,11 +21,10 @@ from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from attncli.domain.siblings import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
-from attncli.memory.interval_fuzz import fuzzed_days
-from attncli.memory.minutes_per_day import DayMinutes, Studied
-from attncli.memory.stability import StabilityGrowth
-from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS
+from attncli.domain.card import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
+from attncli.memory.forecast import StabilityGrowth
+from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, DayMinutes, Studied
+from attncli.memory.scheduler import fuzzed_days
 from simulated_learners import AGAIN, MODELS, Learner
 
 GROWTH = StabilityGrowth()

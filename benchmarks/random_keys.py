@@ -37,8 +37,7 @@ from textual.worker import WorkerFailed
 
 import key_acts
 from attncli.paths import Home
-from attncli.practice.first_run import is_first_run
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import Workspace, is_first_run
 from key_acts import CHALLENGES, SETTLING_SECONDS, Act, draw, perform
 from key_checks import Broken, Witness
 from key_doubles import PlayedApp, install

@@ -23,10 +23,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.bank.rules.repair_rules import load_repairs
-from attncli.domain.challenge import Challenge
+from attncli.bank.challenge_rules import load_repairs
+from attncli.domain.challenge import MOST_BUGS, Challenge, Repair, drawn, planted
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
 from attncli.judge.client import GradeRequest, Judge
 from attncli.practice.grade import specification
 from grading import all_challenges
@@ -64,8 +63,7 @@ class Rounds:
     def __init__(self, challenge: Challenge, judge: Judge, stream: int) -> None:
         from attncli.judge.challenge import Folder
         from attncli.judge.exam import Exam
-        from attncli.judge.naming.planted_bugs_left import PlantedFiles
-        from attncli.judge.repairs import probes
+        from attncli.judge.repairs import PlantedFiles, probes
 
         self.challenge, self.judge, self.stream = challenge, judge, stream
         self.folder = Folder(specification(challenge), Path(challenge.folder))

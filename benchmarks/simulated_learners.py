@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from random import Random
 
-from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, StabilityGrowth
+from attncli.memory.forecast import FIRST_RATINGS, PUBLISHED, StabilityGrowth
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 RATING_IF_RECALLED = ((HARD, 0.15), (GOOD, 0.75), (EASY, 0.10))

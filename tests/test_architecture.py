@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from attncli.domain.allowed_imports import IMPORTS
+from attncli.domain.challenge import IMPORTS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "attncli"
@@ -347,10 +347,10 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.practice.review", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
         (
-            "import attncli.experiments.runner, attncli.experiments.experiment_report",
+            "import attncli.experiments.runner, attncli.experiments.plots",
             {"torch", "rich", "yaml", "sqlite3"},
         ),
-        ("import attncli.ladder.blame, attncli.ladder.climb_report", TEXT_ALONE),
+        ("import attncli.ladder.engine, attncli.ladder.engine", TEXT_ALONE),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from attncli import paths
 from attncli.judge.client import Judge
-from attncli.practice import challenge_faults
+from attncli.practice import verify
 from attncli.practice.verify import prove_one
 from attncli.practice.workspace import Workspace
 
@@ -51,7 +51,7 @@ def test_every_right_solution_is_accepted_and_every_wrong_one_rejected(id, chall
 def faults(tmp_path_factory):
     home = paths.home(tmp_path_factory.mktemp("home"), {})
     with Workspace.open(home, lambda: datetime(2026, 1, 1, tzinfo=UTC)) as workspace:
-        return challenge_faults.faults(workspace, [])
+        return verify.faults(workspace, [])
 
 
 @pytest.mark.parametrize("id", IDS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.files import cannot_write, put_text, replace_whole, write_bytes, write_whole
+from attncli.paths import cannot_write, put_text, replace_whole, write_bytes, write_whole
 
 
 def test_what_is_written_is_there_and_nothing_else(tmp_path: Path) -> None:

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from keyword import kwlist
 from random import Random
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
-from attncli.domain.text import Lang, Localised
-from attncli.errors import NotFound
-from attncli.export.anki_markup import block, code, inline, plain
-from attncli.practice.cards.marking import right_order, shuffled_items, shuffled_options
-from attncli.practice.marking import draw, shown
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+from attncli.anki.package import (
+    FIRST_EASE,
+    LEAST_EASE,
+    AnkiCalendar,
+    AnkiReview,
+    AnkiSchedule,
+    CardType,
+    Fill,
+    ReviewType,
+    own_guid,
+    package_bytes,
+)
+from attncli.domain.card import FROM_ANKI, Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.log_row import LogRow, Rating, Schedule, State
+from attncli.domain.text import LANGS, Lang, Localised, printable
+from attncli.errors import NotFound, NothingFound
+from attncli.export.render import card_parser, sanitised
+from attncli.memory.replay import standing_reviews
+from attncli.practice.marking import draw, right_order, shown, shuffled_items, shuffled_options
+from attncli.practice.workspace import Workspace
 from attncli.words import anki_texts as words
 from attncli.words.marking_texts import BETWEEN_LINES, FIX, LINE
 from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
+
+if TYPE_CHECKING:
+    import genanki
+
+    from attncli.memory.scheduler import Scheduler
+
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUMBERS = "①②③④⑤⑥⑦⑧"
@@ -167,3 +199,317 @@ def _follow_up(follow_up: FollowUp, lang: Lang, asked_of: AskedOf) -> str:
 def _listed(items: Iterable[str], tag: str = "ul") -> str:
     lines = "".join(f"<li>{item}</li>" for item in items)
     return f"<{tag}>{lines}</{tag}>" if lines else ""
+
+
+# A card's Markdown as Anki shows it: HTML, formulas for its MathJax, code with plain marks.
+
+_CODE = re.compile(
+    r"(?P<text>[rbf]?\"[^\"\n]*\"|[rbf]?'[^'\n]*')|(?P<em>\#[^\n]*)"
+    rf"|\b(?P<strong>{'|'.join(kwlist)})\b",
+    re.IGNORECASE,
+)
+_ANKI_TAG = re.compile(r"\[(?=(?:sound|anki|/?latex|/?\$\$?)[:\]])", re.IGNORECASE)
+
+
+def block(text: str) -> str:
+    """A text of paragraphs, lists, tables and code."""
+    return _safe(_parser().render(text).strip())
+
+
+def inline(text: str) -> str:
+    """A text that stands in a line."""
+    return _safe(_parser().renderInline(text.strip()))
+
+
+def code(source: str, numbered: bool = False) -> str:
+    """Code as it is, keywords strong and comments apart; its lines may bear numbers."""
+    lines = highlighted(source.rstrip()).split("\n")
+    if numbered:
+        lines = [f"{number:>2}  {line}" for number, line in enumerate(lines, 1)]
+    return _safe("<pre><code>" + "\n".join(lines) + "</code></pre>")
+
+
+def plain(text: str) -> str:
+    """Text in which nothing is mark-up."""
+    return _safe(escape(text))
+
+
+def highlighted(source: str) -> str:
+    """The source as HTML: `<strong>` for keywords, `<em>` for comments."""
+    parts, at = list[str](), 0
+    for found in _CODE.finditer(source):
+        parts.append(escape(source[at : found.start()]))
+        tag = "" if found["text"] or (found["strong"] and found[0] not in kwlist) else found.lastgroup
+        parts.append(f"<{tag}>{escape(found[0])}</{tag}>" if tag else escape(found[0]))
+        at = found.end()
+    return "".join([*parts, escape(source[at:])])
+
+
+def _safe(text: str) -> str:
+    """Sanitised, without what hides, and without the tags that Anki itself would obey."""
+    return _ANKI_TAG.sub("&#91;", sanitised(printable(text)))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = card_parser(_formula)
+    parser.add_render_rule("fence", _fence)
+    return parser
+
+
+def _formula(source: str, options: dict[str, bool]) -> str:
+    """For MathJax, which finds a formula between `\\(` and `\\)`, or `\\[` and `\\]`."""
+    opened, closed = ("\\[", "\\]") if options.get("display_mode") else ("\\(", "\\)")
+    return f"{opened}{escape(html.unescape(source).strip())}{closed}"
+
+
+def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    token = tokens[index]
+    shown = highlighted(token.content.rstrip()) if token.info.startswith("python") else escape(token.content.rstrip())
+    return f"<pre><code>{shown}</code></pre>\n"
+
+
+# The note type of the exported deck: its fields, what the two sides of a card show, and how that looks.
+
+NOTE_TYPE = 1_795_020_117
+"""For ever: by this number Anki knows the note type again."""
+PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
+FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
+_TOLD = {"Why": "explain", "Points": "points", "Pitfalls": "pitfalls", "Follow-ups": "follow-ups"}
+
+
+def note_type() -> genanki.Model:
+    """One card a note: the question in each language that is there, then the answer, short before long."""
+    import genanki
+
+    question = _each_language(_question)
+    template = {
+        "name": "attn",
+        "qfmt": f'<div class="about">{{{{About}}}}</div>{question}',
+        "afmt": f'{{{{FrontSide}}}}<hr id="answer">{_each_language(_answer)}{_optional("Sources", _sources())}',
+    }
+    css = files("attncli.export").joinpath("templates/anki.css").read_text(encoding="utf-8")
+    return genanki.Model(NOTE_TYPE, "attn", [{"name": name} for name in FIELDS], [template], css)
+
+
+def _each_language(shown: Callable[[Lang], str]) -> str:
+    sections = "".join(
+        _optional(f"Question ({lang})", f'<section class="{lang}">{shown(lang)}</section>') for lang in LANGS
+    )
+    return f'<div class="attn first-{{{{First language}}}}">{sections}</div>'
+
+
+def _question(lang: Lang) -> str:
+    return f"{{{{Question ({lang})}}}}"
+
+
+def _answer(lang: Lang) -> str:
+    told = "".join(
+        _optional(f"{part} ({lang})", f"<h2>{HEADINGS[word][lang]}</h2>{{{{{part} ({lang})}}}}")
+        for part, word in _TOLD.items()
+    )
+    return f"{{{{Answer ({lang})}}}}{told}"
+
+
+def _sources() -> str:
+    head = " · ".join(HEADINGS["sources"][lang] for lang in LANGS)
+    return f'<div class="sources">{head}{{{{Sources}}}}</div>'
+
+
+def _optional(field: str, shown: str) -> str:
+    return f"{{{{#{field}}}}}{shown}{{{{/{field}}}}}"
+
+
+# Schedules and the review log as Anki keeps them.
+
+SECONDS_A_DAY = 86_400
+LONGEST_ANSWER_IN_ANKI_MS = 60_000
+"""What Anki itself counts at most for one answer."""
+_EASE_STEPS = {Rating.AGAIN: -200, Rating.HARD: -150, Rating.GOOD: 0, Rating.EASY: 150}
+_TYPES = {
+    State.NEW: CardType.NEW,
+    State.LEARNING: CardType.LEARNING,
+    State.REVIEW: CardType.REVIEW,
+    State.RELEARNING: CardType.RELEARNING,
+}
+_REVIEW_TYPES = {
+    State.NEW: ReviewType.LEARNING,
+    State.LEARNING: ReviewType.LEARNING,
+    State.REVIEW: ReviewType.REVIEW,
+    State.RELEARNING: ReviewType.RELEARNING,
+}
+
+
+def anki_schedule(workspace: Workspace, card: str) -> AnkiSchedule:
+    """Where `card` stands, and its reviews, replayed under the settings that hold now."""
+    store = workspace.store
+    suspended, _ = store.schedules.hold(card)
+    schedule = store.schedules.get(card)
+    if schedule is None:
+        return AnkiSchedule(type=CardType.NEW, suspended=suspended)
+    reviews, ease = replayed(workspace.card_scheduler(card), store.log.of_subjects(store.index.names_of(card)))
+    return _standing(workspace, schedule, suspended, reviews, ease)
+
+
+def _standing(
+    workspace: Workspace, schedule: Schedule, suspended: bool, reviews: Sequence[AnkiReview], ease: int
+) -> AnkiSchedule:
+    policy = workspace.policy
+    steps = {State.LEARNING: policy.learning_steps, State.RELEARNING: policy.relearning_steps}.get(schedule.state, ())
+    return AnkiSchedule(
+        type=_TYPES[schedule.state],
+        suspended=suspended,
+        due_day=schedule.due_day,
+        due_at=schedule.due_at,
+        interval_days=max(1, round(schedule.interval_days)) if schedule.state is not State.LEARNING else 0,
+        ease=ease,
+        repetitions=schedule.repetitions,
+        lapses=schedule.lapses,
+        steps_left=max(1, len(steps) - (schedule.step or 0)) if steps else 0,
+        stability_days=schedule.stability_days,
+        difficulty=schedule.difficulty,
+        desired_retention=policy.desired_retention,
+        decay=policy.decay,
+        reviewed_at=schedule.reviewed_at,
+        reviews=tuple(reviews),
+    )
+
+
+def replayed(scheduler: Scheduler, rows: Iterable[LogRow]) -> tuple[list[AnkiReview], int]:
+    """The standing reviews of one card with the intervals that they led to, and the ease that SM-2 would give it."""
+    schedule: Schedule | None = None
+    ease, last_interval, reviews = 0, 0, list[AnkiReview]()
+    for row in standing_reviews(rows):
+        before = schedule.state if schedule else State.NEW
+        schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
+        if before is State.REVIEW:
+            ease = max(LEAST_EASE, ease + _EASE_STEPS[row.rating])
+        elif schedule.state is State.REVIEW:
+            ease = ease or FIRST_EASE
+        interval = _interval(schedule)
+        reviews.append(
+            AnkiReview(row.at, int(row.rating), interval, last_interval, ease, _elapsed_ms(row), _REVIEW_TYPES[before])
+        )
+        last_interval = interval
+    return reviews, ease
+
+
+def _interval(schedule: Schedule) -> int:
+    if schedule.state is State.REVIEW:
+        return max(1, round(schedule.interval_days))
+    return -max(1, round(schedule.interval_days * SECONDS_A_DAY))
+
+
+def _elapsed_ms(row: LogRow) -> int:
+    told = row.payload.get("elapsed_ms")
+    return min(max(told, 0), LONGEST_ANSWER_IN_ANKI_MS) if type(told) is int else 0
+
+
+def anki_calendar(workspace: Workspace, schedules: Iterable[AnkiSchedule]) -> AnkiCalendar:
+    """The calendar of a package: it begins on the day of the first review, so that no day has a negative number."""
+    calendar, now = workspace.calendar, workspace.clock()
+    firsts = [schedule.reviews[0].at for schedule in schedules if schedule.reviews]
+    first_day = calendar.day(min([*firsts, now])) - 1
+    begins = calendar.starts_at(first_day)
+    return AnkiCalendar(first_day, begins, calendar.day_start.hour, _minutes_west(begins, workspace))
+
+
+def _minutes_west(at: datetime, workspace: Workspace) -> int:
+    offset = at.astimezone(UTC).astimezone(workspace.calendar.zone).utcoffset()
+    return -round(offset.total_seconds() / 60) if offset else 0
+
+
+# Puts an Anki package together: notes from whoever draws them up, schedules and reviews from the log.
+
+
+@dataclass(frozen=True, slots=True)
+class AnkiWritten:
+    """How many cards are in a package, how many of them have been reviewed, and how many reviews went with them."""
+
+    cards: int
+    reviewed: int
+    reviews: int
+
+
+def write_package(
+    workspace: Workspace, write: Callable[[bytes], object], notes: Mapping[str, str], fill: Fill
+) -> AnkiWritten:
+    """Gives `write` the whole package; `notes` maps the guid of each note to its card, `fill` writes them."""
+    schedules = {guid: anki_schedule(workspace, card) for guid, card in notes.items()}
+    calendar = anki_calendar(workspace, schedules.values())
+    write(package_bytes(workspace.clock(), fill, calendar, schedules))
+    reviewed = [schedule for schedule in schedules.values() if schedule.reviews]
+    return AnkiWritten(len(schedules), len(reviewed), sum(len(schedule.reviews) for schedule in reviewed))
+
+
+# `attn export anki`: the cards as notes of one type in a deck with a subdeck for each topic.
+
+DECK = "attn"
+CORE = "core"
+
+
+@dataclass(frozen=True, slots=True)
+class DeckWritten:
+    """What was written, and how many cards were left out because they came from Anki."""
+
+    package: AnkiWritten
+    from_anki: int
+
+
+def export_deck(
+    workspace: Workspace, write: Callable[[bytes], object], topic: str | None, langs: Sequence[Lang]
+) -> DeckWritten:
+    """Gives `write` the cards (of one topic), with the texts of `langs`; the learner's language comes first.
+
+    What came from Anki is left out unless its topic is named: Anki has it. Raises NotFound for an unknown topic,
+    NothingFound where there is no card.
+    """
+    cards = [workspace.library.card(summary.id) for summary in workspace.library.cards(topic=topic)]
+    kept = [card for card in cards if topic is not None or FROM_ANKI not in card.tags]
+    if not kept:
+        raise NothingFound("there is no card to export; `attn bank check` says whether a bank is broken")
+    first = workspace.lang if workspace.lang in langs else langs[0]
+    decks = _decks(workspace, kept, langs, first)
+    notes = {own_guid(card.id, card.formerly): card.id for card in kept}
+
+    def fill(cursor: Any, at: float, ids: Iterator[int]) -> None:
+        import genanki
+
+        genanki.Package(decks).write_to_db(cursor, at, ids)
+
+    return DeckWritten(write_package(workspace, write, notes, fill), len(cards) - len(kept))
+
+
+def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], first: Lang) -> list[genanki.Deck]:
+    import genanki
+
+    def asked_of(id: str) -> Localised:
+        return workspace.library.card(id).listed
+
+    model, decks = note_type(), dict[str, genanki.Deck]()
+    titles = {topic.id: topic.title[first].strip() or topic.id for topic in workspace.library.topics()}
+    for place, card in enumerate(cards, 1):
+        if card.topic not in decks:
+            name = titles.get(card.topic, card.topic).replace("::", ":")
+            decks[card.topic] = genanki.Deck(_deck_number(card.topic), f"{DECK}::{name}")
+        sides = [side(card, lang, asked_of) if lang in langs else EMPTY for lang in LANGS]
+        fields = [card.id, *(text for each in sides for text in each.fields), _about(card), sources(card), first]
+        decks[card.topic].add_note(
+            genanki.Note(model, fields, tags=_tags(card), guid=own_guid(card.id, card.formerly), due=place)
+        )
+    return list(decks.values())
+
+
+def _deck_number(topic: str) -> int:
+    """The same for a topic in every export."""
+    return 1_700_000_000_000 + int.from_bytes(sha256(f"{DECK}:{topic}".encode()).digest()[:4], "big")
+
+
+def _about(card: Card) -> str:
+    return plain(f"{card.id} · {card.topic} · {card.kind} · {card.level}")
+
+
+def _tags(card: Card) -> list[str]:
+    """Nested under `attn`, as Anki's sidebar shows them; a space would end a tag."""
+    named = [f"topic::{card.topic}", f"kind::{card.kind}", f"level::{card.level}", *([CORE] if card.core else [])]
+    return [f"{DECK}::{name}" for name in named] + ["-".join(tag.split()) for tag in card.tags]

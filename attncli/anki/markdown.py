@@ -16,7 +16,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncli.domain.printable import printable
+from attncli.domain.text import printable
 
 LONGEST_TEXT = 64 * 1024
 LONGEST_SOURCE = 4 * LONGEST_TEXT

@@ -11,11 +11,10 @@ import json
 import sys
 from pathlib import Path
 
-from attncli.bank.check import check
+from attncli.bank.check import check, load_readings, reading, written
 from attncli.bank.checked_files import Checked, Surroundings
 from attncli.bank.loader import LEDGER, bank_files
 from attncli.bank.problems import visible
-from attncli.bank.reading.reading_ledger import load_readings, reading, written
 from attncli.bank.schema import json_schema
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank

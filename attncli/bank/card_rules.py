@@ -5,25 +5,199 @@ A card that passes its shape and these rules can be asked and marked; everything
 
 from __future__ import annotations
 
+import itertools
+import math
+import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
-from attncli.bank.reading.code_snippets import python_fault
-from attncli.bank.rules.numeric_rules import (
-    compute_findings,
-    parameter_findings,
-    placeholder_findings,
-    slip_findings,
-    stray_placeholders,
-    tolerance_findings,
+from attncli.bank.prose_rules import localised, python_fault
+from attncli.domain.arithmetic import (
+    DIMENSIONS,
+    FUNCTIONS,
+    LARGEST,
+    ComputeError,
+    Number,
+    algebra_equal,
+    compile_expression,
+    convert,
+    evaluate,
+    is_within,
+    names_in,
 )
-from attncli.domain.algebra import algebra_equal
-from attncli.domain.arithmetic import ComputeError
 from attncli.domain.card import BLANK
 
+# What a shape cannot say of a numeric card: its formula computes for every draw, and each slip can be told apart.
+
 Document = Mapping[str, Any]
+Compute = Callable[[Mapping[str, Number]], Number]
+
+MAX_COMBINATIONS = 500
+MAX_SLIP_COMBINATIONS = 10_000
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
+_TOLERANCE = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?\Z")
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def choices_of(values: Any) -> list[list[Any]]:
+    """The choices of one parameter as [label, value] pairs."""
+    if isinstance(values, dict):
+        return [[label, value] for label, value in values.items()]
+    return [[f"{value}", value] for value in values]
+
+
+def parameter_findings(card: Document) -> Iterator[Finding]:
+    for name, values in (card.get("parameters") or {}).items():
+        way: Way = ("parameters", name)
+        if not isinstance(values, dict | list) or not values:
+            yield Finding(
+                way, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
+            )
+            continue
+        if name in FUNCTIONS or name == "pi":
+            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
+        entries = values.items() if isinstance(values, dict) else enumerate(values)
+        for step, value in entries:
+            if not is_number(value):
+                yield Finding(
+                    (*way, step), f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
+                )
+
+
+def placeholder_findings(card: Document) -> Iterator[Finding]:
+    names = list(card.get("parameters") or ())
+    for lang in ("en", "zh"):
+        way: Way = ("question", lang)
+        found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
+        unshown = [name for name in names if name not in found]
+        for name in dict.fromkeys(name for name in found if name not in names):
+            guess = did_you_mean(name, unshown)
+            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
+            remedy = guess or "add it to parameters or remove it"
+            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
+        for name in unshown:
+            remedy = f"write {{{{{name}}}}} where it belongs"
+            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
+
+
+def stray_placeholders(card: Document) -> Iterator[Finding]:
+    """A parameter's place outside the question, where nothing fills it."""
+    names = set(card.get("parameters") or ())
+    for way, text in localised({key: value for key, value in card.items() if key != "question"}):
+        for lang in ("en", "zh"):
+            for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
+                if name in names:
+                    said = f"{{{{{name}}}}} is drawn in the question alone"
+                    yield Finding((*way, lang), f"{said}; say it without the value, or in numbers of its own")
+
+
+def tolerance_findings(card: Document) -> Iterator[Finding]:
+    tolerance = card["tolerance"]
+    if not (isinstance(tolerance, str) or is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
+        yield Finding(("tolerance",), f"tolerance {shown(tolerance, 30)} cannot be read; write 2% or 0.5")
+
+
+def compute_findings(card: Document) -> Iterator[Finding]:
+    if any(parameter_findings(card)):
+        return
+    way: Way = ("compute",)
+    if not isinstance(card["compute"], str) and not is_number(card["compute"]):
+        yield Finding(way, '"compute" must be a formula; write it as text')
+        return
+    try:
+        compute = compile_expression(str(card["compute"]))
+        unused = (card.get("parameters") or {}).keys() - names_in(str(card["compute"]))
+        for values in combinations(card):
+            _positive(compute(values), values)
+    except ComputeError as error:
+        yield Finding(way, str(error))
+        return
+    for name in sorted(unused):
+        yield Finding(
+            ("parameters", name), f'compute does not use parameter "{name}"; use it or remove it', at_key=True
+        )
+    try:
+        convert(1, card.get("compute_unit") or card["unit"], card["unit"])
+    except ComputeError as error:
+        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), str(error))
+
+
+def _positive(result: Number, values: Mapping[str, Number]) -> None:
+    if not 0 < result <= LARGEST:
+        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
+        raise ComputeError(f"the answer is {shown_as} for {_said(values)}; choose values that give a positive number")
+
+
+def slip_findings(card: Document) -> Iterator[Finding]:
+    """Each slip computes, and no draw makes it the right answer or another slip."""
+    if not card.get("slips") or any(compute_findings(card)) or any(tolerance_findings(card)):
+        return
+    formulas: list[Compute] = [compile_expression(str(card["compute"]))]
+    for number, slip in enumerate(card["slips"]):
+        try:
+            formulas.append(_slip_formula(card, slip["compute"]))
+        except ComputeError as error:
+            yield Finding(("slips", number, "compute"), str(error))
+            return
+    told: set[tuple[int, int]] = set()
+    for values in combinations(card, MAX_SLIP_COMBINATIONS):
+        answers = [_answer(card, formula(values)) for formula in formulas]
+        for one, other in itertools.combinations(range(len(answers)), 2):
+            if (one, other) not in told and _alike(card, answers[one], answers[other]):
+                told.add((one, other))
+                yield Finding(("slips", other - 1, "compute"), _told_alike(answers, one, other, values))
+
+
+def _slip_formula(card: Document, formula: object) -> Compute:
+    if not isinstance(formula, str) and not is_number(formula):
+        raise ComputeError('"compute" must be a formula; write it as text')
+    compute = compile_expression(str(formula))
+    for values in combinations(card, MAX_SLIP_COMBINATIONS):
+        if not abs(result := compute(values)) <= LARGEST:
+            raise ComputeError(f"the slip gives {result:g} for {_said(values)}; use smaller numbers")
+    return compute
+
+
+def _answer(card: Document, value: Number) -> Number:
+    return convert(value, card.get("compute_unit") or card["unit"], card["unit"])
+
+
+def _alike(card: Document, one: Number, other: Number) -> bool:
+    tolerance = str(card["tolerance"])
+    return is_within(other, one, tolerance) or is_within(one, other, tolerance)
+
+
+def _told_alike(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> str:
+    what = f"slip {one}" if one else "the right answer"
+    said = f"the slip gives {answers[other]:.6g} for {_said(values)}, and {what} {answers[one]:.6g}"
+    return f"{said}: within the tolerance they are one; change the slip, the values or the tolerance"
+
+
+def _said(values: Mapping[str, Number]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
+
+
+def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
+    """Every combination of a numeric card's values; a fixed sample of them where there are more than `limit`."""
+    parameters = card.get("parameters") or {}
+    values = [[value for _, value in choices_of(choices)] for choices in parameters.values()]
+    if math.prod(len(choice) for choice in values) <= limit:
+        for row in itertools.product(*values):
+            yield dict(zip(parameters, row, strict=True))
+        return
+    draw = random.Random(0)
+    yield dict(zip(parameters, map(min, values), strict=True))
+    yield dict(zip(parameters, map(max, values), strict=True))
+    for _ in range(limit):
+        yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
+
 
 MAX_CODE_LINES = 15
 _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
@@ -217,3 +391,149 @@ _BY_KIND: dict[str, tuple[Rule, ...]] = {
     "ordering": ((("items",), _items), (("items", "before"), _order_keys), (("before",), _order)),
     "debug": ((("code",), _code), (("code", "lines"), _failing_lines)),
 }
+
+
+# Numbers that a text writes, compared with what its formula computes.
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+MAX_WRITTEN = 60
+_SIGNS = str.maketrans({"−": "-", "\u202f": None, "\u2009": None})
+_OPERATORS = str.maketrans({"^": "**", "×": "*", "·": "*"})
+_NUMBER = re.compile(
+    r"(?P<mantissa>[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.(?P<decimals>\d+))?)"
+    r"(?:\s*(?:×|·|\*|\\times|\\cdot)\s*10(?:\^|\*\*)?\{?(?P<power>[-+]?\d+|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?|[eE](?P<exponent>[-+]?\d+))?"
+    r"[\s-]*(?P<suffix>[A-Za-zµ%‰]+|万亿|百万|十亿|[万亿千])?"
+)
+_WORDS: dict[str, tuple[Number, ...]] = {
+    "k": (10**3, 2**10),
+    "K": (10**3, 2**10),
+    "M": (10**6, 2**20),
+    "G": (10**9, 2**30),
+    "T": (10**12,),
+    "B": (10**9,),
+    "thousand": (10**3,),
+    "million": (10**6,),
+    "billion": (10**9,),
+    "trillion": (10**12,),
+    "bn": (10**9,),
+    "‰": (0.001,),
+    "千": (10**3,),
+    "百万": (10**6,),
+    "十亿": (10**9,),
+}
+
+
+def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every entry of `numbers`: it stands in the text of both languages, and it is what its formula gives."""
+    for number, entry in enumerate(card.get("numbers") or ()):
+        way: Way = ("numbers", number)
+        english, chinese = entry["says"], entry.get("says_zh") or entry["says"]
+        if not _occurs(card, "en", english):
+            yield Finding((*way, "says"), f"{shown(english, 40)} is not in the English text; correct one of the two")
+        if not _occurs(card, "zh", chinese):
+            said = f"{shown(chinese, 40)} is not in the Chinese text"
+            yield Finding((*way, "says_zh"), f"{said}; write it there, or give its Chinese form as says_zh")
+        try:
+            computed = _comparable(evaluate(_formula(entry["compute"]), {}))
+        except ComputeError as error:
+            yield Finding((*way, "compute"), str(error))
+            continue
+        yield from _disagreements(way, entry, computed)
+
+
+def _formula(compute: object) -> str:
+    if isinstance(compute, str | int | float) and not isinstance(compute, bool):
+        return str(compute)
+    raise ComputeError('"compute" must be a formula; write it as text')
+
+
+def _comparable(computed: Number) -> Number:
+    if abs(computed) > LARGEST:
+        raise ComputeError(f"the formula gives more than {LARGEST:g}; use smaller numbers")
+    return computed
+
+
+def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iterator[Finding]:
+    meant: list[tuple[Number, Number]] = [(computed, 0)]
+    for key in ("says", "says_zh"):
+        written = entry.get(key)
+        if not written:
+            continue
+        readings = list(readings_of(written))
+        if not any(reading.fits(value, slack) for reading in readings for value, slack in meant):
+            yield Finding((*way, key), _told(written, entry["compute"], computed, bool(readings)))
+            return
+        meant = [pair for reading in readings if reading.fits(computed) for pair in reading.magnitudes(computed)]
+
+
+def _told(written: str, formula: object, computed: Number, has_number: bool) -> str:
+    if not has_number:
+        return f"{shown(written, 40)} has no number to compare with its formula; write digits"
+    exact = f"{computed:,}" if isinstance(computed, int) else f"{computed:.10g}"
+    return f"{shown(written, 40)} is written, but {shown(formula)[1:-1]} gives {exact}; correct one of the two"
+
+
+def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
+    wanted = "".join(written.split())
+    return any(wanted in "".join(text[lang].split()) for _, text in localised(dict(card)))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReading:
+    """What a written number may mean: `value`, off by `slack` at most for rounding.
+
+    `scales` are what its word may stand for, relative to how it was read: a formula may count in millions where the
+    text says million, and the other language then writes the whole number.
+    """
+
+    value: Number
+    slack: Number
+    scales: tuple[Number, ...] = (1,)
+
+    def fits(self, computed: Number, slack: Number = 0) -> bool:
+        """Whether this can stand for a computed number; `slack` is what another reading of it was rounded by."""
+        return abs(computed - self.value) <= max(self.slack, slack) + 1e-12 * abs(self.value)
+
+    def magnitudes(self, computed: Number) -> Iterator[tuple[Number, Number]]:
+        yield from ((computed * scale, self.slack * scale) for scale in self.scales)
+
+
+def readings_of(written: str) -> Iterator[NumberReading]:
+    """Every way to read a written number: plain, in the unit that follows it, or as a small formula."""
+    text = written.translate(_SIGNS).replace("{,}", ",").replace("\\%", "%")
+    text = re.split("[=≈]", text)[-1]
+    if len(text) > MAX_WRITTEN:
+        return
+    if found := _NUMBER.search(text):
+        scale = _power_of_ten(found["power"] or found["exponent"])
+        mantissa = float(found["mantissa"].replace(",", "")) * scale
+        half = 0.5 * scale * 10.0 ** -len(found["decimals"] or "") * (1 + 1e-9)
+        factors = _factors(found["suffix"] or "")
+        yield NumberReading(mantissa, half, (1, *factors))
+        yield from (NumberReading(mantissa * factor, half * factor) for factor in factors)
+    try:
+        yield NumberReading(_comparable(evaluate(text.translate(_OPERATORS), {})), 0)
+    except ComputeError:
+        return
+
+
+def _power_of_ten(power: str | None) -> float:
+    exponent = int(power.translate(_SUPERSCRIPTS)) if power else 0
+    return 10.0**exponent if abs(exponent) <= 300 else 1.0
+
+
+def _factors(suffix: str) -> tuple[Number, ...]:
+    units = tuple(table[suffix] for table in DIMENSIONS.values() if suffix in table)
+    return (*_WORDS.get(suffix, ()), *units)
+
+
+# Facts that age: which cards say how things stood more than a year ago.
+
+
+def age_findings(card: Mapping[str, Any], today: date) -> Iterator[Finding]:
+    """A note where `as_of` lies more than a year back, as finely as it is written: `2025-06` or `2025`."""
+    as_of = card.get("as_of") or ""
+    year_ago = f"{today.year - 1}{today.isoformat()[4:]}"
+    if as_of and as_of < year_ago[: len(as_of)]:
+        said = f"what {card['id']} says is as of {as_of}, more than a year ago"
+        yield Finding(("as_of",), f"{said}; read it again and write the new date", error=False)

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from attncli.bank.link_rules import Known, card_faults
-from attncli.bank.problems import Finding, Problem, shown, shown_path, visible
-from attncli.bank.reading.signatures import Signature, UnreadableSignature, called, defined_in, shown_in
-from attncli.bank.reading.yaml_places import located
-from attncli.bank.rules.fact_rules import fact_faults, name_faults
-from attncli.bank.rules.mistake_rules import MOST_COLUMNS, docstring_faults
-from attncli.bank.yaml_reader import UnreadableYaml, read_text
+from attncli.bank.loader import judge, shape_findings
+from attncli.bank.mistakes import Mistakes
+from attncli.bank.problems import Finding, Problem, Way, did_you_mean, kind_of_value, one_of, shown, shown_path, visible
+from attncli.bank.prose_rules import english_words, formula_findings, hidden_findings
+from attncli.bank.schema import RepairsShape
+from attncli.bank.yaml_reader import UnreadableYaml, located, read_text
+from attncli.domain.challenge import (
+    CARDS,
+    FACTS,
+    FIELDS,
+    LEAST_REPAIRS,
+    MOTIFS,
+    REPAIRS,
+    RUNG,
+    RUNGS,
+    SIXTEEN_BITS,
+    SUMMARY,
+    SUMMARY_ZH,
+    SYMPTOM,
+    SYMPTOM_ZH,
+    Field,
+    Repair,
+    fields_in,
+    listed,
+    planted,
+    spans,
+)
+from attncli.domain.text import is_chinese
+from attncli.errors import EnvironmentFailure
 
 _MEANT = {
     "reference.py": "write the technique, plain and slow, as the spec",
@@ -167,3 +194,386 @@ def _source(path: Path) -> _Source:
         return _Source(path, "", None, (error.lineno or 1, f"this is no Python ({error.msg}); correct it"))
     except (OSError, ValueError) as error:
         return _Source(path, "", None, (1, f"this file cannot be read ({error}); correct it"))
+
+
+# The facts that `inputs.py` declares: one that the judge does not know would be passed over in silence.
+
+
+def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """(line, what is wrong) of each name in capitals that is no fact."""
+    for node in tree.body:
+        for name in _assigned(node):
+            if name.id.isupper() and not name.id.startswith("_") and name.id not in FACTS:
+                guess = did_you_mean(name.id, FACTS) or "see the list in docs/challenge-format.md"
+                own = "a constant of the challenge's own begins with an underscore"
+                yield name.lineno, f"there is no fact {name.id}; {guess} ({own})"
+
+
+def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """(line, what is wrong) of each word in a fact that names nothing: an edge case, a motif, a rule for 16 bits."""
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    recorded = {name for name in functions if name == "stable" or name.startswith("edge_")}
+    known: dict[str, Collection[str]] = {
+        "HARDENED": recorded | MOTIFS,
+        "WITHOUT_MOTIFS": MOTIFS,
+        "SIXTEEN_BITS": SIXTEEN_BITS,
+    }
+    for node in tree.body:
+        for name in _assigned(node):
+            if name.id in known and isinstance(node, ast.Assign):
+                yield from _unknown_words(name.id, node.value, known[name.id])
+
+
+def _unknown_words(fact: str, value: ast.expr, known: Collection[str]) -> Iterator[tuple[int, str]]:
+    for part in ast.walk(value):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value not in known:
+            guess = did_you_mean(part.value, known) or "see docs/challenge-format.md"
+            yield part.lineno, f'{fact} names "{part.value}", which is not there; {guess}'
+
+
+def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        targets = [node.target]
+    for target in targets:
+        yield from (part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+
+
+# What is wrong with how a wrong solution tells its mistake.
+
+MOST_COLUMNS = 140
+_REMEDIES = {
+    SUMMARY: "say in its first line what the file gets wrong",
+    SUMMARY_ZH: "say in Chinese, below the English, what the file gets wrong",
+    SYMPTOM: "write what one would observe as symptom: …",
+    SYMPTOM_ZH: "write what one would observe as 症状：…",
+    CARDS: "name the cards that explain it as cards: att-01, att-02",
+    RUNG: "write the rung that it must not reach as rung: solved (a mistake in the technique) or rung: hardened",
+}
+
+
+def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str]]) -> Iterator[tuple[int, str]]:
+    """(line, what is wrong) of the docstring of a wrong file; `card_faults` says what is wrong with a card's id."""
+    docstring = ast.get_docstring(tree, clean=False) or ""
+    first = tree.body[0].lineno if tree.body else 1
+    told: dict[str, Field] = {}
+    for field in fields_in(docstring):
+        line = first + field.line - 1
+        if field.name not in FIELDS:
+            guess = did_you_mean(field.name, FIELDS) or one_of(FIELDS[2:])
+            yield line, f"field {shown(field.name, 40)} is not known; {guess}"
+        elif field.name in told:
+            yield line, f"{shown(field.name)} is told twice; keep one"
+        told.setdefault(field.name, field)
+    for name, remedy in _REMEDIES.items():
+        if name not in told or not told[name].text:
+            line = first + told[name].line - 1 if name in told else first
+            yield line, f"the docstring has no {name}; {remedy}"
+    for field in told.values():
+        yield from ((first + field.line - 1, message) for message in _text_faults(field, card_faults))
+    for number, text in enumerate(docstring.splitlines(), first):
+        if len(text) > MOST_COLUMNS:
+            yield number, f"this line has {len(text)} characters, may have {MOST_COLUMNS}; break it"
+
+
+def _text_faults(field: Field, card_faults: Callable[[str], Iterator[str]]) -> Iterator[str]:
+    for finding in (*hidden_findings(field.text), *formula_findings({"en": field.text, "zh": ""})):
+        yield finding.message
+    if field.name == CARDS:
+        for card in listed(field.text):
+            yield from card_faults(card)
+    elif field.name == RUNG and field.text and field.text not in RUNGS:
+        yield f"rung {shown(field.text, 40)} is not known; {did_you_mean(field.text, RUNGS) or one_of(RUNGS)}"
+    elif field.name == SYMPTOM_ZH and field.text and not is_chinese(field.text):
+        yield f"{SYMPTOM_ZH} has no Chinese; write it in Chinese"
+
+
+# `repairs.yaml`: the mistakes of `wrong/` that can be planted together in the reference of a challenge.
+
+
+def load_repairs(folder: Path) -> tuple[Repair, ...]:
+    """The mistakes that can be planted in the reference of `folder`, none where the challenge offers none.
+
+    Raises EnvironmentFailure for a file with a fault.
+    """
+    path = folder / REPAIRS
+    if not path.is_file():
+        return ()
+    judged = judge(path, partial(repair_findings, folder=folder, kernel=False))
+    if not judged.sound:
+        first = next(iter(judged.located))
+        raise EnvironmentFailure(f"{first}; `attn verify {folder.name}` tells every fault of the challenge")
+    return _repairs(judged.value)
+
+
+def repair_problems(folder: Path, challenge: Any) -> list[Problem]:
+    """Every fault of the `repairs.yaml` in `folder`, if there is one; `challenge` is what `challenge.yaml` says."""
+    path = folder / REPAIRS
+    if not path.is_file():
+        return []
+    kernel = isinstance(challenge, dict) and challenge.get("kernel") is True
+    return list(judge(path, partial(repair_findings, folder=folder, kernel=kernel)).located)
+
+
+def _repairs(value: Any) -> tuple[Repair, ...]:
+    return tuple(Repair(entry["wrong"], entry["find"], entry["replace"]) for entry in value["repairs"])
+
+
+def repair_findings(value: Any, folder: Path, kernel: bool = False) -> list[Finding]:
+    """Every finding about the `repairs.yaml` of `folder`."""
+    if not isinstance(value, dict):
+        return [Finding((), f"a file of repairs is a mapping, found {kind_of_value(value)}; start it with repairs: …")]
+    if kernel:
+        return [Finding((), "the reference of a kernel is not what is written; mistakes cannot be planted in it")]
+    findings = shape_findings(value, RepairsShape, ())
+    return findings or list(_rule_findings(_repairs(value), folder))
+
+
+def _rule_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Finding]:
+    if len(repairs) < LEAST_REPAIRS:
+        said = f"only {len(repairs)} mistakes can be planted; write {LEAST_REPAIRS} at least that compose"
+        yield Finding(("repairs",), said)
+    mistakes, source = Mistakes(folder), _reference(folder)
+    named: set[str] = set()
+    for number, repair in enumerate(repairs):
+        at = ("repairs", number)
+        for message in _of_mistake(repair.wrong, mistakes):
+            yield Finding((*at, "wrong"), message)
+        if repair.wrong in named:
+            yield Finding((*at, "wrong"), f"{shown(repair.wrong)} is planted twice; keep one of the two")
+        named.add(repair.wrong)
+        yield from (Finding((*at, *found.path), found.message) for found in _of_lines(repair, source))
+    yield from _overlapping(repairs, source)
+
+
+def _of_mistake(name: str, mistakes: Mistakes) -> Iterator[str]:
+    if name not in mistakes:
+        guess = did_you_mean(name, mistakes) or "name the file that makes this mistake"
+        yield f"there is no {shown(f'wrong/{name}.py')}; {guess}"
+    elif mistakes[name].rung != "solved":
+        yield f"{shown(name)} is a mistake of the hardened rung; plant one that breaks the first rung"
+
+
+def _of_lines(repair: Repair, source: str) -> Iterator[Finding]:
+    found = spans(source, repair.find)
+    if not found:
+        yield Finding(("find",), "these lines do not stand in reference.py; quote whole lines, comments included")
+    elif len(found) > 1:
+        lines = ", ".join(str(span.first + 1) for span in found)
+        yield Finding(("find",), f"these lines stand in reference.py at lines {lines}; add a neighbour to tell which")
+    elif planted(source, [repair]) == planted(source, []):
+        yield Finding(("replace",), "this changes nothing; write the mistake")
+    else:
+        yield from _of_outcome(planted(source, [repair]))
+
+
+def _of_outcome(text: str) -> Iterator[Finding]:
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        yield Finding(("replace",), f"with this the reference is no Python ({error.msg}); correct it")
+    if any(len(line) > MOST_COLUMNS for line in text.splitlines()):
+        yield Finding(("replace",), f"this makes a line longer than {MOST_COLUMNS} characters; break it")
+
+
+def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
+    """Mistakes that want the same lines: they could not be planted together."""
+    placed = [
+        (found[0], number) for number, repair in enumerate(repairs) if len(found := spans(source, repair.find)) == 1
+    ]
+    placed.sort(key=lambda at: (at[0].first, at[1]))
+    for (before, first), (span, number) in pairwise(placed):
+        if span.overlaps(before):
+            said = f"its lines are those of {shown(repairs[first].wrong)} as well; find lines that do not overlap"
+            yield Finding(("repairs", number, "find"), said)
+
+
+def _reference(folder: Path) -> str:
+    try:
+        return (folder / "reference.py").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""  # `challenge_folder` says what is wrong with it
+
+
+# What holds for the texts of a challenge: both languages, and a first part that can be read at one go.
+
+MOST_LINES = 25
+MOST_WORDS = 180
+FOLLOW_UPS = 3
+_TEXTS = ("title", "statement", "hardened")
+_WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
+
+
+def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with the texts of a `challenge.yaml`, as far as it has them."""
+    for way, text in _texts(value):
+        if _is_text(text.get("zh")) and not is_chinese(text["zh"]) and text["zh"] != text.get("en"):
+            yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
+        elif _is_text(text.get("zh")) and not is_chinese(text["zh"]) and way[0] in _WRITTEN_TWICE:
+            yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
+        if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
+            yield Finding((*way, "en"), "this text has no English; write it in English")
+    yield from _length_findings(value.get("statement"))
+
+
+def _texts(value: Mapping[str, Any]) -> Iterator[tuple[Way, Mapping[str, Any]]]:
+    found: list[tuple[Way, Any]] = [((key,), value.get(key)) for key in _TEXTS]
+    hints = value.get("hints")
+    found += [(("hints", number), hint) for number, hint in enumerate(hints if isinstance(hints, list) else ())]
+    for number, asked in enumerate(value.get("follow_ups") or ()) if isinstance(value.get("follow_ups"), list) else ():
+        if isinstance(asked, dict):
+            found += [(("follow_ups", number, key), asked.get(key)) for key in ("ask", "answer")]
+    return ((way, text) for way, text in found if isinstance(text, dict))
+
+
+def follow_up_findings(value: Mapping[str, Any], bundled: bool) -> Iterator[Finding]:
+    """What is wrong with what comes after a challenge; one that is not `bundled` may leave it out."""
+    asked = value.get("follow_ups") or ()
+    if len(asked) != FOLLOW_UPS and (asked or bundled):
+        said = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}; write what interviewers ask next"
+        yield Finding(("follow_ups",), said if bundled else f"{said}, or leave them out", at_key=True)
+    if bundled and not value.get("sources"):
+        yield Finding(("sources",), "there is no source; name the paper or the page that it comes from", at_key=True)
+    for lang in ("en", "zh"):
+        questions = [entry["ask"][lang] for entry in asked]
+        for number, question in enumerate(questions):
+            if question in questions[:number]:
+                yield Finding(("follow_ups", number, "ask", lang), "this is asked twice; ask something else")
+
+
+def _is_text(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
+def _length_findings(statement: Any) -> Iterator[Finding]:
+    if not isinstance(statement, dict):
+        return
+    remedy = "move what production alone asks for to hardened, and leave out what all challenges share"
+    for lang in ("en", "zh"):
+        text = statement.get(lang)
+        if not isinstance(text, str):
+            continue
+        lines, words = len(text.strip("\n").splitlines()), english_words(text)
+        if lines > MOST_LINES:
+            yield Finding(("statement", lang), f"the first part has {lines} lines, may have {MOST_LINES}; {remedy}")
+        if lang == "en" and words > MOST_WORDS:
+            yield Finding(("statement", lang), f"the first part has {words} words, may have {MOST_WORDS}; {remedy}")
+
+
+# Signatures: those that the files of a challenge define, and those that its statement shows.
+
+_CLASS = re.compile(r"class\s+(\w+)")
+_COMMENT = re.compile(r"\s*#.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function or a method (`Class.method`) takes and returns; `line` is where it is written."""
+
+    name: str
+    line: int
+    arguments: ast.arguments
+    returns: ast.expr | None
+
+    @property
+    def written(self) -> str:
+        """With annotations, defaults and the result."""
+        returns = f" -> {ast.unparse(self.returns)}" if self.returns is not None else ""
+        return f"({ast.unparse(self.arguments)}){returns}"
+
+    @property
+    def parameters(self) -> str:
+        """Names and defaults alone; a default that has a name may have any name."""
+        bare = ast.parse(f"def f({ast.unparse(self.arguments)}): ...").body[0]
+        assert isinstance(bare, ast.FunctionDef)
+        for argument in ast.walk(bare.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        defaults = (bare.args.defaults, bare.args.kw_defaults)
+        for given in defaults:
+            given[:] = [ast.Name("…") if isinstance(default, ast.Name) else default for default in given]  # type: ignore[misc]
+        return f"({ast.unparse(bare.args)})"
+
+
+def defined_in(tree: ast.Module, entry: Collection[str]) -> dict[str, Signature]:
+    """Every entry function, and the constructor and public methods of every entry class, whose own name is there too.
+
+    A class without a constructor of its own takes nothing.
+    """
+    found: dict[str, Signature] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in entry:
+            found[node.name] = _signature(node.name, node)
+        elif isinstance(node, ast.ClassDef) and node.name in entry:
+            found |= {signature.name: signature for signature in _methods(node)}
+    return found
+
+
+def called(signatures: Mapping[str, Signature], inputs: str) -> dict[str, Signature]:
+    """Those that are called on every submission: functions, constructors, and methods that `inputs.py` names."""
+    return {name: signature for name, signature in signatures.items() if _is_called(name, inputs)}
+
+
+def _is_called(name: str, inputs: str) -> bool:
+    method = name.partition(".")[2]
+    return method in ("", "__init__") or f'"{method}"' in inputs
+
+
+def _methods(node: ast.ClassDef) -> Iterator[Signature]:
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and (member.name == "__init__" or not member.name.startswith("_")):
+            yield _signature(f"{node.name}.{member.name}", member)
+
+
+def _signature(name: str, node: ast.FunctionDef, line: int = 0) -> Signature:
+    return Signature(name, line or node.lineno, node.args, node.returns)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableSignature:
+    """A line of a statement that begins like a signature and is none."""
+
+    line: int
+    text: str
+
+
+def shown_in(statement: str) -> Iterator[Signature | UnreadableSignature]:
+    """The signatures in the Python blocks of a statement; `line` counts its lines from 1."""
+    owner, owner_indent = "", -1
+    lines = list(_block_lines(statement))
+    while lines:
+        number, line = lines.pop(0)
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent <= owner_indent:
+            owner, owner_indent = "", -1
+        if begun := _CLASS.match(line.strip()):
+            owner, owner_indent = begun[1], indent
+        elif line.strip().startswith("def "):
+            while _is_open(line) and lines:
+                line += "\n" + lines.pop(0)[1]
+            yield _read_signature(line, owner, number)
+
+
+def _block_lines(statement: str) -> Iterator[tuple[int, str]]:
+    inside = False
+    for number, line in enumerate(statement.splitlines(), 1):
+        if line.strip().startswith("```"):
+            inside = line.strip() == "```python"
+        elif inside:
+            yield number, _COMMENT.sub("", line)
+
+
+def _is_open(header: str) -> bool:
+    return sum(map(header.count, "([{")) > sum(map(header.count, ")]}"))
+
+
+def _read_signature(header: str, owner: str, line: int) -> Signature | UnreadableSignature:
+    whole = dedent(header).rstrip().removesuffix("...").rstrip().removesuffix(":")
+    try:
+        node = ast.parse(f"{whole}: ...").body[0]
+    except SyntaxError:
+        return UnreadableSignature(line, header.strip())
+    assert isinstance(node, ast.FunctionDef)
+    return _signature(f"{owner}.{node.name}" if owner else node.name, node, line)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from attncli.domain.mistakes import Mistake, mistake_in
+from attncli.domain.challenge import Mistake, mistake_in
 
 
 class Mistakes(Mapping[str, Mistake]):

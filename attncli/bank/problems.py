@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
-from attncli.domain.printable import marked
+from pydantic import BaseModel, ValidationError
+
+from attncli.domain.text import marked
 
 MAX_GUESSES = 5000
 REPLACEMENT = "\ufffd"
@@ -81,3 +85,221 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     words = sorted(known)
     close = difflib.get_close_matches(word[:60], words, n=1, cutoff=0.7) if len(words) <= MAX_GUESSES else []
     return f'did you mean "{close[0]}"?' if close else ""
+
+
+# pydantic's errors in words: what is wrong and what to do.
+
+MAX_FINDINGS = 100
+_TEXT_HINTS = {
+    "id": "give it a stable id such as id: att-02",
+    "kind": "say kind: qa (or choice, numeric, cloze, ordering, debug)",
+    "level": "say level: screen, onsite or research",
+    "en": "write the English text as en: …",
+    "zh": "write the Chinese text as zh: …",
+    "question": "add the question as question: {en: …, zh: …}",
+    "short": "add the 30-second answer as short: {en: …, zh: …}",
+    "explain": "add the derivation, number or code as explain: {en: …, zh: …}",
+    "points": "add three to seven things an interviewer ticks off as points: [{en: …, zh: …}, …]",
+    "options": "add three to five options as options: [{text: {en: …, zh: …}, correct: true}, …]",
+    "text": "write it as text: {en: …, zh: …}",
+    "compute": "add the formula as compute: 2 * layers * …",
+    "unit": "name the unit of the answer as unit: GiB (unit: '' for a plain number)",
+    "tolerance": "say how far off an answer may be as tolerance: 2%",
+    "blanks": "add one entry for each ____ as blanks: [{answer: …}]",
+    "answer": "write it as answer: …",
+    "ask": "write the next question as ask: {en: …, zh: …}",
+    "items": "add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]",
+    "key": "give the item a short name as key: …",
+    "before": "say what must come first as before: [[first, second], …]",
+    "code": "add at most 15 lines as code: |",
+    "lines": "say which lines fail as lines: [4]",
+    "symptom": "say what one would observe as symptom: {en: …, zh: …}",
+    "says": "write what the text says as says: …",
+    "topic": "name the topic as topic: att",
+    "cards": "list the cards as cards: [...]",
+    "title": "write it as title: {en: …, zh: …}",
+}
+_SINGULAR = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+
+
+def kind_of_value(value: object) -> str:
+    """What a value is, in words for a message."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {shown(value, 30)[1:-1]}"
+    if isinstance(value, str):
+        return f"the text {shown(value, 30)}" if value.strip() else "empty text"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> list[Finding]:
+    """Every error of a validation as a finding; `base` is the path of what was validated.
+
+    A key that is missing because it is misspelt is told once, as misspelt.
+    """
+    every = error.errors(include_url=False)
+    items = [{**item, "loc": _in_file(item["loc"])} for item in every[:MAX_FINDINGS]]
+    meant = {_meant(item, model) for item in items if item["type"] == "extra_forbidden"}
+    told = [item for item in items if not (item["type"] == "missing" and item["loc"] in meant)]
+    findings = [_finding(item, model, base) for item in told]
+    if len(every) > MAX_FINDINGS:
+        message = f"{len(every) - MAX_FINDINGS} more problems of this kind; correct these first"
+        findings.append(Finding((*base, *_in_file(every[MAX_FINDINGS]["loc"])), message, shape=True))
+    return findings
+
+
+def _in_file(loc: Way) -> Way:
+    """Where pydantic says that something is, without its names for the forms that an entry may have."""
+    return tuple(step for step in loc if step not in ("<id>", "<question>"))
+
+
+def _meant(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
+    """Where the key stands that a misspelt one was meant to be."""
+    loc: Way = item["loc"]
+    guess = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
+    return (*loc[:-1], guess.removeprefix('did you mean "').removesuffix('"?'))
+
+
+def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding:
+    loc: Way = tuple(item["loc"])
+    kind = item["type"]
+    is_key = loc[-1:] == ("[key]",)
+    if is_key:
+        loc = loc[:-1]
+        message = f"{shown(loc[-1], 40)} is no name; {_NAME_REMEDY}"
+    else:
+        message = _MESSAGES.get(kind, _other)(loc, item, model)
+    return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden", shape=True)
+
+
+def _name(loc: Way) -> str:
+    """What a message speaks of: a key with the one above it, or an item of a list by its number."""
+    if not loc:
+        return "this"
+    keys = [step for step in loc if isinstance(step, str)]
+    if isinstance(loc[-1], int):
+        return f'item {loc[-1] + 1} of "{".".join(keys[-2:])}"'
+    return f'"{".".join(keys[-2:])}"'
+
+
+def _missing(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    name = str(loc[-1])
+    where = f" in {_name(loc[:-1])}" if loc[:-1] else ""
+    return f'missing "{name}"{where}: {_TEXT_HINTS.get(name, f"add {name}: …")}'
+
+
+def _extra(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    known = known_keys(model, loc[:-1])
+    guess = did_you_mean(str(loc[-1]), known) or (f"known are {', '.join(known)}" if known else "remove it")
+    return f"key {shown(loc[-1], 40)} is not known here; {guess}"
+
+
+def _type(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    expected = _SINGULAR[item["type"]]
+    value = item["input"]
+    found = kind_of_value(value)
+    if item["type"] == "string_type" and isinstance(value, bool | int | float):
+        return f"{_name(loc)} must be text, found {found}; put it in quotes"
+    if item["type"] == "model_type" and {"en", "zh"} <= set(known_keys(model, loc)):
+        return f"{_name(loc)} must have both languages, found {found}; write {{en: …, zh: …}}"
+    hint = _TEXT_HINTS.get(str(loc[-1])) if loc else None
+    return f"{_name(loc)} must be {expected}, found {found}; {hint or f'write {expected} here'}"
+
+
+def _literal(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+    value = item["input"]
+    if not isinstance(value, str):
+        return f"{_name(loc)} is {kind_of_value(value)}; {one_of(words)}"
+    guess = did_you_mean(value, words)
+    return f"{_name(loc)} {shown(value, 30)} is not known; {f'{guess} ' if guess else ''}{one_of(words)}"
+
+
+_NAME_REMEDY = "use letters, digits and _, and start with a letter"
+_PATTERNS = {
+    r"\S": "is empty; write its text",
+    r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
+    r"^[0-9a-f]{12}$": "is no hash; let `python -m attncli.bank read` write it",
+    r"^E\d{2,3}$": "is no errata id; write E01 … E113",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": f"is no name; {_NAME_REMEDY}",
+    r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",
+}
+
+
+def _pattern(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    said = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
+    value = item["input"]
+    return f"{_name(loc)} {said}" if not value.strip() else f"{_name(loc)} {shown(value, 40)} {said}"
+
+
+def _count(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    context = item["ctx"]
+    least, most, actual = context.get("min_length"), context.get("max_length"), context["actual_length"]
+    bound = f"at least {least}; add {least - actual} more" if least is not None else f"at most {most}; drop the rest"
+    return f"{_name(loc)} has {actual} entries, must have {bound}"
+
+
+def _too_long(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    return f"{_name(loc)} is longer than {item['ctx']['max_length']} characters; shorten it"
+
+
+def _bound(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    context = item["ctx"]
+    said = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+    return f"{_name(loc)} is {item['input']}, must be {said}; correct the number"
+
+
+def _other(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    return f"{_name(loc)}: {item['msg']}; correct it"
+
+
+_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type[BaseModel]], str]] = {
+    "missing": _missing,
+    "extra_forbidden": _extra,
+    "literal_error": _literal,
+    "string_pattern_mismatch": _pattern,
+    "string_too_long": _too_long,
+    "too_short": _count,
+    "too_long": _count,
+    "greater_than_equal": _bound,
+    "less_than_equal": _bound,
+    **dict.fromkeys(_SINGULAR, _type),
+}
+
+
+def known_keys(model: type[BaseModel], loc: Way) -> list[str]:
+    """The keys that may stand at `loc` inside what `model` describes; empty where any may."""
+    current: Any = model
+    for step in loc:
+        current = _inside(current, step)
+    models = _models(current)
+    return list(models[0].model_fields) if models else []
+
+
+def _inside(annotation: Any, step: str | int) -> Any:
+    for model in _models(annotation):
+        if step in model.model_fields:
+            return model.model_fields[str(step)].annotation
+    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
+    return arguments[-1] if arguments else None
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    if "Annotated" in str(type(annotation)):
+        return _models(get_args(annotation)[0])
+    if get_origin(annotation) not in (Union, UnionType):
+        return []
+    return [model for form in get_args(annotation) for model in _models(form)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from textwrap import dedent
 from typing import Any
+from xml.etree import ElementTree
 
-from attncli.bank.problems import Finding, shown
-from attncli.bank.reading.card_texts import localised, parts_of
-from attncli.domain.chinese_characters import IDEOGRAPHS
+from attncli.bank.problems import Finding, Way, shown
+from attncli.domain.text import IDEOGRAPHS, LANGS, PART, beyond_limits, hidden_in
 
 SHORT_WORDS = (50, 120)
 SHORT_CHARACTERS = (100, 260)
@@ -138,3 +143,214 @@ def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Patt
 def _alternatives(lang: str, words: Iterable[str]) -> str:
     escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     return rf"(?<!\w)(?:{escaped})(?!\w)" if lang == "en" else f"(?:{escaped})"
+
+
+# Every formula is rendered both ways the program shows it: drawn for a terminal, and as MathML for exports.
+
+_ALIASES = (
+    (re.compile(r"\\operatorname\*?(?![A-Za-z])"), r"\\mathrm"),
+    (re.compile(r"\\[lr]Vert(?![A-Za-z])"), r"\\|"),
+)
+_MATHML = frozenset(
+    "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle"
+    " mpadded mphantom menclose mmultiscripts".split()
+)
+_PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
+_LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration)
+
+
+def formula_findings(value: object) -> Iterator[Finding]:
+    """Formulas that cannot be shown, and dollar signs that belong to none, in every text below a value."""
+    for way, text in localised(value):
+        for lang in LANGS:
+            if "$" not in text[lang]:
+                continue
+            parts = parts_of(text[lang])
+            if "$" in parts.prose:
+                said = f"a $ near {shown(_around(parts.prose), 40)} opens or closes no formula"
+                yield Finding((*way, lang), f"{said}; close the formula on its line, or write \\$ for a dollar sign")
+            for formula in parts.formulas:
+                if fault := fault_of(formula):
+                    yield Finding((*way, lang), f"formula {shown(formula)} {fault}")
+
+
+def _around(prose: str) -> str:
+    at = prose.index("$")
+    return prose[max(0, at - 12) : at + 20]
+
+
+@lru_cache(maxsize=20_000)
+def fault_of(formula: str) -> str:
+    """Why a formula cannot be shown, with the remedy; empty when it can."""
+    tex = _PLACEHOLDER.sub("2", formula).strip()
+    return beyond_limits(formula) or _terminal_fault(tex) or _mathml_fault(tex)
+
+
+def _terminal_fault(tex: str) -> str:
+    from texicode.pipeline import init_arts, render_tex_rows
+
+    init_arts({"fonts": "normal"})
+    for pattern, replacement in _ALIASES:
+        tex = pattern.sub(replacement, tex)
+    try:
+        rows = [str(row) for row in render_tex_rows(tex, False)]
+    except _LIBRARY_FAULTS as error:
+        return f"cannot be drawn in a terminal ({shown(error, 40)}); use simpler LaTeX"
+    said = next((row for row in rows if row.startswith("TeXicode:")), "")
+    if said:
+        return f"is not valid LaTeX ({said.partition(': ')[2][:60]}); check braces, scripts and \\left … \\right"
+    if not any(row.strip() for row in rows):
+        return "is drawn as nothing; write a formula or remove the dollar signs"
+    if "?" not in tex and any("?" in row for row in rows):
+        return f"uses a command the terminal cannot draw ({_commands(tex)}); use a common one"
+    return ""
+
+
+def _commands(tex: str) -> str:
+    """The commands of a formula that are drawn as a question mark."""
+    from texicode.pipeline import render_tex_rows
+
+    unknown = []
+    for command in dict.fromkeys(re.findall(r"\\[A-Za-z]+", tex)):
+        try:
+            rows = render_tex_rows(command + " ", False)
+        except _LIBRARY_FAULTS:
+            continue
+        if any("?" in row for row in rows):
+            unknown.append(command)
+    return ", ".join(unknown[:3]) or "unknown"
+
+
+def _mathml_fault(tex: str) -> str:
+    from latex2mathml import exceptions
+    from latex2mathml.converter import convert
+
+    named = inspect.getmembers(exceptions, inspect.isclass)
+    faults: tuple[type[Exception], ...] = (*_LIBRARY_FAULTS, *(one for _, one in named if issubclass(one, Exception)))
+    try:
+        mathml = convert(tex)
+    except faults as error:
+        return f"cannot be written as MathML ({type(error).__name__}); check braces, scripts and \\left … \\right"
+    try:
+        elements = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(mathml).iter()]
+    except ElementTree.ParseError:
+        return "cannot be written as MathML (a bare & or <); use & inside a matrix only"
+    if foreign := next((name for name in elements if name not in _MATHML), ""):
+        return f"has the mark-up <{foreign[:20]}>; write < and > as words or outside \\text"
+    if unknown := re.search(r">(\\[A-Za-z]+)", mathml):
+        return f"uses a command MathML has no sign for ({unknown.group(1)}); use a common one"
+    return ""
+
+
+# Characters that no reader sees: direction overrides, zero-width and tag characters, controls.
+
+NAMED = 3
+
+
+def hidden_findings(value: object, way: Way = ()) -> Iterator[Finding]:
+    """Every text and key below a value that holds any; they are left out wherever the text is shown."""
+    if isinstance(value, str):
+        if found := hidden_in(value):
+            yield Finding(way, _said(found))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if found := hidden_in(str(key)):
+                yield Finding((*way, key), f"this key holds {_said(found)}", at_key=True)
+            yield from hidden_findings(inner, (*way, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from hidden_findings(inner, (*way, number))
+
+
+def _said(found: list[str]) -> str:
+    names = [f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})" for char in found]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    what = "hidden character" if len(names) == 1 else "hidden characters"
+    return f"{what} {', '.join(names[:NAMED])}{more}; take {'it' if len(names) == 1 else 'them'} out"
+
+
+# The texts of a card, and what in them is prose, code or formula.
+
+
+def localised(value: Any, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, str]]]:
+    """Every {en, zh} text below a value, with the way to it."""
+    if isinstance(value, dict):
+        if isinstance(value.get("en"), str) and isinstance(value.get("zh"), str):
+            yield way, value
+            return
+        for key, inner in value.items():
+            yield from localised(inner, (*way, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from localised(inner, (*way, number))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A Markdown text taken apart: its formulas, and its prose with code and formulas cut out."""
+
+    formulas: tuple[str, ...]
+    prose: str
+
+
+def parts_of(text: str) -> Parts:
+    """Formulas and prose of a text; each cut leaves one space, an escaped dollar sign the word `dollar`."""
+    if "$" not in text and "`" not in text and "~~~" not in text:
+        return Parts((), text)
+    formulas: list[str] = []
+
+    def cut(found: re.Match[str]) -> str:
+        if formula := found["display"] or found["inline"]:
+            formulas.append(formula)
+        return "dollar" if found["escape"] == r"\$" else " "
+
+    prose = PART.sub(cut, text)
+    return Parts(tuple(formulas), prose)
+
+
+# The code blocks of a text: what is written behind a fence says whether the block runs by itself.
+
+MOST_CHARACTERS = 10_000
+KINDS = ("python", "python sketch", "text")
+_FENCE = re.compile(
+    r"^ *(?P<ticks>```+|~~~+)(?P<info>[^\n]*)\n(?P<code>.*?)^ *(?P=ticks)[`~]* *$", re.DOTALL | re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A code block; `info` is python, which runs, `python sketch`, which needs more than it shows, or text."""
+
+    info: str
+    code: str
+
+
+def snippets_of(text: str) -> Iterator[Snippet]:
+    """The code blocks of a Markdown text."""
+    for found in _FENCE.finditer(text):
+        yield Snippet(" ".join(found["info"].split()), dedent(found["code"]))
+
+
+def snippet_findings(value: object) -> Iterator[Finding]:
+    """Blocks that do not say what they are, and Python that is none."""
+    for way, text in localised(value):
+        for lang in ("en", "zh"):
+            for snippet in snippets_of(text[lang]):
+                if snippet.info not in KINDS:
+                    said = f"a code block is marked {shown(snippet.info, 30)}"
+                    yield Finding((*way, lang), f"{said}; write ```python where it runs, ```python sketch or ```text")
+                elif snippet.info != "text" and (fault := python_fault(snippet.code)):
+                    yield Finding(
+                        (*way, lang), f"the code block is not Python ({fault}); correct it or mark it as text"
+                    )
+
+
+def python_fault(code: str) -> str:
+    """Why a text is no Python, empty where it is. Long ones are not parsed: Python takes minutes for some."""
+    if len(code) > MOST_CHARACTERS:
+        return f"over {MOST_CHARACTERS} characters long"
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return str(error)
+    return ""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
-from attncli.domain import identifiers
+from attncli.domain import card as identifiers
 from attncli.domain.challenge import CHECK_NAMES
 
 Id = Annotated[str, StringConstraints(pattern=identifiers.PATTERN, max_length=identifiers.LONGEST)]

@@ -8,9 +8,10 @@ the places of just those paths that a message needs.
 
 from __future__ import annotations
 
+import math
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,7 @@ from unicodedata import normalize
 
 import yaml
 
-from attncli.bank.problems import Problem, Way, shown, shown_path
-from attncli.bank.reading.yaml_scalars import resolve
+from attncli.bank.problems import Finding, Problem, Way, shown, shown_path, visible
 
 MAX_BYTES = 128 * 1024 * 1024
 MAX_DEPTH = 24
@@ -308,3 +308,147 @@ class _Builder:
     def _stop(self, event: Any, message: str) -> None:
         mark = event.start_mark
         raise UnreadableYaml(Problem(self.name, mark.line + 1, mark.column + 1, message))
+
+
+# Where in a file a value stands: a second pass over its events, for the few paths that a message needs.
+
+Place = tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A tree of the paths that are looked for; `value` and `key` are filled in when they are met."""
+
+    children: dict[str | int, _Wanted]
+    value: Place | None = None
+    key: Place | None = None
+
+    def size(self) -> int:
+        return 1 + sum(child.size() for child in self.children.values())
+
+
+def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
+    """The findings as problems with line and column; a path that does not exist stands where its parent does."""
+    findings = list(findings)
+    root = _Wanted({})
+    for finding in findings:
+        _want(root, finding.path)
+    if findings:
+        _walk(name, text, root)
+    return [inside(Problem(name, *_place(root, finding), visible(finding.message)), text) for finding in findings]
+
+
+def _want(root: _Wanted, path: Way) -> None:
+    for step in path:
+        root = root.children.setdefault(step, _Wanted({}))
+
+
+def _place(root: _Wanted, finding: Finding) -> Place:
+    place = root.value or (1, 1)
+    for step in finding.path:
+        root = root.children[step]
+        place = (root.key if finding.at_key else None) or root.value or place
+    return place
+
+
+def _walk(name: str, text: str, root: _Wanted) -> None:
+    walker = _Walker(root)
+    try:
+        for event in events(name, text):
+            walker.take(event)
+            if not walker.left:
+                return
+    except UnreadableYaml:
+        return  # what came before the fault has its places
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open list or mapping: `next` is the position or key of the value to come, None while a key is awaited."""
+
+    wanted: _Wanted | None
+    is_list: bool
+    next: Any
+
+
+class _Walker:
+    def __init__(self, root: _Wanted) -> None:
+        self.root = root
+        self.left = root.size()
+        self.levels: list[_Level] = []
+
+    def take(self, event: Any) -> None:
+        if isinstance(event, yaml.NodeEvent):
+            self._node(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.levels.pop()
+
+    def _node(self, event: Any) -> None:
+        level = self.levels[-1] if self.levels else None
+        mark = event.start_mark
+        place = (mark.line + 1, mark.column + 1)
+        if level is not None and level.next is None:
+            self._key(level, event, place)
+            return
+        wanted = self._met(level, place)
+        if isinstance(event, yaml.CollectionStartEvent):
+            is_list = isinstance(event, yaml.SequenceStartEvent)
+            self.levels.append(_Level(wanted, is_list, 0 if is_list else None))
+
+    def _key(self, level: _Level, event: Any, place: Place) -> None:
+        level.next = event.value if isinstance(event, yaml.ScalarEvent) else f"*{getattr(event, 'anchor', '')}"
+        found = level.wanted and level.wanted.children.get(level.next)
+        if found and found.key is None:
+            found.key = place
+
+    def _met(self, level: _Level | None, place: Place) -> _Wanted | None:
+        found: _Wanted | None
+        if level is None:
+            found = self.root
+        else:
+            found = level.wanted.children.get(level.next) if level.wanted else None
+            level.next = level.next + 1 if level.is_list else None
+        if found is None or found.value is not None:
+            return None
+        found.value = place
+        self.left -= 1
+        return found
+
+
+# What an unquoted word of a bank file means.
+#
+# Far fewer words are special than in YAML 1.1: null, true and false, decimal numbers. Everything else is text: `no`,
+# `2017-06`, `1_000`, `0x10`, `1:30`, `.inf`.
+
+Scalar = bool | int | float | str | None
+
+_WORDS: dict[str, bool | None] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "true": True,
+    "True": True,
+    "false": False,
+    "False": False,
+}
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})\Z")
+_FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?(?:[eE][-+]?[0-9]{1,4})?\Z")
+_NUMBER_STARTS = frozenset("+-0123456789")
+
+
+def resolve(word: str) -> Scalar:
+    """The value of an unquoted scalar.
+
+    >>> resolve("24"), resolve("1e-5"), resolve("true"), resolve("no"), resolve("2017-06")
+    (24, 1e-05, True, 'no', '2017-06')
+    """
+    if word in _WORDS:
+        return _WORDS[word]
+    if word[0] not in _NUMBER_STARTS or len(word) > 90:
+        return word
+    if _INTEGER.match(word):
+        return int(word)
+    if _FLOAT.match(word):
+        number = float(word)
+        return number if math.isfinite(number) else word
+    return word

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 
-from attncli.domain.printable import escaped
+from attncli.domain.text import escaped
 from attncli.errors import NotFound, UsageError
 from attncli.practice.grade import LARGEST_SUBMISSION
 

@@ -2,15 +2,83 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+from attncli import __version__
 from attncli.cohort.class_folder import SubmittedFile
-from attncli.cohort.standards import Standard
+from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.errors import EnvironmentFailure
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest
+from attncli.practice.grade import specification
 from attncli.words.cohort_texts import ENDED_THE_JUDGE
+
+# By what a submission was graded: everything that a result depends on besides the file itself.
+
+# What the judge reads of a challenge; its texts for readers change no result.
+_READ = ("reference.py", "inputs.py", "kernel.py", "wrong/*.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CohortOptions:
+    """How everybody is graded; `examples` 0 means the judge's own number."""
+
+    timeout_seconds: float = TIMEOUT_SECONDS
+    memory_mib: int = MEMORY_MIB
+    seed: int = 0
+    examples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """A challenge as it is graded; `fingerprint` is another one when anything about it has changed."""
+
+    challenge: Challenge
+    options: CohortOptions
+    files: Mapping[str, bytes]
+    fingerprint: str
+
+    def request(self, source: bytes, folder: Path | None = None) -> GradeRequest:
+        """What the judge is asked; `folder` is where the challenge lies, if not where it was read."""
+        return GradeRequest(
+            **asdict(self.options),
+            spec=specification(self.challenge),
+            folder=folder or Path(self.challenge.folder),
+            source=source,
+            filename=f"{self.challenge.id}.py",
+        )
+
+
+def standard_of(challenge: Challenge, options: CohortOptions, versions: Mapping[str, str]) -> Standard:
+    """Reads the challenge. Raises EnvironmentFailure where it cannot be read."""
+    files = dict(sorted(_files(challenge).items()))
+    told: dict[str, Any] = {
+        "spec": specification(challenge),
+        "options": asdict(options),
+        "versions": dict(versions),
+        "files": {name: sha256(content).hexdigest() for name, content in files.items()},
+    }
+    fingerprint = sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return Standard(challenge, options, files, fingerprint)
+
+
+def _files(challenge: Challenge) -> dict[str, bytes]:
+    folder = Path(challenge.folder)
+    try:
+        return {str(path.relative_to(folder)): path.read_bytes() for name in _READ for path in folder.glob(name)}
+    except OSError as error:
+        raise EnvironmentFailure(
+            f"cannot read the challenge {challenge.id} ({error}); the installation or the challenge is damaged"
+        ) from error
+
 
 LONGEST_MESSAGE = 400
 # Where a process put an object is another place every time.
@@ -96,3 +164,15 @@ def _check(check: CheckResult) -> dict[str, Any]:
 def _steady(message: str) -> str:
     text = _ADDRESS.sub("0x…", message)
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
+
+
+# What a result depends on besides files and options.
+
+
+def versions() -> dict[str, str]:
+    """Versions of the program and of what it computes with. Raises EnvironmentFailure where there is no torch."""
+    try:
+        torch = metadata.version("torch")
+    except metadata.PackageNotFoundError as error:
+        raise EnvironmentFailure("grading needs PyTorch, and this Python has none: install it with pip") from error
+    return {"attncli": __version__, "python": platform.python_version(), "torch": torch}

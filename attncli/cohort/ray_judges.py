@@ -10,19 +10,17 @@ import logging
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from attncli.cohort.grading_actor import Fitness, GradingActor
-from attncli.cohort.local_judges import WITH_JUDGE
-from attncli.cohort.outcomes import Outcome, Pair, Task
-from attncli.cohort.task_queue import TaskQueue
-from attncli.cohort.versions import versions
+from attncli.cohort.grade_class import WITH_JUDGE, JudgeSlot, TaskQueue
+from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
-from attncli.judge.client import sandbox_layers
+from attncli.judge.client import GradeRequest, sandbox_layers
 
 # How long a cluster may take to give the first worker, and how often a lost worker's task is handed out again.
 PATIENCE_SECONDS = 120.0
@@ -201,3 +199,42 @@ def _failed(error: Any) -> AttnError:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+# What runs on a worker of a cluster: one judge, kept warm, and the challenges that it was sent.
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """What a worker grades with."""
+
+    versions: dict[str, str]
+    layers: tuple[str, ...]
+
+
+class GradingActor:
+    """Grades one file after the other, in a process that the cluster started."""
+
+    def __init__(self) -> None:
+        self._slot = JudgeSlot()
+        self._home = TemporaryDirectory(prefix="attn-cohort-")
+        self._folders: dict[str, Path] = {}
+
+    def fitness(self) -> Fitness:
+        """Starts the judge. Raises JudgeFailed, SandboxUnavailable."""
+        return Fitness(versions(), tuple(self._slot.layers()))
+
+    def grade(self, fingerprint: str, files: Mapping[str, bytes], request: GradeRequest) -> tuple[Graded | None, str]:
+        """What is kept of the report, or why there is none."""
+        return self._slot.graded(replace(request, folder=self._folder(fingerprint, files)))
+
+    def _folder(self, fingerprint: str, files: Mapping[str, bytes]) -> Path:
+        """Where the challenge lies on this machine: the files are those of the one who asks."""
+        if fingerprint not in self._folders:
+            folder = Path(self._home.name) / fingerprint
+            for name, content in files.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            self._folders[fingerprint] = folder
+        return self._folders[fingerprint]

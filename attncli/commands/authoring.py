@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared.shared_options import UserPath, json_option, print_json
-from attncli.commands.shared.stdout import echo, verdict_counts
+from attncli.commands.session import UserPath, echo, json_option, print_json, session, verdict_counts
 from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
 from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
-from attncli.words.command_texts import counted
+from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN, CHALLENGE_NEXT, counted
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.bank.check import Report
     from attncli.bank.problems import Problem
+
 
 PLACES_SHOWN = 4
 
@@ -85,3 +84,51 @@ def _summary(report: Report) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+# `attn new card`.
+
+
+@click.command()
+@click.argument("topic")
+@click.option("--question", default="", help="What it asks.")
+@click.option("--answer", default="", help="What is right.")
+def card(topic: str, question: str, answer: str) -> None:
+    """Adds a card to your own bank TOPIC, with places for a question and an answer, or with those that are given.
+
+    Prints where it begins, as file:line. One language, a question and an answer are enough.
+    """
+    from attncli.practice.new_card import add_card
+
+    with session().workspace() as workspace:
+        new = add_card(workspace, topic, question, answer)
+        lang = workspace.lang
+    echo(f"{new.path}:{new.line}")
+    told = CARD_WRITTEN if question.strip() and answer.strip() else CARD_TO_WRITE
+    echo(told[lang].format(id=new.id, path=new.path), err=True)
+
+
+# `attn new`.
+
+
+@click.group(no_args_is_help=False)
+def new() -> None:
+    """Scaffolds a card or a challenge in place."""
+
+
+@new.command()
+@click.argument("name", metavar="TRACK/ID")
+def challenge(name: str) -> None:
+    """A folder for the challenge ID of TRACK, in which the reference and one wrong solution are left to write.
+
+    In a checkout it lies in impl/, otherwise in challenges/ of your attn folder.
+    """
+    from attncli.practice.new_challenge import new_challenge
+
+    with session().workspace() as workspace:
+        folder = new_challenge(workspace, name)
+        echo(folder)
+        echo(CHALLENGE_NEXT[workspace.lang].format(id=folder.name), err=True)
+
+
+new.add_command(card)

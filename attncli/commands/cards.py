@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo
+from attncli.commands.session import (
+    Session,
+    at_option,
+    echo,
+    json_option,
+    on_terminal,
+    print_json,
+    print_result,
+    session,
+)
+from attncli.config import MOST_MINUTES_PER_DAY
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.text import LANGS, Lang, Localised, cells, left, printable, right
 from attncli.errors import NothingFound
+from attncli.practice import record
+from attncli.practice import today as told
+from attncli.practice.marking import Section, sections
+from attncli.practice.plan import Plan, StudyDay, make_plan
+from attncli.practice.queue import DueCounts, due_counts, minutes_of
+from attncli.practice.record import schedule_document, take_back
+from attncli.practice.stats import ProgressStats, progress
+from attncli.words import plan_texts as words
+from attncli.words.command_texts import (
+    ANSWER,
+    BURIED,
+    DUE_NOW,
+    IN_QUEUE,
+    STATES,
+    SUSPENDED,
+    TOO_MANY_FOR_TODAY,
+    TOPIC_HEAD,
+    TOTALS,
+    counted,
+)
+from attncli.words.plan_texts import countdown_line
+from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 
 @click.command()
@@ -36,3 +74,416 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
             if query
             else "there are no cards; `attn bank check` says whether a bank is broken"
         )
+
+
+# `attn show`.
+
+
+@click.command()
+@click.argument("card")
+@click.option("--lang", type=click.Choice(LANGS), help="In this language; with --json, in this one only.")
+@json_option
+def show(card: str, lang: Lang | None, as_json: bool) -> None:
+    """Print one CARD, whole."""
+    current = session()
+    current.lang_option = lang or current.lang_option
+    with current.workspace() as workspace:
+        found = workspace.library.card(card)
+        if as_json:
+            document = dict(workspace.library.document(found.id))
+            narrowed = _in_one_language(document, lang) if lang else document
+            print_json({**narrowed, "schedule": schedule_document(workspace.store.schedules.get(found.id))})
+            return
+        text = whole_card(found, workspace.lang)
+    if on_terminal():
+        print_markdown(text)
+    else:
+        echo(text)
+
+
+def _in_one_language(value: Any, lang: Lang) -> Any:
+    """Every pair of texts becomes the one of `lang`."""
+    if isinstance(value, dict):
+        if set(value) == set(LANGS):
+            return value[lang]
+        inner = {key: _in_one_language(child, lang) for key, child in value.items()}
+        return {key: child for key, child in inner.items() if key not in LANGS or key == lang}
+    return [_in_one_language(child, lang) for child in value] if isinstance(value, list) else value
+
+
+# `attn answer`.
+
+
+@click.command()
+@click.argument("card")
+@click.option("--rating", required=True, type=click.Choice([rating.word for rating in Rating]))
+@at_option
+@json_option
+def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
+    """Record one review of CARD. It is on disk once the new schedule is printed."""
+    with session().workspace() as workspace:
+        answered = record.answer(workspace, card, Rating.of(rating), at)
+    if as_json:
+        print_json(answered.document())
+        return
+    document, lang = answered.document(), workspace.lang
+    wait = _in_words(answered, lang)
+    said = ANSWER["answered"][lang]
+    echo(
+        said.format(
+            card=answered.card, rating=rating, state=STATES[document["state"]][lang], due=document["due"], wait=wait
+        )
+    )
+    if answered.leech:
+        echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
+
+
+def _in_words(answered: record.AnsweredReview, lang: Lang) -> str:
+    days = answered.schedule.interval_days
+    return (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]
+
+
+# `attn undo`.
+
+
+@click.command()
+def undo() -> None:
+    """Take back what was last done on this machine.
+
+    A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock
+    interview; what was seen stays seen.
+    """
+    with session().workspace() as workspace:
+        done = take_back(workspace)
+    rating = done.rating.word if done.kind is RowKind.REVIEW else ""
+    said = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
+    echo(said.format(card=done.subject, rating=rating, at=record.iso(done.at)))
+
+
+# `attn suspend`, `attn bury`, `attn unsuspend`.
+
+
+@click.command()
+@click.argument("card")
+def suspend(card: str) -> None:
+    """Take CARD out of the queue for good."""
+    with session().workspace() as workspace:
+        echo(SUSPENDED[workspace.lang].format(card=record.suspend(workspace, card)))
+
+
+@click.command()
+@click.argument("card")
+def bury(card: str) -> None:
+    """Take CARD out of the queue for today."""
+    with session().workspace() as workspace:
+        echo(BURIED[workspace.lang].format(card=record.bury(workspace, card)))
+
+
+@click.command()
+@click.argument("card")
+def unsuspend(card: str) -> None:
+    """Put a suspended or buried CARD back into the queue."""
+    with session().workspace() as workspace:
+        echo(IN_QUEUE[workspace.lang].format(card=record.unsuspend(workspace, card)))
+
+
+# `attn due`.
+
+
+@click.command()
+@at_option
+@json_option
+def due(at: datetime | None, as_json: bool) -> None:
+    """What is due now."""
+    report(session(), at, as_json)
+
+
+# `attn stats`.
+
+FORECAST_SHOWN = 7
+
+
+@click.command()
+@json_option
+def stats(as_json: bool) -> None:
+    """Retention, streak, forecast, and how ready each topic is."""
+    with session().workspace() as workspace:
+        found = progress(workspace)
+        lang = workspace.lang
+    print_result(as_json, found.document, lambda: [*_totals(found, lang), "", *_topics(found, lang)])
+
+
+def _countdown(found: ProgressStats, lang: Lang) -> list[str]:
+    return [countdown_line(found.interview.days_left, found.interview.recall)[lang]] if found.interview else []
+
+
+def _totals(found: ProgressStats, lang: Lang) -> list[str]:
+    recalled = "–" if found.retention is None else f"{found.retention:.0%}"
+    coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
+    solved = f"{found.challenges['solved']}/{found.challenges['total']}"
+    figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
+    told = TOTALS.format(found=found, recalled=recalled, coming=coming, solved=solved, **figures)
+    return [*_countdown(found, lang), *told[lang].split("\n")]
+
+
+def _topics(found: ProgressStats, lang: Lang) -> list[str]:
+    head = TOPIC_HEAD[lang].split()
+    numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
+    lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
+    for topic, standing in found.topics.items():
+        recall = f"{standing.recall:.0%}" if standing.seen else "–"
+        weak = " ".join(card.card for card in standing.weak[:3])
+        seen = f"{standing.seen}/{standing.total}"
+        lines.append(
+            f"{topic:<10} {seen:>8} {recall:>7} {standing.readiness:>7.0%} {standing.lapses:>7}  {weak}".rstrip()
+        )
+    return lines
+
+
+# `attn plan`.
+
+
+@click.command()
+@click.option(
+    "--interview",
+    type=click.DateTime(["%Y-%m-%d"]),
+    default=None,
+    help="The day of the interview (default: the setting interview).",
+)
+@click.option(
+    "--minutes",
+    type=click.IntRange(1, MOST_MINUTES_PER_DAY),
+    default=None,
+    help="Minutes a day (default: the setting minutes_per_day).",
+)
+@json_option
+def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None:
+    """What to study each day until the interview, the recall to expect then, and what will be left out."""
+    with session().workspace() as workspace:
+        found = make_plan(workspace, interview.date() if interview else None, minutes)
+        titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}
+        lang = workspace.lang
+    print_result(as_json, found.document, lambda: plan_lines(found, titles, lang))
+
+
+# What `attn due` prints. Loads little: see `attncli.__main__`.
+
+
+def report(session: Session, at: datetime | None, as_json: bool) -> None:
+    """Prints what is due at `at` (now)."""
+    with session.workspace() as workspace:
+        counts = due_counts(workspace, at)
+        minutes = minutes_of(workspace.settings, workspace.moment(at).day)
+    if as_json:
+        from attncli.commands.session import print_json
+
+        print_json(counts.document())
+    else:
+        echo("\n".join(_lines(counts, minutes, workspace.lang)))
+
+
+def _lines(counts: DueCounts, minutes: float, lang: Lang) -> list[str]:
+    topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
+    left_out = [TOO_MANY_FOR_TODAY[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
+    return [DUE_NOW[lang].format(counts=counts), *topics, *left_out]
+
+
+# The plan for an interview as lines of text.
+
+CARDS_PRINTED, DAYS_PRINTED = 12, 14
+_TITLE = 36
+
+
+def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
+    """What `attn plan` prints; `titles` are those of the topics."""
+    return [
+        *_heading(plan, lang),
+        "",
+        *_today(plan, lang),
+        "",
+        words.DAYS[lang],
+        *_days(plan.days, lang),
+        *told.last_pass_line(plan, lang),
+        "",
+        *_topics_to_learn(plan, titles, lang),
+    ]
+
+
+def _heading(plan: Plan, lang: Lang) -> Iterator[str]:
+    yield told.countdown_sentence(plan, lang)
+    yield told.expected_line(plan, lang)
+    yield from told.left_out_lines(plan, lang)
+    yield told.basis_line(plan, lang)
+    yield from told.studied_line(plan, lang)
+    yield words.BESIDE_REVIEW[lang]
+
+
+def _today(plan: Plan, lang: Lang) -> Iterator[str]:
+    day = plan.days[0]
+    if plan.studied_minutes:
+        yield (words.REST_OF_DAY if day.minutes else words.DONE)[lang].format(minutes=day.minutes)
+    else:
+        yield words.DAY[lang].format(minutes=day.minutes) + ("" if day.minutes else f": {words.FREE[lang]}")
+    width = max(cells(name[lang]) for name in (words.NEW_CARDS, words.REVIEW_CARDS, words.CHALLENGE)) + 1
+    named: list[tuple[Localised, Sequence[str]]] = [
+        (words.NEW_CARDS, day.new),
+        (words.REVIEW_CARDS, day.reviews),
+        (words.CHALLENGE, day.challenges),
+    ]
+    for name, ids in named:
+        if ids:
+            more = [words.MORE_CARDS[lang].format(count=len(ids) - CARDS_PRINTED)] if len(ids) > CARDS_PRINTED else []
+            yield f"  {left(name[lang], width)}{' '.join([*ids[:CARDS_PRINTED], *more])}"
+
+
+def _days(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
+    for day in days[:DAYS_PRINTED]:
+        minutes = words.MINUTES[lang].format(minutes=day.minutes)
+        yield f"  {left(told.day_name(day.date, lang), 11)}{right(minutes, 9)}  {' · '.join(told.day_parts(day, lang))}"
+    if len(days) > DAYS_PRINTED:
+        yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_PRINTED)}"
+
+
+def _topics_to_learn(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:
+    heads = (words.HEAD_SEEN, words.HEAD_PLANNED, words.HEAD_RECALL, words.HEAD_LIKELY, words.HEAD_STOPPED)
+    columns = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 8, 7, 11, 12), strict=True))
+    yield words.TOPICS[lang]
+    yield f"  {left(words.HEAD_TOPIC[lang], _TITLE)}{columns}"
+    for id, topic in plan.topics.items():
+        likely = f"{topic.expected.low:.0%}–{topic.expected.high:.0%}"
+        seen = f"{topic.seen}/{topic.cards}"
+        yield (
+            f"  {left(_cut(titles.get(id, id)), _TITLE)}{seen:>8} {topic.planned:>8} {topic.expected.recall:>7.0%} "
+            f"{likely:>11} {topic.stopped.recall:>12.0%}"
+        )
+
+
+def _cut(title: str) -> str:
+    """`title` in less than a column; what was cut off shows."""
+    if cells(title) < _TITLE:
+        return title
+    while cells(title) >= _TITLE - 1:
+        title = title[:-1]
+    return f"{title.rstrip()}…"
+
+
+# A card as Markdown, for `attn show` and for the plain review.
+
+
+def whole_card(card: Card, lang: Lang) -> str:
+    """Question, answer, and everything else the card has."""
+    head = f"# {card.id} · {card.topic} · {card.kind} · {card.level}"
+    return "\n\n".join([head, question(card, lang), *answer_blocks(card, lang)]) + "\n"
+
+
+def question(card: Card, lang: Lang) -> str:
+    """The question with whatever has to be seen to answer it; parameters of numeric cards as their names."""
+    parts = [re.sub(r"\{\{\s*(\w+)\s*\}\}", r"*\1*", card.question[lang]).strip()]
+    if isinstance(card, DebugCard):
+        parts.append(f"```python\n{numbered(card.code)}\n```")
+    if isinstance(card, ChoiceCard):
+        parts.append("\n".join(f"- {option.text[lang]}" for option in card.options))
+    if isinstance(card, OrderingCard):
+        parts.append("\n".join(f"- {text[lang]}" for _, text in card.items))
+    return "\n\n".join(parts)
+
+
+def numbered(code: str) -> str:
+    """Code with its line numbers."""
+    return "\n".join(f"{number:>2}  {line}" for number, line in enumerate(code.rstrip().splitlines(), 1))
+
+
+def answer_blocks(card: Card, lang: Lang) -> Iterator[str]:
+    """The blocks of everything behind the question."""
+    if solution := _solution(card, lang):
+        yield f"## {HEADINGS['answer'][lang]}\n\n{solution}"
+    yield from revealed(card, lang)
+
+
+def revealed(card: Card, lang: Lang) -> Iterator[str]:
+    """The same without the solution, which is told when an answer has been marked."""
+    for section in sections(card):
+        yield from _blocks(section, card, lang)
+
+
+def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            yield f"## {HEADINGS[section][lang]}\n\n{text[lang].strip() if text else ''}"
+        case "points":
+            points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
+            yield f"## {HEADINGS['points'][lang]}\n\n{points}"
+        case "pitfalls":
+            yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
+        case "unverifiable":
+            yield UNVERIFIABLE[lang]
+        case "challenge":
+            yield f"{HEADINGS['challenge'][lang]}: {', '.join(card.challenges)}"
+        case "experiment":
+            yield f"{HEADINGS['experiment'][lang]}: `attn experiment {card.experiment}`"
+        case "follow-ups":
+            if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
+                yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])
+            if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
+                yield f"{HEADINGS['see'][lang]}: {', '.join(linked)}"
+        case "as-of":
+            yield AS_OF[lang].format(date=card.as_of)
+        case "sources":
+            yield _section("sources", [source.text for source in card.sources], lang)
+
+
+def _section(word: str, lines: list[str], lang: Lang) -> str:
+    return f"## {HEADINGS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
+    assert follow_up.ask and follow_up.answer
+    more = f" ({follow_up.card})" if follow_up.card else ""
+    return f"**{follow_up.ask[lang].strip()}**\n\n{follow_up.answer[lang].strip()}{more}"
+
+
+def _solution(card: Card, lang: Lang) -> str:
+    match card:
+        case ChoiceCard():
+            return "\n".join(_option(option.text, option.correct, option.why_not, lang) for option in card.options)
+        case NumericCard():
+            drawn = [f"- *{name}*: {', '.join(label for label, _ in choices)}" for name, choices in card.parameters]
+            formula = f"`{card.compute}` {card.compute_unit} → {card.unit or '1'} ± {card.tolerance}"
+            return "\n".join([formula, *drawn]) + _slips(card, lang)
+        case ClozeCard():
+            return "\n".join(f"{number}. `{blank.answer}`" for number, blank in enumerate(card.blanks, 1))
+        case OrderingCard():
+            texts = dict(card.items)
+            return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
+        case DebugCard():
+            where = f"{HEADINGS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return f"{where}\n\n{HEADINGS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+    return ""
+
+
+def _slips(card: NumericCard, lang: Lang) -> str:
+    lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
+    return "\n\n" + "\n".join([f"{HEADINGS['slips'][lang]}:", "", *lines]) if lines else ""
+
+
+def _option(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
+    mark = "✓" if correct else "✗"
+    return f"- {mark} {text[lang]}" + (f" — {HEADINGS['why'][lang]}: {why_not[lang]}" if why_not else "")
+
+
+# Markdown with its headings and lists drawn, for a terminal.
+
+
+def print_markdown(text: str) -> None:
+    """Prints `text`; what it says is cleaned once it is taken apart, as `&#x202e;` is a character only then.
+
+    A link shows where it leads: a hidden address in a terminal is one that nobody has read.
+    """
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.segment import Segment, Segments
+
+    console = Console()
+    drawn = console.render(Markdown(printable(text), hyperlinks=False))
+    console.print(Segments(Segment(printable(part.text), part.style) for part in drawn if not part.is_control))

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo
-from attncli.domain.cells import left
-from attncli.practice.challenges import standings
-from attncli.words.command_texts import DUE_ON
+from attncli.commands.session import (
+    UserPath,
+    echo,
+    json_option,
+    print_json,
+    print_result,
+    session,
+    show_progress,
+    verdict_counts,
+)
+from attncli.domain.card import STREAMS
+from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
+from attncli.domain.text import Lang, left
+from attncli.errors import Rejected, UsageError
+from attncli.practice.challenges import Hint, next_hint, show_solution, standings
+from attncli.practice.start import start_challenge
+from attncli.words.after_solving_texts import asked_next
+from attncli.words.app_texts import say
+from attncli.words.command_texts import DUE_ON, HINT, LAST_HINT, OLD_FILE_KEPT, REPAIR_HANDED_OUT, counted
 from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.repair_texts import REPAIR
+
+if TYPE_CHECKING:
+    from attncli.bank.problems import Problem
+    from attncli.domain.challenge import Challenge
+    from attncli.practice.verify import Proof
+    from attncli.practice.workspace import Workspace
 
 
 @click.command()
@@ -33,3 +59,198 @@ def challenges(track: str | None, as_json: bool) -> None:
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"
             f" {challenge.title[lang]}{due}"
         )
+
+
+# `attn start`.
+
+
+@click.command()
+@click.argument("challenge")
+@click.option("--dir", "folder", type=UserPath(path_type=Path), help="Where to write it (default: your solutions).")
+@click.option("--bug", is_flag=True, help="A wrong solution to debug instead of an empty starter.")
+@click.option(
+    "--repair",
+    type=click.IntRange(1, MOST_BUGS),
+    metavar="N",
+    help=f"The reference with N bugs to find and mend, 1 to {MOST_BUGS}.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, STREAMS - 1), help="With --repair: the round of this number, not the next one."
+)
+@click.option("--force", is_flag=True, help="Keep an existing file as a numbered copy and write anew.")
+def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, force: bool) -> None:
+    """Write a starter file for CHALLENGE; an existing file is never overwritten."""
+    if bug and repair is not None:
+        raise UsageError(
+            "--bug hands out one wrong solution and --repair a reference with N bugs; leave out one of them"
+        )
+    if seed is not None and repair is None:
+        raise UsageError("--seed chooses the bugs of a repair round; give --repair N with it")
+    with session().workspace() as workspace:
+        started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
+    if started.kept:
+        echo(OLD_FILE_KEPT[workspace.lang].format(file=started.kept), err=True)
+    if started.symptom:
+        echo(started.symptom[workspace.lang], err=True)
+    if repair is not None:
+        grade = shlex.join(["attn", "grade", challenge, str(started.path)])
+        echo(REPAIR_HANDED_OUT.format(bugs=counted(started.bugs, "bug"), command=grade)[workspace.lang], err=True)
+    echo(str(started.path))
+
+
+# `attn hint`.
+
+
+@click.command()
+@click.argument("challenge")
+def hint(challenge: str) -> None:
+    """Print the next hint for CHALLENGE; it is recorded as seen."""
+    with session().workspace() as workspace:
+        found = next_hint(workspace, challenge)
+    print_hint(found, challenge, workspace.lang)
+
+
+def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
+    """The hint under the heading that it has in the app, and whether it is the last one once more."""
+    heading = say("challenge.hint", lang, n=found.number, total=found.total)
+    echo(HINT[lang].format(heading=heading, text=found.text[lang].strip()))
+    if found.again:
+        echo(LAST_HINT[lang].format(challenge=challenge), err=True)
+
+
+# `attn solution`.
+
+
+@click.command()
+@click.argument("challenge")
+def solution(challenge: str) -> None:
+    """Print the reference of CHALLENGE; it is recorded as seen.
+
+    What interviewers ask next goes to stderr, so that the reference can be kept as a file.
+    """
+    with session().workspace() as workspace:
+        echo(show_solution(workspace, challenge), end="")
+        told = asked_next(workspace.library.challenge(challenge), workspace.lang)
+    for line in told:
+        echo(line, err=True)
+
+
+# `attn verify`.
+
+JUDGES_ON_GPU = 4
+"""Each worker holds a CUDA context of some 500 MiB; a fifth judge would wait for the GPU."""
+
+
+@click.command()
+@click.argument("challenges", nargs=-1)
+@click.option("--streams", type=click.IntRange(1, 1000), default=1, help="Input streams to prove it on.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Judges at work at once (default: the cores).")
+@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help="Where the files run.")
+@json_option
+def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: str, as_json: bool) -> None:
+    """Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.
+
+    What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
+    """
+    from attncli.practice.grade import require_gpu
+    from attncli.practice.verify import faults, prove
+
+    if device == CUDA:
+        require_gpu()
+    with session().workspace() as workspace:
+        if problems := faults(workspace, challenges):
+            _tell(problems, as_json)
+        chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    judges = jobs or (cores if device == CPU else min(cores, JUDGES_ON_GPU))
+    proofs = prove(chosen, streams, judges, _progress(), device, _silent if as_json else _print)
+    documents = [proof.document() for proof in proofs]
+    score = _score(documents, streams)
+    with verdict_counts():
+        if as_json:
+            print_json({"challenges": documents, "problems": [], "score": score})
+        else:
+            _print_score(score)
+            if device == CUDA:
+                _tell_of_gpu(proofs)
+    failing = [document["id"] for document in documents if not document["holds"]]
+    if failing:
+        raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
+
+
+def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
+    """All challenges, without those that need what is not installed; these are told."""
+    from attncli.practice.verify import can_be_run
+
+    everything = list(workspace.library.challenges())
+    left_out = [challenge.id for challenge in everything if not can_be_run(challenge)]
+    if left_out:
+        echo(f"{len(left_out)} left out, as they need Triton: pip install 'attncli[kernels]' (Linux)", err=True)
+    return [challenge for challenge in everything if challenge.id not in left_out]
+
+
+def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
+    """Shows every fault of the files. Raises Rejected."""
+    with verdict_counts():
+        print_result(
+            as_json,
+            lambda: {"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None},
+            lambda: problems,
+        )
+    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
+
+
+def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
+    def total(kind: str, key: str) -> int:
+        return sum(document[kind][key] for document in documents)
+
+    return {
+        "challenges": len(documents),
+        "streams": streams,
+        "right": {"accepted": total("right", "accepted"), "total": total("right", "total")},
+        "wrong": {"rejected": total("wrong", "rejected"), "total": total("wrong", "total")},
+    }
+
+
+def _silent(proof: Proof) -> None:
+    return None
+
+
+def _print(proof: Proof) -> None:
+    document = proof.document()
+    right, wrong = document["right"], document["wrong"]
+    show_progress("")
+    with verdict_counts():
+        echo(
+            f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
+            f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
+        )
+        for failure in proof.failures():
+            echo(f"       {failure}")
+
+
+def _print_score(score: dict[str, Any]) -> None:
+    streams = "1 stream" if score["streams"] == 1 else f"{score['streams']} streams"
+    echo(
+        f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
+        f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {streams}"
+    )
+
+
+def _tell_of_gpu(proofs: Sequence[Proof]) -> None:
+    """How many of them ran on the GPU: of the others it shows nothing."""
+    there = sum(proof.device == CUDA for proof in proofs)
+    left = len(proofs) - there
+    echo(f"{there} on the GPU" + (f", {left} on the CPU, as a GPU shows nothing of them" if left else ""))
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Return what shows how many gradings are done, and an estimate of the minutes that are left."""
+    start = time.monotonic()
+
+    def show(done: int, of: int) -> None:
+        minutes = (time.monotonic() - start) / done * (of - done) / 60
+        show_progress(f"{done}/{of}, about {minutes:.0f} min left" if done < of else "")
+
+    return show

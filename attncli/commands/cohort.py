@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared.export_target import REMEDY, Target
-from attncli.commands.shared.json_document import json_text
-from attncli.commands.shared.shared_options import UserPath, json_option, print_json
-from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
-from attncli.domain.seeds import STREAMS
+from attncli.commands.session import (
+    REMEDY,
+    Target,
+    UserPath,
+    echo,
+    json_option,
+    json_text,
+    print_json,
+    session,
+    show_progress,
+    verdict_counts,
+)
+from attncli.domain.card import STREAMS
+from attncli.domain.text import Lang, cells, left, right
 from attncli.errors import JudgeFailed, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
+from attncli.words.cohort_texts import REPORT, graded_by, left_out_text
+from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
-    from attncli.cohort.outcomes import Outcome, Task
-    from attncli.cohort.standards import CohortOptions
-    from attncli.domain.text import Lang
+    from attncli.cohort.outcomes import CohortOptions, Outcome, Task
+
 
 ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 
@@ -59,7 +68,7 @@ def cohort(
     """
     if math.isnan(timeout):
         raise UsageError("--timeout is no number; give seconds, such as 10")
-    from attncli.cohort.standards import CohortOptions
+    from attncli.cohort.outcomes import CohortOptions
 
     form = _form(output)
     options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
@@ -114,7 +123,7 @@ def _judges(
 
         cluster = ClusterOptions(address=address, jobs=jobs or 0, memory_mib=options.memory_mib, weak_sandbox=weak)
         return lambda tasks: grade_on_cluster(tasks, cluster)
-    from attncli.cohort.local_judges import default_jobs, grade_here
+    from attncli.cohort.grade_class import default_jobs, grade_here
 
     return lambda tasks: grade_here(tasks, jobs or default_jobs(options.memory_mib))
 
@@ -129,19 +138,17 @@ def _tell(report: dict[str, Any], output: Path | None, form: str, as_json: bool,
         if as_json:
             print_json(report)
         elif output is None:
-            from attncli.commands.printed.printed_cohort import lines
-
             for line in lines(report, lang):
                 echo(line)
 
 
 def _written(report: dict[str, Any], form: str, lang: Lang) -> str:
     if form == "html":
-        from attncli.export.cohort_page import to_page
+        from attncli.export.render import to_page
 
         return to_page(report, lang)
     if form == "csv":
-        from attncli.cohort.report_table import to_csv
+        from attncli.cohort.report import to_csv
 
         return to_csv(report, lang)
     return json_text(report) + "\n"
@@ -166,3 +173,80 @@ def _progress(lang: Lang) -> Callable[[int, int, int], None]:
         show_progress(said)
 
     return show
+
+
+# The report on a class as a person reads it on a terminal.
+
+Rows = Sequence[Sequence[str]]
+
+
+def lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
+    """People, challenges, what stopped most of them, who wrote alike, what was not graded."""
+    yield from _section("people", _people(report, lang), lang)
+    yield from _section("challenges", _challenges(report, lang), lang)
+    yield from _section("costliest_checks", _checks(report, lang), lang)
+    yield from _section("costliest_diagnoses", _mistakes(report, lang), lang)
+    yield from _section("similar", _similar(report), lang)
+    yield from _section("left_out", _left_out(report, lang), lang)
+    yield from _section("judge_failed", _judge_failed(report), lang)
+    files = sum(learner["graded"] for learner in report["learners"])
+    yield REPORT["graded"][lang].format(
+        files=files, learners=len(report["learners"]), challenges=len(report["challenges"])
+    )
+    yield graded_by(report, lang)
+
+
+def _people(report: Mapping[str, Any], lang: Lang) -> Rows:
+    head = [REPORT[name][lang] for name in ("learner", "handed_in", "solved", "hardened")]
+    return [head, *([row["learner"], *_reached(row)] for row in report["learners"])]
+
+
+def _challenges(report: Mapping[str, Any], lang: Lang) -> Rows:
+    head = [REPORT[name][lang] for name in ("challenge", "handed_in", "solved", "hardened")]
+    return [head, *([row["challenge"], *_reached(row)] for row in report["challenges"])]
+
+
+def _reached(row: Mapping[str, Any]) -> list[str]:
+    return [str(row[name]) for name in ("graded", "solved", "hardened")]
+
+
+def _checks(report: Mapping[str, Any], lang: Lang) -> Rows:
+    found = report["costliest"]["checks"]
+    return [[f"{row['learners']} × {row['name']}{_reason(row['reason'], lang)}"] for row in found]
+
+
+def _reason(reason: str, lang: Lang) -> str:
+    if reason not in REASONS:
+        return ""
+    return f"：{REASONS[reason].zh}" if lang == "zh" else f": {REASONS[reason].en}"
+
+
+def _mistakes(report: Mapping[str, Any], lang: Lang) -> Rows:
+    return [
+        [f"{row['learners']} × {row['challenge']}", row.get("says_zh", row["says"]) if lang == "zh" else row["says"]]
+        for row in report["costliest"]["diagnoses"]
+    ]
+
+
+def _similar(report: Mapping[str, Any]) -> Rows:
+    return [[f"{row['share']:.0%}", row["challenge"], ", ".join(row["learners"])] for row in report["similar"]]
+
+
+def _left_out(report: Mapping[str, Any], lang: Lang) -> Rows:
+    return [[row["path"], left_out_text(row["reason"], row["detail"])[lang]] for row in report["left_out"]]
+
+
+def _judge_failed(report: Mapping[str, Any]) -> Rows:
+    return [[f"{row['learner']}/{row['challenge']}.py", row["error"]] for row in report["judge_failed"]]
+
+
+def _section(name: str, rows: Rows, lang: Lang) -> Iterator[str]:
+    """A heading and its rows in columns; the middle columns of four are numbers."""
+    if not rows:
+        return
+    yield REPORT[name][lang]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    sides = [left, right, right, right] if len(widths) == 4 else [left] * len(widths)
+    for row in rows:
+        yield "  " + "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+    yield ""

@@ -4,15 +4,100 @@ from __future__ import annotations
 
 import sys
 from random import Random
+from typing import Any
 
 import click
 
 from attncli.commands.session import session
-from attncli.domain.card import LEVELS, Level
+from attncli.config import LEVEL_CHOICES
+from attncli.domain.card import KINDS, LEVELS, SITTINGS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
-from attncli.domain.seeds import SITTINGS
-from attncli.practice.cards.choose_cards import level_of
-from attncli.practice.compose_mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
+from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
+from attncli.practice.queue import DRILL_COUNT, Wish, level_of
+from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizWish
+from attncli.practice.review import ReviewSitting
+
+# `attn review`.
+
+
+@click.command()
+@click.option("--topic", help="Only cards of this topic.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many answers.")
+@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+@click.pass_context
+def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool) -> None:
+    """Review what is due."""
+    if not plain:
+        from attncli.commands.session import open_app
+
+        ctx.exit(open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit))
+    from attncli.commands.plain import PlainReview
+
+    with session().workspace() as workspace:
+        PlainReview(workspace, ReviewSitting(workspace, topic, limit), Random(), sys.stdin.readline).run()
+
+
+# `attn drill`.
+
+
+@click.command()
+@click.option("--topic", help="Only cards of this topic.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only cards of this kind.")
+@click.option(
+    "--level", type=click.Choice(LEVEL_CHOICES), help="Only cards of this level (default: the setting level)."
+)
+@click.option("--weak", is_flag=True, help="Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
+@click.option("--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help="At most this many.")
+@click.option("--cram", is_flag=True, help="Record nothing: answers are no reviews.")
+@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+def drill(plain: bool, level: str | None, **options: Any) -> int:
+    """Practise cards of your choice, due or not.
+
+    Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. Without
+    options the app asks what to drill.
+    """
+    wish = Wish(**options, level=level_of(level or session().settings.level))
+    if not plain:
+        from attncli.commands.session import open_app
+
+        is_open = level is None and wish == Wish(level=wish.level)
+        return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else wish)
+    from attncli.commands.plain import PlainReview
+    from attncli.practice.review import ChosenDrill
+
+    with session().workspace() as workspace:
+        rng = Random()
+        PlainReview(workspace, ChosenDrill(workspace, wish, rng), rng, sys.stdin.readline).run()
+    return 0
+
+
+# `attn quiz`.
+
+
+@click.command()
+@click.option("--topic", help="Only cards of this topic.")
+@click.option(
+    "--level", type=click.Choice(LEVEL_CHOICES), help="Only cards up to this level (default: the setting level)."
+)
+@click.option("--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help="At most this many.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draw the same quiz again.")
+@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+def quiz(topic: str | None, level: str | None, count: int, seed: int | None, plain: bool) -> int:
+    """Answer cards that have one right answer, scored at the end.
+
+    A quiz changes no schedule and records nothing. Suspended and buried cards are left out.
+    """
+    up_to = level_of(level or session().settings.level)
+    wish = QuizWish(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
+    if not plain:
+        from attncli.commands.session import open_app
+
+        return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=wish)
+    from attncli.commands.plain import PlainQuiz
+
+    with session().workspace() as workspace:
+        PlainQuiz(workspace, Quiz(workspace, wish), sys.stdin.readline).run()
+    return 0
 
 
 @click.command()
@@ -40,7 +125,7 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     level = level or level_of(session().settings.level) or MOCK_LEVEL
     wish = MockWish(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:
-        from attncli.commands.shared.open_app import open_app
+        from attncli.commands.session import open_app
 
         return open_app("mock", "`attn mock --plain` asks line by line", mock=wish)
     from attncli.commands.plain import hold_interview

@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections.abc import Iterator
 from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from secrets import token_urlsafe
 from typing import Any
 
 import click
 
-from attncli.commands.session import Session, session
-from attncli.commands.shared.shared_options import json_option, print_result
-from attncli.commands.shared.stdout import echo, show_thousands, verdict_counts
-from attncli.domain.device_choice import CUDA
+import attncli
+from attncli import config as configuration
+from attncli.commands.session import (
+    COMPLETION_VARIABLE,
+    Session,
+    echo,
+    json_option,
+    print_json,
+    print_result,
+    session,
+    show_thousands,
+    verdict_counts,
+)
+from attncli.domain.challenge import CUDA
 from attncli.domain.text import Lang
-from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
+from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
+from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
-from attncli.practice.daily_backup import newest_copy
+from attncli.practice.optimize import Optimised, optimise
+from attncli.practice.workspace import newest_copy
 from attncli.words import doctor_texts as words
-from attncli.words.command_texts import counted
+from attncli.words import fit_texts as texts
+from attncli.words.command_texts import MCP_WAITS, counted
 from attncli.words.in_chinese import told_in
+from attncli.words.shared_review_texts import RATINGS
+
+# `attn config`.
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+def config(key: str | None, value: str | None) -> None:
+    """Read or set a setting; without KEY, list them all."""
+    current = session()
+    if key is None:
+        for name in configuration.KEYS:
+            echo(f"{name} = {current.settings.text(name)}")
+        return
+    if key.startswith(configuration.PER_TOPIC):
+        from attncli.practice.workspace import with_topics_named
+
+        with current.workspace() as workspace:
+            key, named = with_topics_named(workspace, key, value or "")
+        value = None if value is None else named
+    if value is None:
+        echo(current.settings.text(configuration.known_key(key)))
+    else:
+        configuration.save(current.home.config, key, value, current.clock().astimezone().date())
+        kept = configuration.load(current.home.config, {}).text(key)
+        echo(f"{key} = {kept if value else value}")
+
 
 NAME_CELLS = 12
 
@@ -70,7 +117,7 @@ def _damaged_counted(count: int, lang: Lang) -> str:
 
 
 def _findings(current: Session) -> dict[str, Any]:
-    from attncli.sandbox.layers_report import describe
+    from attncli.sandbox.zygote_client import describe
 
     database = health.database_health(current.home)
     banks = _banks(current, whole=not database.problems)
@@ -123,7 +170,7 @@ def _clock(current: Session, whole: bool) -> list[str]:
     """One line for each row that is stamped later than the clock says."""
     if not whole:
         return []
-    from attncli.practice.log.rows_ahead import ahead_in_words
+    from attncli.practice.sync import ahead_in_words
 
     try:
         with current.workspace() as workspace:
@@ -171,3 +218,133 @@ def _line(name: str, said: str, lang: Lang) -> str:
 
     shown = words.NAMES[name][lang] if name in words.NAMES else name
     return f"{shown}{' ' * (NAME_CELLS - cell_len(shown))} {said}"
+
+
+# `attn optimize`.
+
+SAME_WITHIN = 0.05
+"""A change of work by less than this share is none to speak of."""
+
+
+@click.command()
+@json_option
+def optimize(as_json: bool) -> None:
+    """Fit the FSRS parameters to your own reviews; kept if they predict recall better."""
+    with session().workspace() as workspace:
+        try:
+            done = optimise(workspace, show_thousands)
+        except TooFewReviews as error:
+            if as_json:
+                print_json({"kept": False, "reviews": error.reviews, "needed": error.needed})
+            raise
+        wished, lang = workspace.settings.desired_retention, workspace.lang
+    print_result(as_json, done.document, lambda: _fit_lines(done, wished, lang))
+
+
+def _fit_lines(done: Optimised, wished: float, lang: Lang) -> list[str]:
+    before, after = done.before, done.after
+    lines = [
+        texts.JUDGED[done.kept][lang].format(reviews=done.reviews, held_back=done.held_back),
+        texts.SCORES[lang].format(
+            before=before.log_loss,
+            after=after.log_loss,
+            gain=done.gain,
+            error=done.standard_error,
+            rmse_before=before.rmse_bins,
+            rmse_after=after.rmse_bins,
+        ),
+    ]
+    if not done.kept:
+        return lines
+    intervals = [
+        texts.ONE_INTERVAL[lang].format(
+            rating=RATINGS[rating][lang], before=days, after=after.first_interval_days[rating]
+        )
+        for rating, days in before.first_interval_days.items()
+    ]
+    lines.append(texts.FIRST_INTERVALS[lang].format(intervals=texts.COMMA[lang].join(intervals)))
+    if before.recall is not None and after.recall is not None:
+        lines.append(texts.RECALL[lang].format(before=before.recall, after=after.recall, wished=wished))
+    lines.append(texts.MINUTES[lang].format(before=before.minutes_a_day, after=after.minutes_a_day, days=AHEAD_DAYS))
+    return [*lines, texts.MEANING[_meaning(done)][lang], texts.IN_FORCE[lang]]
+
+
+def _meaning(done: Optimised) -> str:
+    before, after = done.before.minutes_a_day, done.after.minutes_a_day
+    if abs(after - before) <= SAME_WITHIN * max(before, after):
+        return "same"
+    return "longer" if after < before else "shorter"
+
+
+# `attn completion`.
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL; source it from the shell's start-up file."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None, "click completes all three"
+    echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())
+
+
+# `attn mcp`.
+
+
+@click.command()
+def mcp() -> None:
+    """Serve your own assistant: it quizzes you, gives hints and grades, over the Model Context Protocol on stdio."""
+    if find_spec("mcp") is None or find_spec("jsonschema") is None:
+        raise EnvironmentFailure("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'")
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; an assistant starts `attn mcp` and talks to it there")
+    from attncli.servers.mcp import serve
+
+    current = session()
+    if sys.stdin.isatty():
+        echo(MCP_WAITS[current.lang], err=True)
+    with current.workspace() as workspace:
+        serve(workspace, Random())
+
+
+# `attn serve`.
+
+PORT = 8767
+TOKEN_BYTES = 24
+START = "import sys; sys.path.append({root!r}); from attncli.__main__ import main; sys.exit(main())"
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Where to listen; 0 picks a free one.",
+)
+def serve(port: int) -> None:
+    """Serve the app to a browser on this machine, at the URL that is printed; Ctrl-C ends it."""
+    from attncli.servers.browser import LOOPBACK
+    from attncli.servers.browser import serve as serve_browser
+
+    current = session()
+    current.workspace().close()
+    with socket.socket() as listening:
+        if sys.platform != "win32":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((LOOPBACK, port))
+        except OSError as error:
+            said = f"cannot listen on port {port} of {LOOPBACK} ({error.strerror})"
+            raise UsageError(f"{said}; choose another: attn serve --port 0 picks a free one") from error
+        serve_browser(listening, _opens_the_app(current), token_urlsafe(TOKEN_BYTES), current.lang, echo)
+
+
+def _opens_the_app(current: Session) -> list[str]:
+    """The command of one visitor's app: the same program, home and options."""
+    root = str(Path(attncli.__file__).parent.parent)
+    words = [sys.executable, "-P", "-c", START.format(root=root), "--home", str(current.home.root.absolute())]
+    words += ["--lang", current.lang_option] if current.lang_option else []
+    return [*words, "--debug"] if current.debug else words

@@ -10,7 +10,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from attncli.errors import BankInvalid
@@ -189,3 +189,407 @@ def _bounded(number: Any) -> Number:
     if isinstance(number, float) and math.isfinite(number):
         return number
     raise ComputeError("the formula has no finite real value; change it or its values")
+
+
+# Is one formula algebraically the other? Both are evaluated at fixed points; nothing is ever executed.
+#
+# Formulas are read as people type them: `2i/d`, `2·i/d`, `i^2`, `i²`, `√d_k`, `1 - β1`, `\frac{2i}{d}`, `\sqrt{d_k}`.
+
+LONGEST_FORMULA = 300
+MAX_DEPTH = 40
+_POINTS = 24
+_ENOUGH = 3
+_RELATIVE = 1e-9
+
+Point = Mapping[str, float]
+Formula = Callable[[Point], float]
+
+FORMULA_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "log10": math.log10,
+    "log2": math.log2,
+    "log": math.log,
+    "ln": math.log,
+    "exp": math.exp,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "abs": abs,
+}
+FORMULA_CONSTANTS = {"pi": math.pi, "e": math.e}
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_STARTS_FACTOR = re.compile(r"[\w.@(\[{]")
+
+
+def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
+    """Whether `given` equals `expected` for all (positive) values of the variables; unreadable `given` does not.
+
+    A product written without a sign is tried both ways in `1/2d`: as `(1/2)·d` and as `1/(2d)`.
+
+    Raises:
+        ComputeError: `expected` cannot be read, or has no value anywhere.
+    """
+    points = list(_points(variables))
+    wanted = _values(read_formula(expected, variables), points)
+    if sum(value is not None for value in wanted) < _ENOUGH:
+        raise ComputeError(f'"{expected[:60]}" has no value for positive variables; correct the answer')
+    for tight in (False, True):
+        try:
+            found = _values(read_formula(given, variables, tight=tight), points)
+        except ComputeError:
+            return False
+        if all(_close(one, other) for one, other in zip(wanted, found, strict=True)):
+            return True
+    return False
+
+
+def _points(variables: Sequence[str]) -> list[dict[str, float]]:
+    """Fixed points: a third inside (0, 1), a third in (1, 4), a third mixed."""
+    points = []
+    for number in range(_POINTS):
+        point = {}
+        for place, name in enumerate(variables):
+            fraction = math.modf(0.137 + 0.6180339887 * (number + 1) * (place + 1) + 0.0931 * place)[0]
+            small = number % 3 == 0 or (number % 3 == 2 and (number // 3 + place) % 2 == 0)
+            point[name] = 0.05 + 0.9 * fraction if small else 1.1 + 2.9 * fraction
+        points.append(point)
+    return points
+
+
+def _values(formula: Formula, points: Sequence[Point]) -> list[float | None]:
+    return [_value(formula, point) for point in points]
+
+
+def _value(formula: Formula, point: Point) -> float | None:
+    try:
+        value = formula(point)
+    except (ArithmeticError, ValueError):
+        return None
+    return value if isinstance(value, float) and math.isfinite(value) else None
+
+
+def _close(wanted: float | None, found: float | None) -> bool:
+    if wanted is None:
+        return True
+    return found is not None and math.isclose(wanted, found, rel_tol=_RELATIVE, abs_tol=1e-300)
+
+
+def read_formula(text: str, variables: Sequence[str], *, tight: bool = False) -> Formula:
+    """The formula as a function of a point; `tight` lets a product without a sign bind before `/`.
+
+    Raises:
+        ComputeError: it cannot be read; the message says where.
+    """
+    if len(text) > LONGEST_FORMULA:
+        raise ComputeError(f"the formula is longer than {LONGEST_FORMULA} characters; shorten it")
+    names = {*FORMULA_FUNCTIONS, *FORMULA_CONSTANTS}
+    reader = _Reader(Words(variables, names).tokens(text), text, tight)
+    return reader.whole()
+
+
+class _Reader:
+    """Recursive descent over the tokens; depth is bounded."""
+
+    def __init__(self, tokens: Sequence[str], text: str, tight: bool) -> None:
+        self.tokens = tokens
+        self.text = text
+        self.tight = tight
+        self.at = 0
+        self.depth = 0
+
+    def whole(self) -> Formula:
+        formula = self._sum()
+        if self.at < len(self.tokens):
+            raise self._unreadable(f"at {self.tokens[self.at]}")
+        return formula
+
+    def _unreadable(self, where: str) -> ComputeError:
+        return ComputeError(f'"{self.text[:60]}" cannot be read {where}; write a formula such as 2*i/d')
+
+    @property
+    def _next(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def _take(self, *signs: str) -> str:
+        if self._next in signs:
+            self.at += 1
+            return self.tokens[self.at - 1]
+        return ""
+
+    def _sum(self) -> Formula:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._unreadable("(nested too deeply)")
+        formula = self._product()
+        while sign := self._take("+", "-"):
+            formula = _joined(sign, formula, self._product())
+        self.depth -= 1
+        return formula
+
+    def _product(self) -> Formula:
+        formula = self._run() if self.tight else self._signed()
+        while True:
+            if sign := self._take("*", "/"):
+                formula = _joined(sign, formula, self._run() if self.tight else self._signed())
+            elif not self.tight and _STARTS_FACTOR.match(self._next):
+                formula = _joined("*", formula, self._power())
+            else:
+                return formula
+
+    def _run(self) -> Formula:
+        formula = self._signed()
+        while _STARTS_FACTOR.match(self._next):
+            formula = _joined("*", formula, self._power())
+        return formula
+
+    def _signed(self) -> Formula:
+        negative = False
+        while sign := self._take("+", "-"):
+            negative ^= sign == "-"
+        power = self._power()
+        return (lambda point: -power(point)) if negative else power
+
+    def _power(self) -> Formula:
+        base = self._atom()
+        while self._take(RAISED):
+            base = _joined("^", base, self._group())
+        if not self._take("^"):
+            return base
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._unreadable("(nested too deeply)")
+        exponent = self._signed()
+        self.depth -= 1
+        return _joined("^", base, exponent)
+
+    def _atom(self) -> Formula:
+        token = self._next
+        self.at += 1
+        if token in _CLOSING:
+            return self._bracketed(token)
+        if token == "@":
+            return _joined("/", self._group(), self._group())
+        if token[:1].isdigit() or token[:1] == ".":
+            number = float(token)
+            return lambda point: number
+        if token.startswith("name:"):
+            return self._named(token.removeprefix("name:"))
+        raise self._unreadable(f"at {token}" if token else "to its end")
+
+    def _bracketed(self, opening: str) -> Formula:
+        formula = self._sum()
+        if not self._take(_CLOSING[opening]):
+            raise self._unreadable(f"(a {_CLOSING[opening]} is missing)")
+        return formula
+
+    def _group(self) -> Formula:
+        if self._next != "{":
+            raise self._unreadable(r"(\frac takes {…}{…})")
+        self.at += 1
+        return self._bracketed("{")
+
+    def _named(self, name: str) -> Formula:
+        if name in FORMULA_FUNCTIONS:
+            function, argument = FORMULA_FUNCTIONS[name], self._argument()
+            return lambda point: function(argument(point))
+        if name in FORMULA_CONSTANTS:
+            constant = FORMULA_CONSTANTS[name]
+            return lambda point: constant
+        variable = name.removeprefix("$")
+        return lambda point: point[variable]
+
+    def _argument(self) -> Formula:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._unreadable("(nested too deeply)")
+        argument = self._atom() if self._next in _CLOSING else self._power()
+        self.depth -= 1
+        return argument
+
+
+def _joined(sign: str, left: Formula, right: Formula) -> Formula:
+    match sign:
+        case "+":
+            return lambda point: left(point) + right(point)
+        case "-":
+            return lambda point: left(point) - right(point)
+        case "*":
+            return lambda point: left(point) * right(point)
+        case "/":
+            return lambda point: left(point) / right(point)
+    return lambda point: _read_power(left(point), right(point))
+
+
+def _read_power(base: float, exponent: float) -> float:
+    if base < 0 and exponent != math.floor(exponent):
+        raise ValueError("no real power")
+    return math.pow(base, exponent)
+
+
+# The words of a formula that somebody typed: LaTeX, Unicode and ASCII spellings brought to one row of tokens.
+
+_GREEK_LETTERS = "αβγδεϵζηθκλμνξπρστφϕχψω"
+_GREEK_NAMES = (
+    "alpha beta gamma delta epsilon epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi phi chi psi omega"
+).split()
+_GREEK = dict(zip(_GREEK_LETTERS, _GREEK_NAMES, strict=True))
+RAISED = "↑"
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵗ"
+_LETTERS = str.maketrans(
+    {
+        **_GREEK,
+        **dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚₛₜₓᵥ", "0123456789aehijklmnopstxv", strict=True)),
+        **dict.fromkeys("·×⋅∙", "*"),
+        **dict.fromkeys("÷∕", "/"),
+        **dict.fromkeys("−–—", "-"),
+        **dict(zip("（）", "()", strict=True)),
+        "√": " sqrt ",
+        "$": " ",
+    }
+)
+_LOWERED = str.maketrans(_RAISED, "0123456789-+nit")
+_REWRITES = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\\(?:left|right|displaystyle|mathrm|mathit|text|operatorname)(?![A-Za-z])|\\[,;:! ]", " "),
+        (r"\\[dt]?frac(?![A-Za-z])", " @ "),
+        (r"\\(?:cdot|times)(?![A-Za-z])", " * "),
+        (r"\\div(?![A-Za-z])", " / "),
+        (r"\*\*", "^"),
+        (r"_\s*\{\s*(\w+)\s*\}", r"\1"),
+        (r"(?<=\w)_(?=\w)", ""),
+        (r"\\(?=[A-Za-z])", " "),
+    )
+)
+_TOKEN = re.compile(
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+(?!\w))?|\.\d+)|(?P<word>[A-Za-z]\w*)|(?P<sign>[-+*/^@↑()\[\]{}])|\s+"
+)
+
+
+class Words:
+    """Reads formulas in the given variables. `names` are the functions and constants that are known besides."""
+
+    def __init__(self, variables: Sequence[str], names: Iterable[str]) -> None:
+        spellings = {name: name for name in names}
+        for variable in variables:
+            for spelling in _greek_spellings(_plain(variable)):
+                spellings.setdefault(spelling, f"${variable}")
+        spellings |= {_plain(variable): f"${variable}" for variable in variables}
+        self._meaning = spellings
+        self._longest_first = sorted(spellings, key=len, reverse=True)
+
+    def tokens(self, text: str) -> list[str]:
+        """Numbers, signs, and `name:` before each name; a variable is `name:$…`.
+
+        Raises:
+            ComputeError: a character or name that is not known.
+        """
+        plain = _plain(text)
+        tokens: list[str] = []
+        at = 0
+        while at < len(plain):
+            found = _TOKEN.match(plain, at)
+            if found is None:
+                raise ComputeError(f'"{text[:60]}" cannot be read at {plain[at]}; write a formula such as 2*i/d')
+            if word := found["word"]:
+                tokens += self._names(word)
+            elif not found.group().isspace():
+                tokens.append(found.group())
+            at = found.end()
+        return tokens
+
+    def _names(self, word: str) -> list[str]:
+        """A run of letters and digits as known names, longest first: `id` is i times d."""
+        tokens = []
+        at = 0
+        while at < len(word):
+            name = next((name for name in self._longest_first if word.startswith(name, at)), None)
+            if name is not None:
+                tokens.append(f"name:{self._meaning[name]}")
+                at += len(name)
+            elif found := re.compile(r"\d+").match(word, at):
+                tokens.append(found.group())
+                at = found.end()
+            else:
+                known = sorted({meaning[1:] for meaning in self._meaning.values() if meaning[0] == "$"})
+                names = ", ".join(known) or "none"
+                raise ComputeError(f'"{word[:40]}" is not a name of this formula; its variables are {names}')
+        return tokens
+
+
+def _plain(text: str) -> str:
+    text = re.sub(f"[{_RAISED}]+", lambda run: f"{RAISED}{{{run.group().translate(_LOWERED)}}}", text).translate(
+        _LETTERS
+    )
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _greek_spellings(name: str) -> list[str]:
+    """`b1` may be typed β1 or beta1, and `beta1` b1."""
+    found = []
+    for greek in _GREEK_NAMES:
+        if name.startswith(greek):
+            found.append(greek[0] + name.removeprefix(greek))
+        elif name[:1] == greek[0] and not any(name.startswith(other) for other in _GREEK_NAMES):
+            found.append(greek + name[1:])
+    return found
+
+
+# Units of answers, and conversion between them.
+
+_BYTES: dict[str, Number] = {"bit": 0.125, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
+_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_PLAIN: dict[str, Number] = {"": 1, "%": 0.01, "K": 10**3, "M": 10**6, "billion": 10**9, "trillion": 10**12}
+_PLAIN |= {"万": 10**4, "亿": 10**8, "万亿": 10**12}
+_SECONDS: dict[str, Number] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
+_SECONDS |= {"hours": 3600, "day": 86400, "days": 86400, "years": 365 * 86400}
+_FLOPS: dict[str, Number] = {"FLOP": 1, "KFLOP": 10**3, "MFLOP": 10**6, "GFLOP": 10**9, "TFLOP": 10**12}
+_FLOPS |= {"PFLOP": 10**15, "EFLOP": 10**18}
+
+DIMENSIONS: dict[str, dict[str, Number]] = {"bytes": _BYTES, "plain": _PLAIN, "time": _SECONDS, "operations": _FLOPS}
+KNOWN_UNITS: tuple[str, ...] = tuple(unit for table in DIMENSIONS.values() for unit in table if unit)
+
+
+def _factor(unit: str) -> tuple[str, Number]:
+    for dimension, table in DIMENSIONS.items():
+        if unit in table:
+            return dimension, table[unit]
+    raise ComputeError(f"unit \"{unit}\" is not known; use one of {', '.join(KNOWN_UNITS)}, or unit: ''")
+
+
+def convert(value: Number, from_unit: str, to_unit: str) -> Number:
+    """The value in another unit of the same dimension; rates such as `GB/s` are converted part by part.
+
+    A unit that is not in the table (`tokens`) converts to itself alone.
+
+    Raises:
+        ComputeError: an unknown unit, or two that measure different things.
+    """
+    if from_unit == to_unit:
+        return value
+    if from_unit.count("/") == 1 and to_unit.count("/") == 1:
+        (from_top, from_below), (to_top, to_below) = from_unit.split("/"), to_unit.split("/")
+        return convert(value, from_top, to_top) / convert(1, from_below, to_below)
+    from_dimension, from_factor = _factor(from_unit)
+    to_dimension, to_factor = _factor(to_unit)
+    if from_dimension != to_dimension:
+        raise ComputeError(
+            f'"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension'
+        )
+    return value * from_factor / to_factor
+
+
+# How far off an answer may be: `2%` of the right one, or `0.5`.
+
+_ROUNDING = 1e-9
+
+
+def is_within(value: float, right: float, tolerance: str) -> bool:
+    """Whether `value` counts as `right`; a tolerance is relative when it ends in `%`, absolute otherwise."""
+    rounding = abs(right) * _ROUNDING
+    allowed = tolerance.strip()
+    if allowed.endswith("%"):
+        return abs(value - right) <= abs(right) * float(allowed[:-1]) / 100 + rounding
+    return abs(value - right) <= float(allowed) + rounding

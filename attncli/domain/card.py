@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from attncli.domain.text import Localised, example_labels, filled
 
@@ -306,3 +308,66 @@ _BUILDERS = {
     "ordering": _ordering,
     "debug": _debug,
 }
+
+
+# How many days siblings (a card, its challenges, its follow-ups) are kept apart, and which of them waits.
+#
+# They give each other away. Nothing of this is kept: it follows from the schedules and the day, and no due date moves.
+# Of siblings that are due together the one that has waited longest comes; the others wait until none of theirs was
+# studied that day or the day before. A week late nothing waits any more: with two days every fiftieth card of the
+# bundled bank meets a sibling all the same, with a week every thousandth, and a card is a quarter of a day late in the
+# mean either way.
+
+APART_DAYS = 2
+"""Siblings are kept so many days apart."""
+LONGEST_WAIT_DAYS = 7
+"""Nothing waits for a sibling that is so many days late."""
+
+
+class Meeting(NamedTuple):
+    """A review that is due beside a sibling; `comes` if that one was studied just now or comes today in any case.
+
+    Otherwise the sibling is a due review as well, and one of the two is to wait.
+    """
+
+    card: str
+    topic: str
+    days_late: int
+    interval_days: float
+    sibling: str
+    comes: bool
+
+
+def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
+    """Card → topic of those that wait today."""
+    met: dict[str, list[Meeting]] = defaultdict(list)
+    for meeting in meetings:
+        met[meeting.card].append(meeting)
+    stands, waits = set[str](), dict[str, str]()
+    for card in sorted(met, key=lambda card: (-met[card][0].days_late, met[card][0].interval_days, card)):
+        if any(meeting.comes or meeting.sibling in stands for meeting in met[card]):
+            waits[card] = met[card][0].topic
+        else:
+            stands.add(card)
+    return waits
+
+
+# What cards, topics and challenges may be called.
+
+PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+LONGEST = 60
+
+_IDENTIFIER = re.compile(PATTERN.removesuffix("$") + r"\Z")
+
+
+def is_identifier(name: str, longest: int = LONGEST) -> bool:
+    """Whether a name is of lower-case letters, digits and single hyphens."""
+    return len(name) <= longest and _IDENTIFIER.match(name) is not None
+
+
+# How many seeds there are: a seed is drawn below these, and typed to have the same again.
+
+STREAMS = 2**31
+"""Streams of inputs for a grading, rounds of repairs."""
+SITTINGS = 1_000_000
+"""Quizzes and interviews: short enough to be told to somebody."""

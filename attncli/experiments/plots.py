@@ -5,15 +5,246 @@ The colours are Okabe and Ito's, which most colour-blind people can tell apart; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
-from attncli.domain.cells import cells
-from attncli.domain.printable import printable
-from attncli.domain.text import Lang
-from attncli.experiments.plot_axes import MARKS_A_LINE, Axis, axis, bar_axis, number
-from attncli.experiments.result_table import shown
-from attncli.experiments.results import Plot
+from attncli.domain.text import NOTHING, SHADES, Lang, Localised, cells, left, printable, right, wrapped
+from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedOutcome
+from attncli.words import experiment_texts as words
+from attncli.words.experiment_texts import NO, SEED, SEVERAL, YES
+
+# Plots drawn in signs, without colour: lines of Braille dots with a letter for each series, bars, shades.
+#
+# Series are told apart by letters, so that nothing depends on what a terminal or an eye makes of colours.
+
+HEIGHT = 13
+LETTERS = "abcdefgh"
+MEETING = "*"
+
+
+def drawn(plot: Plot, width: int, lang: Lang) -> list[str]:
+    """The plot with its title, in lines of at most `width` cells."""
+    draw = {"line": _lines, "bar": _bars, "heat": _heat}[plot.kind]
+    return [plot.title[lang], *draw(plot, width, lang)]
+
+
+def _lines(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+    xs = [float(value) for value in plot.x]  # type: ignore[arg-type]
+    across = axis(xs, "x" in plot.log, sorted(set(xs)) if len(xs) <= MARKS_A_LINE else ())
+    up = axis([value for series in plot.series for value in series.y], "y" in plot.log)
+    margin = max(len(number(tick)) for tick in up.ticks)
+    canvas = Canvas(max(20, width - margin - 3), HEIGHT)
+    for series in plot.series:
+        canvas.path([(across.place(x), up.place(y)) for x, y in zip(xs, series.y, strict=True)])
+    met = _letters(canvas, plot, xs, across, up)
+    labels = {canvas.row(up.place(tick)): number(tick) for tick in up.ticks}
+    for row, line in enumerate(canvas.lines()):
+        yield f"{right(labels.get(row, ''), margin)} {'┤' if row in labels else '│'}{line}".rstrip()
+    yield f"{' ' * margin} └{'─' * canvas.width}"
+    yield f"{' ' * (margin + 2)}{_below(across, canvas.width)}".rstrip()
+    yield from _legend([series.name[lang] for series in plot.series], met, lang)
+
+
+def _letters(canvas: Canvas, plot: Plot, xs: Sequence[float], across: Axis, up: Axis) -> bool:
+    """Writes each series' letter on its points; whether some meet in one place."""
+    met = False
+    for place, series in enumerate(plot.series):
+        step = max(1, len(xs) // MARKS_A_LINE)
+        first = (place * step // max(1, len(plot.series))) if step > 1 else 0
+        for x, y in list(zip(xs, series.y, strict=True))[first::step]:
+            met |= canvas.sign(across.place(x), up.place(y), LETTERS[place], MEETING)
+    return met
+
+
+def _below(across: Axis, width: int) -> str:
+    """The values below the axis, as many as have room."""
+    line = ""
+    for tick in across.ticks:
+        text = number(tick)
+        start = min(width - len(text), max(0, round(across.place(tick) * (width - 1)) - len(text) // 2))
+        if start > len(line) or not line:
+            line = line.ljust(start) + text
+    return line
+
+
+def _legend(names: Sequence[str], met: bool, lang: Lang) -> Iterator[str]:
+    entries = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
+    yield "   ".join(entries + [f"{MEETING} {SEVERAL[lang]}"] * met)
+
+
+def _bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+    """One line a bar; the series of one x stand below each other, each with its letter."""
+    scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
+    names = [shown(x, lang) for x in plot.x]
+    margin = max(map(cells, names))
+    several = len(plot.series) > 1
+    room = max(10, width - margin - 12 - 2 * several)
+    origin = max(0.0, scale.place(0.0)) if not scale.log else 0.0
+    for place, name in enumerate(names):
+        for index, series in enumerate(plot.series):
+            value = series.y[place]
+            start, end = sorted((round(origin * room), round(scale.place(value) * room)))
+            bar = " " * start + ("█" * (end - start) or "▏")
+            letter = f" {LETTERS[index]}" if several else ""
+            yield f"{right(name if index == 0 else '', margin)}{letter} {bar} {number(value)}"
+    if several:
+        yield from _legend([series.name[lang] for series in plot.series], False, lang)
+    elif plot.series:
+        yield plot.series[0].name[lang]
+
+
+def _heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+    """Each cell a shade, with its number where all have room for it."""
+    low, high = min(map(min, plot.values)), max(map(max, plot.values))
+    rows, columns = ([shown(label, lang) for label in labels] for labels in (plot.rows, plot.columns))
+    margin = max(map(cells, rows))
+    wide = max([9, *(cells(label) + 1 for label in columns)])
+    numbers = margin + wide * len(columns) <= width
+    wide = wide if numbers else max(1, min(2, (width - margin - 1) // len(columns)))
+    yield f"{' ' * margin} {_heading(columns, wide)}".rstrip()
+    for name, values in zip(rows, plot.values, strict=True):
+        line = ""
+        for value in values:
+            shade = SHADES[min(len(SHADES) - 1, int((value - low) / ((high - low) or 1.0) * len(SHADES)))]
+            line += left(f"{shade * 2}{value:.2g}", wide) if numbers else shade * wide
+        yield f"{right(name, margin)} {line}".rstrip()
+    yield f"{SHADES[0]} {number(low)} … {SHADES[-1]} {number(high)}"
+
+
+def _heading(labels: Sequence[str], wide: int) -> str:
+    """Each label above its column, as many as stand apart."""
+    line = ""
+    for place, label in enumerate(labels):
+        if cells(label) <= max(wide, 2) and (not line or cells(line) < place * wide):
+            line = left(line, place * wide) + label
+    return line
+
+
+# Where a value stands on an axis, and which values are written beside it; for plots in a terminal and in a file.
+
+WANTED_TICKS, MANY_POWERS = 5, 3
+MARKS_A_LINE = 8
+"""A line of so few points has each of them marked, and written below."""
+PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From `low` to `high`; `ticks` are the values that are written."""
+
+    low: float
+    high: float
+    log: bool
+    ticks: tuple[float, ...]
+
+    def place(self, value: float) -> float:
+        """Where `value` stands: 0 at the low end, 1 at the high one."""
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+
+def axis(values: Sequence[float], log: bool, marks: Sequence[float] = ()) -> Axis:
+    """An axis that holds all `values`; `marks` are written instead of round numbers."""
+    low, high = min(values), max(values)
+    if log:
+        low, high = (low / 2, high * 2) if low == high else (low, high)
+        ticks = tuple(marks) or _powers(low, high)
+        return Axis(min(ticks[0], low), max(ticks[-1], high), True, ticks)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    if marks:
+        return Axis(low, high, False, tuple(marks))
+    step = _step((high - low) / WANTED_TICKS)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(number * step, 12) for number in range(first, last + 1))
+    return Axis(min(ticks[0], low), max(ticks[-1], high), False, ticks)
+
+
+def bar_axis(values: Sequence[float], log: bool) -> Axis:
+    """An axis for bars, which begin at zero, or a power of ten below the least where it is logarithmic."""
+    if log:
+        return axis([10.0 ** math.floor(math.log10(min(values)) - 1e-9), *values], True)
+    return axis([0.0, *values], False)
+
+
+def _step(wanted: float) -> float:
+    magnitude = 10.0 ** math.floor(math.log10(wanted))
+    return next(step for step in _STEPS if step * magnitude >= wanted * (1 - 1e-9)) * magnitude
+
+
+def _powers(low: float, high: float) -> tuple[float, ...]:
+    """Powers of ten, a few of them; with 2 and 5 times those where there are few, and the ends where there is none."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < MANY_POWERS - 1:
+        finer = [step * 10.0**power for power in range(first - 1, last + 1) for step in (1, 2, 5)]
+        inside = tuple(tick for tick in finer if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
+        return inside if len(inside) > 1 else (low, high)
+    thin = max(1, math.ceil((last - first) / WANTED_TICKS))
+    return tuple(10.0**power for power in range(first, last + 1, thin))
+
+
+def number(value: float) -> str:
+    """A number as it is written beside an axis: three digits that count, whole numbers whole."""
+    if abs(value) < WHOLE_BELOW and float(value).is_integer():
+        return str(int(value))
+    if PLAIN_FROM <= abs(value) < WHOLE_BELOW:
+        return f"{value:.3g}"
+    mantissa, _, power = f"{value:.2e}".partition("e")
+    return f"{float(mantissa):g}e{int(power)}"
+
+
+# A canvas of Braille dots, two across and four down in each cell of a terminal.
+
+_ACROSS, _DOWN = 2, 4
+_DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+_BLANK = 0x2800
+
+
+class Canvas:
+    """`width` by `height` cells; points are given as shares, (0, 0) at the lower left."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._dots = [[0] * width for _ in range(height)]
+        self._signs: dict[tuple[int, int], str] = {}
+
+    def path(self, points: Sequence[tuple[float, float]]) -> None:
+        """Straight lines from each point to the next."""
+        places = [self._dot(*point) for point in points]
+        for (x0, y0), (x1, y1) in zip(places, places[1:] or places, strict=False):
+            steps = max(1, abs(x1 - x0), abs(y1 - y0))
+            for step in range(steps + 1):
+                self._set(round(x0 + (x1 - x0) * step / steps), round(y0 + (y1 - y0) * step / steps))
+
+    def sign(self, x: float, y: float, sign: str, meeting: str) -> bool:
+        """Writes `sign` over the dots, or `meeting` where another one stands; whether there was one."""
+        place = (self.row(y), self._dot(x, y)[0] // _ACROSS)
+        met = self._signs.get(place, sign) != sign
+        self._signs[place] = meeting if met else sign
+        return met
+
+    def row(self, y: float) -> int:
+        """The line in which the height `y` lies."""
+        return self._dot(0.0, y)[1] // _DOWN
+
+    def lines(self) -> Iterator[str]:
+        """From the top to the bottom."""
+        for row, dots in enumerate(self._dots):
+            yield "".join(
+                self._signs.get((row, column)) or (chr(_BLANK + dot) if dot else " ") for column, dot in enumerate(dots)
+            )
+
+    def _dot(self, x: float, y: float) -> tuple[int, int]:
+        return round(x * (self.width * _ACROSS - 1)), round((1 - y) * (self.height * _DOWN - 1))
+
+    def _set(self, x: int, y: int) -> None:
+        self._dots[y // _DOWN][x // _ACROSS] |= _DOTS[x % _ACROSS][y % _DOWN]
+
 
 WIDTH, LINE_HEIGHT, CELL = 720, 300, 7.2
 TOP, BOTTOM, RIGHT, LEFT = 46, 34, 24, 64
@@ -28,7 +259,7 @@ def svg(plots: Sequence[Plot], lang: Lang) -> str:
     """All plots of an experiment in one picture."""
     height, parts = 0.0, []
     for plot in plots:
-        body, tall = {"line": _lines, "bar": _bars, "heat": _heat}[plot.kind](plot, lang)
+        body, tall = {"line": _svg_lines, "bar": _svg_bars, "heat": _svg_heat}[plot.kind](plot, lang)
         title = _text(16, 22, plot.title[lang], 'font-size="15" font-weight="600"')
         parts += [f'<g transform="translate(0 {height:g})">', title, *body, "</g>"]
         height += tall
@@ -39,7 +270,7 @@ def svg(plots: Sequence[Plot], lang: Lang) -> str:
     return "\n".join([head, f'<rect width="{WIDTH}" height="{height:g}" fill="#fff"/>', *parts, "</svg>", ""])
 
 
-def _lines(plot: Plot, lang: Lang) -> tuple[list[str], float]:
+def _svg_lines(plot: Plot, lang: Lang) -> tuple[list[str], float]:
     xs = [float(value) for value in plot.x]  # type: ignore[arg-type]
     across = axis(xs, "x" in plot.log, sorted(set(xs)) if len(xs) <= MARKS_A_LINE else ())
     up = axis([value for series in plot.series for value in series.y], "y" in plot.log)
@@ -53,7 +284,7 @@ def _lines(plot: Plot, lang: Lang) -> tuple[list[str], float]:
     for place, series in enumerate(plot.series):
         body += _path([at(x, y) for x, y in zip(xs, series.y, strict=True)], place)
         body += [_mark(*at(x, y), place) for x, y in zip(xs, series.y, strict=True) if marked]
-    keys, tall = _legend(plot, lang, LINE_HEIGHT + 8, marked)
+    keys, tall = _svg_legend(plot, lang, LINE_HEIGHT + 8, marked)
     return [*body, *keys], tall
 
 
@@ -88,7 +319,7 @@ def _mark(x: float, y: float, place: int) -> str:
     return f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10z" fill="{colour}"/>'
 
 
-def _legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tuple[list[str], float]:
+def _svg_legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tuple[list[str], float]:
     """The names of the series, each with a piece of its line; where the plot then ends."""
     parts: list[str] = []
     x, y = float(LEFT), top + 12.0
@@ -106,7 +337,7 @@ def _legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tuple[l
     return parts, y + 20
 
 
-def _bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
+def _svg_bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
     """Bars lie, so that long names can be read; each has its number behind it."""
     scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
     names = [shown(x, lang) for x in plot.x]
@@ -124,11 +355,11 @@ def _bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
             body.append(_text(x + wide + 6, y + BAR - 3, number(series.y[place])))
             y += BAR + 2
         y += 10
-    keys, tall = _legend(plot, lang, y)
+    keys, tall = _svg_legend(plot, lang, y)
     return [*body, *keys], tall
 
 
-def _heat(plot: Plot, lang: Lang) -> tuple[list[str], float]:
+def _svg_heat(plot: Plot, lang: Lang) -> tuple[list[str], float]:
     """White at the least value, dark blue at the greatest; numbers where there are few enough."""
     low, high = min(map(min, plot.values)), max(map(max, plot.values))
     rows, columns = ([shown(label, lang) for label in labels] for labels in (plot.rows, plot.columns))
@@ -166,3 +397,118 @@ def _shade(share: float) -> str:
 
 def _text(x: float, y: float, text: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}"{" " + more if more else ""}>{escape(printable(text))}</text>'
+
+
+# The table of an experiment, in columns of a terminal.
+
+GAP = "  "
+PLAIN_DIGITS = 10_000
+NARROWEST = 12
+
+
+def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
+    """The rows of all seeds below one heading; which seed is told where there are several."""
+    several = len(outcomes) > 1
+    rows = [
+        [str(outcome.seed)] * several + [shown(cell, lang) for cell in row]
+        for outcome in outcomes
+        for row in outcome.rows
+    ]
+    heads = [SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
+    values = [[row[place] for row in rows] for place in range(len(heads))]
+    folded = [wrapped(head, max([NARROWEST, *map(cells, column)])) for head, column in zip(heads, values, strict=True)]
+    tall = max(map(len, folded), default=0)
+    heading = [list(line) for line in zip(*([""] * (tall - len(head)) + head for head in folded), strict=True)]
+    sides = [right] * several + [_side(outcomes, place) for place in range(len(outcomes[0].columns))]
+    widths = [max(map(cells, column)) for column in zip(*heading, *rows, strict=True)]
+    return [_line(row, widths, sides) for row in [*heading, *rows]]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Callable[[str, int], str]]) -> str:
+    return GAP.join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+
+
+def shown(cell: Cell, lang: Lang) -> str:
+    """Four digits that count; whole numbers whole."""
+    if isinstance(cell, Localised):
+        return cell[lang]
+    if isinstance(cell, bool):
+        return (YES if cell else NO)[lang]
+    if isinstance(cell, int):
+        return f"{cell:,}" if abs(cell) >= PLAIN_DIGITS else str(cell)
+    return f"{cell:.4g}"
+
+
+def _side(outcomes: Sequence[SeedOutcome], place: int) -> Callable[[str, int], str]:
+    """Words stand left, numbers right."""
+    told = [row[place] for outcome in outcomes for row in outcome.rows]
+    words = any(isinstance(cell, Localised) and cell.en for cell in told)
+    return left if words else right
+
+
+# What is told of an experiment that has run: the lines for a terminal, the document for `--json`.
+
+WIDEST = 100
+"""Cells of a line: what is wider reads badly."""
+
+
+def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: bool, lang: Lang) -> dict[str, Any]:
+    """What was asked and what each seed gave, in one language."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title[lang],
+        "claim": experiment.claim[lang],
+        "cards": list(experiment.cards),
+        "caveats": [caveat[lang] for caveat in experiment.caveats],
+        "quick": quick,
+        "holds": all(outcome.holds for outcome in outcomes),
+        "seeds": [outcome.document(lang) for outcome in outcomes],
+    }
+
+
+def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
+    """Title, claim, table, plots, checks, caveats, and one sentence that says what was seen."""
+    yield experiment.title[lang]
+    yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
+    yield ""
+    yield from table(outcomes, lang)
+    for plot in outcomes[0].plots:
+        yield ""
+        yield from drawn(plot, width, lang)
+    yield ""
+    for check in merged(outcomes):
+        told = words.CHECK.format(says=check.says, got=check.got, due=check.due)[lang]
+        yield f"{(words.HOLDS if check.holds else words.FAILS)[lang]}  {told}"
+    for caveat in experiment.caveats:
+        yield from wrapped(f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}", width)
+    yield ""
+    yield from wrapped(verdict(outcomes)[lang], width)
+
+
+def verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
+    """One sentence: whether the claim showed, and what was seen, in a seed that did not show it if there is one."""
+    telling = [outcome for outcome in outcomes if not outcome.holds]
+    shown = words.NOT_SHOWN if telling else words.SHOWN
+    some = len(telling or outcomes)
+    several = words.IN_SEEDS.format(some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
+    return words.VERDICT.format(shown=shown, seeds=several, seen=(telling or outcomes)[0].seen)
+
+
+def merged(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
+    """Each check once, with what every seed got; it holds where it holds in all of them."""
+    rows = zip(*(outcome.checks for outcome in outcomes), strict=True)
+    return [
+        ClaimCheck(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
+        for row in rows
+    ]
+
+
+def unmet(outcomes: Sequence[SeedOutcome]) -> str:
+    """The checks that failed, in one line; empty where all hold."""
+    return "; ".join(
+        f"{check.says.en}, got {check.got}, due {check.due}" for check in merged(outcomes) if not check.holds
+    )
+
+
+def _colon(lang: Lang) -> str:
+    return "：" if lang == "zh" else ": "

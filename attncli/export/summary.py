@@ -2,12 +2,227 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time
 from typing import Any, Literal
+from unicodedata import east_asian_width
+from xml.etree import ElementTree
 
-from attncli.domain.card import Kind, Level
-from attncli.domain.rungs import Rung
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, Kind, Level, NumericCard, OrderingCard
+from attncli.domain.challenge import Rung
+from attncli.domain.mock_interview import MockReport
 from attncli.domain.text import Lang
+from attncli.practice.challenges import OwnSolutions, written
+from attncli.practice.marking import right_order, worked
+from attncli.practice.mock import past_mocks
+from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
+from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
+from attncli.practice.stats import ProgressStats, TopicStanding, due_by_then, progress, topic_standings
+from attncli.practice.workspace import Workspace
+from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
+from attncli.words.summary_texts import ANSWERS, LABELS, labels
+
+# Gathers the interview summary: how topics stand on the day, weak cards with answers, own code, what is left to do.
+
+STRONG_READINESS = 0.8
+LEAST_SEEN = 3
+OPEN_WITH_SHOWN = 5
+AVOID_SHOWN = 5
+WEAK_LISTED = 20
+REVIEW_SHOWN = 30
+MOCKS_SHOWN = 5
+MISSED_SHOWN = 12
+LAST_DAYS_SHOWN = 7
+
+
+def day_ahead(workspace: Workspace) -> date | None:
+    """The setting `interview` while that day lies ahead."""
+    day = workspace.settings.interview
+    return day if day is not None and day >= local_date(workspace) else None
+
+
+def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -> Summary:
+    """The summary at the workspace's present; recall is forecast for the interview day where one is given."""
+    now = workspace.clock()
+    day = workspace.moment(datetime.combine(interview, time(12), tzinfo=UTC) if interview else None)
+    here, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
+    topics = _topics(workspace, lang, here, topic_standings(workspace, day), weak)
+    known_weak = {found.card for found in weak}
+    due = [(recall, id) for recall, id in due_by_then(workspace, day) if id not in known_weak]
+    return Summary(
+        lang=lang,
+        made_on=now.astimezone().date().isoformat(),
+        interview=interview.isoformat() if interview else "",
+        days_left=(interview - local_date(workspace)).days if interview else None,
+        reviews=here.reviews,
+        streak_days=here.streak_days,
+        retention=here.retention,
+        seen=here.seen,
+        cards=here.cards,
+        recall_on_day=_mean([(topic.recall_on_day, topic.seen) for topic in topics]),
+        readiness_on_day=_mean([(topic.readiness_on_day, topic.total) for topic in topics]) or 0.0,
+        challenges=here.challenges.get("total", 0),
+        topics=topics,
+        open_with=_open_with(topics),
+        avoid=_avoid(topics),
+        weak=tuple(_card_line(workspace, lang, found) for found in weak[:WEAK_LISTED]),
+        weak_count=len(weak),
+        solved=_solved(code, lang),
+        repaired=tuple(challenge.title[lang] for challenge in code.repaired),
+        tried=tuple(challenge.title[lang] for challenge in code.tried),
+        to_review=tuple(_due_line(workspace, lang, id, recall) for recall, id in due[:REVIEW_SHOWN]),
+        due_count=len(due),
+        mocks=_mocks(workspace, lang),
+        last_days=_last_days(workspace, lang, interview),
+    )
+
+
+def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
+    total = sum(weight for _, weight in weighted)
+    return round(sum(value * weight for value, weight in weighted) / total, 4) if total else None
+
+
+def _topics(
+    workspace: Workspace, lang: Lang, here: ProgressStats, on_day: dict[str, TopicStanding], weak: list[Weakness]
+) -> tuple[TopicLine, ...]:
+    """Every topic, the one with the greatest need first."""
+    topic_of = workspace.store.index.card_topics()
+    weak_in = Counter(topic_of.get(found.card) for found in weak)
+    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
+    lines = []
+    for topic in workspace.library.topics():
+        now, later, forgotten = here.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]
+        readiness = _without(later.readiness, later.total, forgotten)
+        lines.append(
+            TopicLine(
+                id=topic.id,
+                title=topic.title[lang] or topic.id,
+                seen=now.seen,
+                total=now.total,
+                recall_on_day=_without(later.recall, later.seen, forgotten),
+                readiness_on_day=readiness,
+                lapses=now.lapses,
+                weak=weak_in[topic.id],
+                need=round(now.total * (1 - readiness), 1),
+            )
+        )
+    return tuple(sorted(lines, key=lambda line: (-line.need, line.id)))
+
+
+def _without(mean: float, cards: int, forgotten: int) -> float:
+    """The mean over so many cards, with those that were forgotten today counted as 0 and not as 1."""
+    return round(max(0.0, mean - forgotten / cards), 4) if cards else 0.0
+
+
+def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
+    """The topics that are ready; while there is none, those of which most is recalled."""
+    ready = [topic for topic in topics if topic.seen and topic.readiness_on_day >= STRONG_READINESS]
+    tried = [topic for topic in topics if topic.seen >= LEAST_SEEN and topic.recall_on_day >= WEAK_RECALL]
+    best = sorted(ready or tried, key=lambda topic: (-topic.readiness_on_day, topic.id))
+    return tuple(best[:OPEN_WITH_SHOWN])
+
+
+def _avoid(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
+    """The topics that were begun and will not hold on the day: little recalled, or weak in a third of what was seen."""
+    shaky = [topic for topic in topics if topic.seen and _is_shaky(topic) and topic not in _open_with(topics)]
+    return tuple(sorted(shaky, key=lambda topic: (topic.recall_on_day, -topic.weak, topic.id))[:AVOID_SHOWN])
+
+
+def _is_shaky(topic: TopicLine) -> bool:
+    return topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen
+
+
+def _card_line(workspace: Workspace, lang: Lang, weak: Weakness) -> CardLine:
+    card = workspace.library.card(weak.card)
+    return CardLine(
+        id=card.id,
+        topic=card.topic,
+        kind=card.kind,
+        level=card.level,
+        question=question(card, lang),
+        answer=answer(card, lang),
+        explain=card.explain[lang].strip() if card.explain else "",
+        points=tuple(Point(point[lang], n in weak.points_missed) for n, point in enumerate(card.points)),
+        pitfalls=tuple(pitfall.says[lang] for pitfall in card.pitfalls),
+        recall=round(weak.recall, 4),
+        lapses=weak.lapses,
+        reasons=_reasons(weak),
+    )
+
+
+def _reasons(weak: Weakness) -> tuple[Reason, ...]:
+    found: dict[Reason, bool] = {
+        "missed": weak.missed and not weak.points_missed,
+        "points": bool(weak.points_missed),
+        "lapses": weak.lapses >= WEAK_LAPSES,
+        "recall": 0 < weak.recall < WEAK_RECALL,
+    }
+    return tuple(reason for reason, holds in found.items() if holds)
+
+
+def _due_line(workspace: Workspace, lang: Lang, id: str, recall: float) -> DueLine:
+    card = workspace.library.card(id)
+    return DueLine(card.id, card.topic, question(card, lang), round(recall, 4))
+
+
+def _solved(code: OwnSolutions, lang: Lang) -> tuple[SolvedLine, ...]:
+    return tuple(
+        SolvedLine(
+            id=item.challenge.id,
+            rung=item.rung,
+            title=item.challenge.title[lang],
+            level=item.challenge.level,
+            attempts=item.attempts,
+            solved_at=item.at.astimezone().date().isoformat(),
+            source=item.source.strip("\n"),
+        )
+        for item in code.solved
+    )
+
+
+def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
+    """The last mock interviews, the latest first, with the points that were not made in them."""
+    return tuple(
+        MockLine(
+            date=held.begun_at.astimezone().date().isoformat(),
+            minutes=held.minutes,
+            score=held.share,
+            missed=_missed_points(held, lang),
+        )
+        for held in past_mocks(workspace)[:MOCKS_SHOWN]
+    )
+
+
+def _missed_points(held: MockReport, lang: Lang) -> tuple[str, ...]:
+    """The points of cards; of follow-ups and challenges what was asked."""
+    told = (point for missed in held.missed for point in (missed.points or (missed.question,)))
+    return tuple(dict.fromkeys(text for point in told if (text := " ".join(point[lang].split()))))[:MISSED_SHOWN]
+
+
+def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:
+    """What the plan says of the last days before the interview; nothing without one, or on the day itself."""
+    days_left = (interview - local_date(workspace)).days if interview else 0
+    if interview is None or not 0 < days_left <= FARTHEST_DAYS:
+        return ()
+    plan = make_plan(workspace, interview)
+    return tuple(
+        PlanLine(day.date.isoformat(), round(day.minutes), _to_do(workspace, lang, day))
+        for day in plan.days[-LAST_DAYS_SHOWN:]
+    )
+
+
+def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
+    said = [LAST_PASS[lang]] if day.is_last_pass else []
+    said += [NEW[lang].format(count=len(day.new))] if day.new else []
+    said += [REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    said += [workspace.library.challenge(id).title[lang] for id in day.challenges]
+    return tuple(said) or (FREE[lang],)
+
 
 Reason = Literal["missed", "points", "lapses", "recall"]
 
@@ -170,3 +385,243 @@ class Summary:
             for topic in self.topics
         )
         return tuple(chapter for chapter in found if chapter.weak or chapter.to_review)
+
+
+# The phrases that the templates of the summary share: which of many are named, and where a question is cut.
+
+CUT_AT = 150
+CODE_NAMED = 6
+_BLANKS = re.compile(r"_{3,}")
+
+
+def environment(*, autoescape: bool) -> Environment:
+    """Jinja with the room's templates; an unknown name is an error, never an empty string."""
+    jinja = Environment(
+        loader=PackageLoader("attncli.export"),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    jinja.filters["percent"] = unbroken_percent if autoescape else percent
+    jinja.filters["reasons"] = reasons
+    jinja.filters["cell"] = cell
+    jinja.filters["asked"] = asked
+    jinja.filters["cut"] = cut
+    jinja.filters["code_named"] = code_named
+    jinja.globals["labels"] = labels
+    return jinja
+
+
+def percent(share: float | None, lang: Lang = "en") -> str:
+    return "–" if share is None else LABELS["share"][lang].format(f"{100 * share:.0f}")
+
+
+def unbroken_percent(share: float | None, lang: Lang = "en") -> str:
+    """The same for a page: the sign stays in the line of its number."""
+    return percent(share, lang).replace(" ", "\u00a0")
+
+
+def reasons(card: CardLine, summary: Summary) -> str:
+    """Why a card is weak, in a few words."""
+    words = labels(summary.lang)
+    key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
+    said = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
+    recall = unbroken_percent(card.recall, summary.lang)
+    return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in said)
+
+
+def code_named(summary: Summary) -> str:
+    """The titles of some challenges that were solved, hardened ones first."""
+    words = labels(summary.lang)
+    titles = [line.title for line in sorted(summary.solved, key=lambda line: line.rung != "hardened")]
+    more = words["more"].format(count=len(titles) - CODE_NAMED) if len(titles) > CODE_NAMED else ""
+    return words["list"].join(titles[:CODE_NAMED]) + more
+
+
+def asked(question: str) -> str:
+    """A question in which a row of low lines is a blank and not mark-up."""
+    return _BLANKS.sub(lambda found: "\\_" * len(found[0]), question)
+
+
+def cell(text: Any) -> str:
+    """Text for a Markdown table cell: one line, pipes escaped."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def cut(text: str) -> str:
+    """The beginning of a question for a list of a few; whole where a formula or code would be torn."""
+    line = " ".join(text.split())
+    is_plain = not {"$", "`", "*"} & set(line)
+    return f"{line[:CUT_AT].rstrip()} …" if is_plain and len(line) > CUT_AT + 10 else line
+
+
+# The map of topics as a picture: one bar a topic in two columns, drawn as SVG that needs no style and no script.
+
+WIDTH = 680
+GAP = 36
+ROW = 26
+BAR = 5
+TEXT = 12
+FIGURE_WIDTH = 44
+ACCENT = "#2f7d5b"
+FONTS = (
+    "Noto Sans, Liberation Sans, Helvetica Neue, Segoe UI, DejaVu Sans, Noto Sans CJK SC, PingFang SC, "
+    "Microsoft YaHei, WenQuanYi Zen Hei, sans-serif"
+)
+
+
+def topic_map(topics: Sequence[TopicLine], lang: Lang, says: str) -> str:
+    """A bar for each topic that was begun, down the left column first; `says` is read out in place of the picture."""
+    rows = -(-len(topics) // 2)
+    height = max(rows, 1) * ROW
+    svg = ElementTree.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {WIDTH} {height}",
+            "width": str(WIDTH),
+            "height": str(height),
+            "role": "img",
+            "aria-label": says,
+            "font-family": FONTS,
+            "font-size": str(TEXT),
+        },
+    )
+    column = (WIDTH - GAP) / 2
+    for number, topic in enumerate(topics):
+        left = (number // rows) * (column + GAP)
+        _draw(svg, topic, left, (number % rows) * ROW, column, lang)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def _draw(svg: ElementTree.Element, topic: TopicLine, x: float, y: float, width: float, lang: Lang) -> None:
+    base = y + TEXT
+    title = _text(svg, shortened(topic.title, width - FIGURE_WIDTH), x, base)
+    title.set("data-topic", topic.id)
+    figure = _text(svg, percent(topic.readiness_on_day, lang).replace(" ", "\u00a0"), x + width, base)
+    figure.set("text-anchor", "end")
+    for share, colour, opacity in (
+        (1.0, "currentColor", "0.12"),
+        (topic.seen / topic.total if topic.total else 0.0, ACCENT, "0.35"),
+        (topic.readiness_on_day, ACCENT, "1"),
+    ):
+        if share > 0:
+            size = {"x": f"{x:g}", "y": f"{base + 4:g}", "width": f"{width * min(share, 1):.1f}", "height": str(BAR)}
+            ElementTree.SubElement(svg, "rect", {**size, "fill": colour, "fill-opacity": opacity})
+
+
+def _text(svg: ElementTree.Element, text: str, x: float, y: float) -> ElementTree.Element:
+    element = ElementTree.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": "currentColor"})
+    element.text = text
+    return element
+
+
+def shortened(text: str, width: float) -> str:
+    """`text` as far as it fits into `width`, at the usual widths of letters."""
+    if _width(text) <= width:
+        return text
+    while text and _width(text + "…") > width:
+        text = text[:-1]
+    return text.rstrip(" ,:：、，") + "…"
+
+
+def _width(text: str) -> float:
+    return TEXT * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
+
+
+# What answers a card of each kind, as Markdown: the card has to be understood on paper, where nothing is asked.
+
+
+def question(card: Card, lang: Lang) -> str:
+    """The question with the numbers that `answer` works with."""
+    return card.listed[lang].strip()
+
+
+def answer(card: Card, lang: Lang) -> str:
+    """What is right, and of a kind with wrong answers why they are; then the short answer, where there is one."""
+    match card:
+        case ChoiceCard():
+            solution = _options(card, lang)
+        case NumericCard():
+            solution = _number(card, lang)
+        case ClozeCard():
+            solution = _filled(card, lang)
+        case OrderingCard():
+            texts = dict(card.items)
+            solution = "\n".join(f"{n}. {texts[key][lang]}" for n, key in enumerate(right_order(card), 1))
+        case DebugCard():
+            solution = _mended(card, lang)
+        case _:
+            solution = ""
+    short = card.short[lang].strip() if card.short else ""
+    return "\n\n".join(part for part in (solution, short) if part)
+
+
+def _options(card: ChoiceCard, lang: Lang) -> str:
+    lines = []
+    for option in sorted(card.options, key=lambda option: not option.correct):
+        text = " ".join(option.text[lang].split())
+        why = f" — {' '.join(option.why_not[lang].split())}" if option.why_not else ""
+        lines.append(f"- ✓ **{text}**" if option.correct else f"- ✗ {text}{why}")
+    return "\n".join(lines)
+
+
+def _number(card: NumericCard, lang: Lang) -> str:
+    found = worked(card)
+    *steps, result = found.steps
+    shown = "\n".join([steps[0] if steps else "", *(f"  = {step}" for step in steps[1:]), f"  = {result}"]).lstrip("\n")
+    tolerance = ANSWERS["tolerance"][lang].format(tolerance=found.task.tolerance)
+    slips = [
+        f"- {ANSWERS['slip'][lang].format(number=f'{slip.value:.6g} {card.unit}'.strip())}{slip.says[lang].strip()}"
+        for slip in found.task.slips
+        if not found.task.fits(slip.value)
+    ]
+    return "\n\n".join([f"**{result}**{tolerance}", code_block(shown), *(["\n".join(slips)] if slips else [])])
+
+
+def _filled(card: ClozeCard, lang: Lang) -> str:
+    """The sentence with its blanks filled; a list where a blank stands in a formula or in code."""
+    text = card.question[lang].strip()
+    answers = [code_span(blank.answer) for blank in card.blanks]
+    if "$" in text or "`" in text or text.count(BLANK) != len(answers):
+        return "\n".join(f"{number}. {found}" for number, found in enumerate(answers, 1))
+    first, *rest = text.split(BLANK)
+    return first + "".join(f"**{found}**{after}" for found, after in zip(answers, rest, strict=True))
+
+
+def _mended(card: DebugCard, lang: Lang) -> str:
+    code = card.code.rstrip().splitlines()
+    listing = "\n".join(
+        f"{'>' if number in card.lines else ' '}{number:>3}  {line}" for number, line in enumerate(code, 1)
+    )
+    lines = ANSWERS["between"][lang].join(map(str, card.lines))
+    told = ANSWERS["line"][lang].format(lines=lines, symptom=card.symptom[lang].strip())
+    parts = [code_block(listing), told]
+    if card.fix:
+        parts.append(f"{ANSWERS['fix'][lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
+    return "\n\n".join(parts)
+
+
+# Pieces of Markdown around text that may hold anything.
+
+
+def fence(source: str) -> str:
+    """A code fence longer than any run of backticks in `source`."""
+    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def code_block(source: str, language: str = "") -> str:
+    """`source` as a block of code."""
+    ticks = fence(source)
+    return f"{ticks}{language}\n{source}\n{ticks}"
+
+
+def code_span(source: str) -> str:
+    """`source`, one line, as code in a sentence."""
+    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if source.startswith("`") or source.endswith("`") else ""
+    return f"{ticks}{pad}{' '.join(source.split())}{pad}{ticks}"

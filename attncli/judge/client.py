@@ -15,15 +15,12 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, Self
 
 import attncli
-from attncli.domain.case_answers import BothAnswers, answers_of
-from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.grade_report_json import check_of, report_of
-from attncli.domain.repairs import Repair
-from attncli.domain.rungs import CaseRung
+from attncli.domain.challenge import CaseRung, Repair
+from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, answers_of, check_of, report_of
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
-from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
+from attncli.sandbox.zygote_client import folders, launch
 
 TIMEOUT_SECONDS = 10.0
 
@@ -219,6 +216,6 @@ class Judge:
 
 def sandbox_layers() -> tuple[str, ...]:
     """All layers that a worker can be confined by; on Linux alone, whose modules this loads."""
-    from attncli.sandbox.layer_probes import LAYERS
+    from attncli.sandbox.policy import LAYERS
 
     return LAYERS

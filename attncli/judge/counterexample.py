@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attncli.domain.grade_report import Counterexample
-from attncli.domain.grade_report_json import counterexample_of
-from attncli.judge.answers.finding import CaseFinding
-from attncli.judge.case import Case
-from attncli.judge.cases.profiles import graded_on, profile_of
-from attncli.judge.challenge import Folder
+from attncli.domain.grade_report import Counterexample, GradeReport, counterexample_of, report_document
+from attncli.domain.text import printable
+from attncli.judge.case import Case, graded_on, profile_of
+from attncli.judge.challenge import Demands, Folder, named_arguments
 from attncli.judge.compare import Mismatch
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import failing_step
-from attncli.judge.telling.shown_values import Axes, Room, plain
-from attncli.judge.truth.demands import Demands, named_arguments
-from attncli.sandbox import placement
-from attncli.sandbox.tensor_table import DTYPES, bytes_of
-from attncli.sandbox.values import SEQUENCES
+from attncli.judge.submission import LARGEST_INTEGER, CaseFinding
+from attncli.sandbox import devices
+from attncli.sandbox.values import DTYPES, SEQUENCES, Opaque, Raised, bytes_of
 
 STORED_BYTES = 64 * 1024
 # Characters, of which a number takes 40.
@@ -123,7 +122,7 @@ def store(finding: CaseFinding, check: str, record: str, stream: int) -> dict[st
     return {**place, "draws": case.draws, "values": values}
 
 
-def restore(stored: Mapping[str, Any], folder: Folder, device: str = placement.CPU) -> Case | None:
+def restore(stored: Mapping[str, Any], folder: Folder, device: str = devices.CPU) -> Case | None:
     """The stored case, of its own stream, over the present `inputs.py`; None when it no longer fits.
 
     What is stored may come from elsewhere: it draws only what `inputs.py` would, and no tensor is made of another
@@ -165,3 +164,132 @@ def _restored(entry: Any, like: Tensor) -> Tensor:
     if dtype == "bool":
         return (torch.frombuffer(raw, dtype=torch.uint8) != 0).reshape(shape)
     return torch.frombuffer(raw, dtype=DTYPES[dtype]).reshape(shape)
+
+
+# Values as JSON for people to look at: shape, dtype and the first numbers of a tensor, and only so much altogether.
+
+VALUES_SHOWN = 256
+ITEMS_SHOWN = 256
+DEPTH_SHOWN = 8
+TEXT_SHOWN = 500
+# What a number takes in a document that is indented, in characters.
+_NUMBER = 40
+_MORE = "…"
+_DIGITS = {torch.float64: 17, torch.float32: 8, torch.float16: 5, torch.bfloat16: 4}
+
+
+@dataclass(slots=True)
+class Room:
+    """How many characters may still be shown: a list of twenty thousand tensors is shown by its beginning."""
+
+    left: int
+
+    def take(self, characters: int) -> None:
+        self.left = max(0, self.left - characters)
+
+
+Axes = Callable[[str, int], Sequence[str]]
+
+
+def no_axes(place: str, dimensions: int) -> Sequence[str]:
+    return ()
+
+
+def plain(value: Any, room: Room, axes: Axes = no_axes, place: str = "", depth: int = 0) -> Any:
+    """A value as JSON, as far as there is room. `axes(place, dimensions)` are the names of a tensor's axes."""
+    room.take(_NUMBER)
+    if isinstance(value, (list, tuple, dict)):
+        return _plain_container(value, room, axes, place, depth)
+    if isinstance(value, Tensor):
+        names = axes(place, value.dim())
+        shown = _plain_tensor(value, room)
+        return {**shown, "axes": names} if any(names) else shown
+    if isinstance(value, Raised):
+        return {"raised": value.names[0], "text": _text(value.text, room)}
+    if isinstance(value, Opaque):
+        return {"type": value.name}
+    return _plain_scalar(value, room)
+
+
+def _plain_container(value: Any, room: Room, axes: Axes, place: str, depth: int) -> Any:
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    shown: list[tuple[str, Any]] = []
+    for key, item in items[:ITEMS_SHOWN]:
+        if not room.left or depth >= DEPTH_SHOWN:
+            break
+        shown.append((str(key)[:80], plain(item, room, axes, f"{place}[{key!r}]"[:TEXT_SHOWN], depth + 1)))
+    if len(shown) < len(items):
+        shown.append((_MORE, _MORE))
+    return dict(shown) if isinstance(value, dict) else [item for _, item in shown]
+
+
+def _plain_scalar(value: Any, room: Room) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
+        return f"{'-' if value < 0 else ''}a whole number of {value.bit_length()} bits"
+    if isinstance(value, (int, float, bool)) or value is None:
+        return value
+    return _text(value, room) if isinstance(value, str) else str(value)[:200]
+
+
+def _text(text: str, room: Room) -> str:
+    room.take(len(text[:TEXT_SHOWN]))
+    return text if len(text) <= TEXT_SHOWN else text[:TEXT_SHOWN] + _MORE
+
+
+def _plain_tensor(tensor: Tensor, room: Room) -> dict[str, Any]:
+    shape = list(tensor.shape)
+    room.take(_NUMBER * (2 + len(shape)))
+    shown: dict[str, Any] = {"shape": shape, "dtype": str(tensor.dtype).removeprefix("torch.")}
+    if tensor.device.type == "meta":
+        return {**shown, "device": "meta"}
+    flat = tensor.detach().reshape(-1)
+    count = min(VALUES_SHOWN, room.left // _NUMBER)
+    shown["values"] = [_plain_number(v, tensor.dtype) for v in flat[:count].tolist()]
+    room.take(_NUMBER * len(shown["values"]))
+    if flat.numel() > count:
+        shown["truncated"] = True
+    return shown
+
+
+def _plain_number(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS.get(dtype, 17)}g}") if math.isfinite(value) else str(value)
+    return value
+
+
+# The grade report as it leaves the judge: a document without control characters, and of a bounded size.
+
+# In bytes, as the command prints it: indented, where a number takes ten times the room.
+LARGEST = 1 << 20
+INDENTED_TIMES = 10
+
+
+def document(report: GradeReport) -> dict[str, Any]:
+    """What the client reads, and `attn grade --json` prints."""
+    shown: dict[str, Any] = cleaned(report_document(report))
+    return _within(LARGEST, shown)
+
+
+def _within(most: int, shown: dict[str, Any]) -> dict[str, Any]:
+    """The document with as many counterexamples, from the first on, as it may be large."""
+    if len(json.dumps(shown)) <= most // INDENTED_TIMES:
+        return shown
+    for check in reversed(shown["checks"]):
+        if len(json.dumps(shown, indent=2)) <= most:
+            break
+        if check.get("counterexample"):
+            check["counterexample"] = {"args": {}, "truncated": True}
+    return shown
+
+
+def cleaned(value: Any) -> Any:
+    """Without control characters: messages quote what a submission raises, names and prints."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [cleaned(item) for item in value]
+    return {printable(str(key)): cleaned(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -10,22 +10,20 @@ from typing import Any, TypeVar
 
 import torch
 
-from attncli.domain.rungs import CaseRung
-from attncli.judge.answers.request import HANDED, Request
-from attncli.judge.asking.devices import Devices, EdgeDevice
-from attncli.judge.asking.rung_rule import rung_of, rung_of_values
-from attncli.judge.case import Case
-from attncli.judge.cases.edge_cases import edge_functions
-from attncli.judge.cases.profiles import Profile, graded_on, profile_of, strata
-from attncli.judge.challenge import Folder
+from attncli.domain.challenge import CaseRung
+from attncli.judge.case import Case, Facts, Profile, graded_on, profile_of, strata
+from attncli.judge.challenge import Demands, Folder, edge_functions
 from attncli.judge.checks import CHECKS, Kind
-from attncli.judge.drawing import fixed_draw
+from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
-from attncli.judge.motifs import BRANCHES, BRANCHES_AT_ONCE, Motif
+from attncli.judge.motifs import BRANCHES, BRANCHES_AT_ONCE, HARDENED_MOTIFS, PREFIX, Motif
+from attncli.judge.protocol import HANDED, Request
 from attncli.judge.questions import (
     TRACED_ELEMENTS,
     Compound,
+    Devices,
     Edge,
+    EdgeDevice,
     EdgeWithGradients,
     Gradients,
     Purity,
@@ -33,10 +31,9 @@ from attncli.judge.questions import (
     Values,
 )
 from attncli.judge.reference import as_given, run_natively
-from attncli.judge.searching.shrink import CaseFunction, Search
-from attncli.judge.searching.streams import drawn, shares
-from attncli.judge.truth.demands import Demands
-from attncli.sandbox import placement
+from attncli.judge.shrink import CaseFunction, Search
+from attncli.judge.submission import CaseFinding
+from attncli.sandbox import devices
 
 T = TypeVar("T")
 
@@ -101,7 +98,7 @@ class Sized(Values):
 class Exam:
     """What is asked depends on the challenge and the number of the stream, never on who is asked."""
 
-    def __init__(self, folder: Folder, stream: int, device: str = placement.CPU) -> None:
+    def __init__(self, folder: Folder, stream: int, device: str = devices.CPU) -> None:
         """`device` is where the programs run (see `sandbox.placement`); what is drawn is the same everywhere."""
         self.folder = folder
         self.stream = stream
@@ -273,3 +270,56 @@ class Exam:
 def _repeated(case: Case, check: str) -> bool:
     """Whether an edge case is asked again in another layout or on another device."""
     return len(case.steps) <= REPEATED_STEPS and (check != "device" or case.weight[0] <= TRACED_ELEMENTS)
+
+
+# Which drawn cases a grading looks at: shares of examples, and the first cases of a pinned stream.
+
+
+def shares(profiles: Sequence[Profile], examples: int) -> list[tuple[Profile, int]]:
+    """The examples divided over the strata, the first one taking what is left over."""
+    each = max(1, examples // len(profiles))
+    first = max(1, examples - each * (len(profiles) - 1))
+    return [(profile, first if k == 0 else each) for k, profile in enumerate(profiles)]
+
+
+def drawn(
+    record: Callable[[Recorder], Any], profile: Profile, count: int, seed: int, stream: int, declared: Declared
+) -> list[Case]:
+    """Cases of a pinned stream, unexamined."""
+    cases: list[Case] = []
+
+    def keep(case: Case) -> None:
+        cases.append(case)
+
+    Search(record, profile, stream=stream, shrink_calls=0, declared=declared).run(keep, count + 1, seed)
+    return cases[-count:]
+
+
+# Which rung a case belongs to: by one rule from its check, its profile and its dtypes.
+#
+# *Solved* is what an interviewer at the whiteboard insists on, *hardened* what production insists on: 16 bits, odd
+# memory layouts, other devices, results that share memory, the digits of float64 beyond those of float32, and the
+# extremes that a challenge names. `inputs.py` says only where it differs: `HARDENED`, the edge cases that the
+# technique as such does not meet, and `SIXTEEN_BITS = "technique"` where 16 bits are what is asked for.
+
+_SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
+
+
+def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
+    """The rung of a case that the function `attribute` of `inputs.py` records for `check`."""
+    return "hardened" if CHECKS[check].rung == "hardened" else rung_of_values(case, attribute, facts)
+
+
+def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
+    """The rung of a case of which nothing but the values is asked for."""
+    if attribute in facts.hardened or attribute.removeprefix(PREFIX) in facts.hardened | HARDENED_MOTIFS:
+        return "hardened"
+    if facts.sixteen_bits == "technique":
+        return "solved"
+    dtypes = {case.profile.dtype, *(item.value.dtype for item in case.inputs)}
+    return "solved" if dtypes.isdisjoint(_SIXTEEN_BITS) else "hardened"
+
+
+def rung_of_finding(finding: CaseFinding, case_rung: CaseRung) -> CaseRung:
+    """The rung that a fault breaks."""
+    return "hardened" if finding.of_production else case_rung

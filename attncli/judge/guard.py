@@ -18,10 +18,10 @@ from typing import ParamSpec, TypeVar
 
 from attncli.domain.text import Localised
 from attncli.judge.messages import say
-from attncli.sandbox.exceptions import reason_of
-from attncli.sandbox.limits import data_bytes
+from attncli.sandbox.namespaces import data_bytes
 from attncli.sandbox.policy import MIB
-from attncli.sandbox.tensor_table import TreeError
+from attncli.sandbox.values import TreeError
+from attncli.sandbox.worker import reason_of
 
 # One look may take this much processor time, and all looks of one submission so many times as much.
 SECONDS = 10.0

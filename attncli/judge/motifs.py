@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.domain.text import Localised
-from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.turns import LEADS, Style, Turn, in_turns
+from attncli.judge.case import LEADS, Profile, Style, Turn, in_turns
 from attncli.judge.drawing import Declared, Used
 from attncli.judge.make import Recorder
 

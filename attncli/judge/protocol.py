@@ -4,18 +4,190 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.answers.request import HANDED, Request
+from attncli.domain.challenge import (
+    AROUND_KERNELS,
+    FORBIDDEN_EVERYWHERE,
+    IMPORTS,
+    KERNEL_IMPORTS,
+    KERNEL_NAMES,
+    TORCH_MODULES,
+    TRACED_MODULES,
+)
+from attncli.domain.text import Localised
+from attncli.judge.case import Case
+from attncli.judge.challenge import Folder
 from attncli.judge.compare import leaves
+from attncli.judge.messages import say
 from attncli.judge.reference import Observed
-from attncli.sandbox.exceptions import MOST_LINES
-from attncli.sandbox.placement import AWAY, CPU
-from attncli.sandbox.program_watch import ALIASED, GLOBALS
-from attncli.sandbox.tensor_table import MAX_NODES, TreeError, read_table
-from attncli.sandbox.values import Environment, Raised, resolve
+from attncli.sandbox.devices import AWAY, CPU
+from attncli.sandbox.interpreter import ExpressionFunction
+from attncli.sandbox.source_reading import Forbidden, Rules, parse, shown_name, signatures
+from attncli.sandbox.tracing import ALIASED, GLOBALS, LAUNCH
+from attncli.sandbox.values import (
+    MAX_NODES,
+    Environment,
+    Raised,
+    TreeError,
+    bytes_of,
+    describe_tensor,
+    read_table,
+    resolve,
+)
+from attncli.sandbox.worker import MOST_LINES
+
+# A case as it is put to a worker.
+
+# A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
+# answer, and is not read.
+REPLY_BYTES = 16 << 20
+REPLY_TIMES = 16
+
+# What is traced takes a few times as long, on the device that is emulated ("elsewhere") up to thirty times.
+TRACED = frozenset({"calls", "cost", "handed", "operations"})
+# What "handed" measures of the tensors that single calls return.
+HANDED = ("handed", "repeated")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A case as it is put to a worker, and what is wanted to be known of it. Encoded once, however often it is sent."""
+
+    case: Case
+    want: Sequence[str] = ()
+    leaves: Sequence[int] = ()
+    cotangents: Sequence[tuple[int, list[Any], Tensor]] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
+        so long that they are not begun before it is known that they are needed."""
+        asks = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
+        return asks or self.case.tallies
+
+    @property
+    def traced(self) -> bool:
+        return not TRACED.isdisjoint(self.want)
+
+    @property
+    def emulated(self) -> bool:
+        return "elsewhere" in self.want
+
+    @cached_property
+    def reply_limit(self) -> int:
+        """How many bytes an answer may have."""
+        given = sum(item.value.numel() * item.value.element_size() for item in self.case.inputs)
+        return REPLY_BYTES + REPLY_TIMES * given
+
+    @cached_property
+    def _strided(self) -> bool:
+        return self.case.profile.layout == "strided"
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        case, count = self.case, len(self.case.inputs)
+        return {
+            "op": "run",
+            "seed": case.seed,
+            "device": case.profile.device,
+            "default_device": case.default_device,
+            "dtype": str(case.profile.dtype).removeprefix("torch."),
+            "steps": case.steps,
+            "shared": case.shared,
+            "generators": case.generators,
+            "callables": [f.text if isinstance(f, ExpressionFunction) else None for f in case.callables],
+            "want": list(self.want),
+            "leaves": list(self.leaves),
+            "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],
+            "tensors": [
+                *(describe_tensor(item.value, keep_strides=self._strided) for item in case.inputs),
+                *(describe_tensor(vector) for _, _, vector in self.cotangents),
+            ],
+        }
+
+    @cached_property
+    def buffers(self) -> list[bytes]:
+        """The bytes of the tensors in the header."""
+        given = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
+        return [*given, *(bytes_of(vector) for _, _, vector in self.cotangents)]
+
+
+# What the judge makes of a reading: the rules that a file is read by, and sentences of what was found.
+#
+# The reading itself is done in a worker that has run nothing of the file (see sandbox/source_reading.py).
+
+# A trace lists them like calls.
+_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
+_EVERYWHERE = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)
+# The sentences that a reading may ask for, and how much of what the file says may stand in one.
+PROBLEMS = {
+    "syntax": ("at-line", "not-parsed", "nests-too-deeply"),
+    "entry": ("too-few-parameters", "other-parameter-name", "more-required-parameters", "other-keywords"),
+    "forbidden": ("import-not-allowed", "out-of-bounds", "forbidden-call"),
+}
+MOST_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReading:
+    """What a source says: `syntax` is the parser's complaint, `entry` why calls would not fit its entry points,
+    `forbidden` the first thing that it names and may not; None where there is none."""
+
+    syntax: Localised | None = None
+    entry: Localised | None = None
+    forbidden: Localised | None = None
+
+
+def rules_for(folder: Folder) -> Rules:
+    """What the file of a challenge is held to."""
+    return Rules(
+        imports=(*IMPORTS, "__future__", *(KERNEL_IMPORTS if folder.kernel else ())),
+        modules=TORCH_MODULES,
+        forbidden=(*_EVERYWHERE, *folder.spec.get("forbidden", ())),
+        kernel_names=sorted(KERNEL_NAMES),
+        entry=signatures(parse(folder.reference_source.encode()), folder.entry),
+    )
+
+
+def forbidden_in_traces(forbidden: Sequence[str]) -> Forbidden:
+    """The calls that a trace must not show."""
+    modules = [name for module in TRACED_MODULES for name in (module, f"{module}.*")]
+    return Forbidden((*_EVERYWHERE, *modules, *forbidden))
+
+
+def reading_of(header: Mapping[str, Any]) -> SourceReading:
+    """The reading in a worker's reply. Raises UnreadableReply for anything that is not one."""
+    try:
+        return SourceReading(**{part: _sentence(header[part], keys) for part, keys in PROBLEMS.items()})
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableReply(f"no reading ({type(error).__name__})") from error
+
+
+def _sentence(problem: Any, keys: Sequence[str]) -> Localised | None:
+    if problem is None:
+        return None
+    key, facts = problem
+    if key not in keys:
+        raise UnreadableReply("a sentence that there is not")
+    return say(key, **{name: str(value)[:MOST_CHARACTERS] for name, value in facts.items()})
+
+
+def forbidden_message(line: int, dotted: str) -> Localised:
+    """Says that what a line calls is the learner's to write."""
+    return say("forbidden-call", line=line, name=shown_name(dotted))
+
+
+def outside_kernels(seen: Sequence[tuple[str, int]]) -> Localised | None:
+    """What of the calls seen belongs into a kernel, or that no kernel was launched; None where all is well."""
+    for called, line in seen:
+        if line and called.rsplit(".", 1)[-1] not in AROUND_KERNELS and called not in _SIXTEEN_BITS:
+            return say("belongs-in-a-kernel", line=line, name=called)
+    return None if any(called == LAUNCH for called, _ in seen) else say("no-kernel-launched")
+
 
 MEASURES = ("flops", "calls", "largest", "peak", "moved", "returned")
 _LARGEST = 1 << 62

@@ -8,20 +8,35 @@ hold, what it may cost, where its results lie) comes from a run on the device of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from attncli.judge.case import Case, Input
-from attncli.judge.compare import leaves
-from attncli.sandbox import placement
-from attncli.sandbox.expression_function import ExpressionFunction
-from attncli.sandbox.interpreter import execute, gradients
-from attncli.sandbox.program_watch import Step
-from attncli.sandbox.tensor_walk import with_each
+from attncli.domain.text import Localised
+from attncli.judge.case import Case, Complaint, DigitsLost, Input
+from attncli.judge.compare import (
+    CLOSER_PERTURBATIONS,
+    CONDITIONING_FACTORS,
+    GRADIENT_CONDITIONING,
+    GRADIENT_PERTURBATIONS,
+    NATIVE_FACTOR,
+    PERTURBATIONS,
+    ROUNDING_FACTOR,
+    SMALLEST_INPUT,
+    USUAL_CONDITIONING,
+    Path,
+    leaves,
+)
+from attncli.judge.guard import alone
+from attncli.judge.messages import say
+from attncli.sandbox import devices
+from attncli.sandbox.devices import with_each
+from attncli.sandbox.interpreter import ExpressionFunction, execute, gradients
+from attncli.sandbox.tracing import Step
 from attncli.sandbox.values import Environment, resolve
 
 Namespace = Mapping[str, Any]
@@ -153,8 +168,8 @@ def run_reference(
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     environment, calls = _environment(case, cast, tensors, device)
     environment.repeats = as_in_worker
-    placement.seed_all(device, case.seed)
-    with placement.beside(device, case.default_device):
+    devices.seed_all(device, case.seed)
+    with devices.beside(device, case.default_device):
         returned = _Returned(case.steps, as_in_worker)
         run = execute(namespace, case.steps, environment, after=returned.note, costs=costs)
     as_returned = cotangents is None or as_in_worker
@@ -162,46 +177,46 @@ def run_reference(
     observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
-        sent = _sent(vectors, device) if device in placement.AWAY else vectors
-        with placement.beside(device):
+        sent = _sent(vectors, device) if device in devices.AWAY else vectors
+        with devices.beside(device):
             observed.gradients = gradients(run, environment, leaf_indices, sent)
     return observed
 
 
 def _inputs(case: Case, cast: Cast, device: str) -> list[Tensor]:
     tensors = [cast(item) for item in case.inputs]
-    if device in placement.AWAY:
-        return [placement.placed(tensor, device) for tensor in tensors]
+    if device in devices.AWAY:
+        return [devices.placed(tensor, device) for tensor in tensors]
     return tensors if device == "cpu" else [tensor.to(device) for tensor in tensors]
 
 
 def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str) -> tuple[Environment, list[list[Any]]]:
     """What the references in the trees of a case stand for, and the list in which its callables note their calls."""
     functions, calls = logged(case.callables)
-    if device in placement.AWAY:
+    if device in devices.AWAY:
         beside = [isinstance(function, ExpressionFunction) for function in case.callables]
-        functions = [f if here else placement.across(f, device) for f, here in zip(functions, beside, strict=True)]
-    generators = [placement.generator(device, seed) for seed in case.generators]
+        functions = [f if here else devices.across(f, device) for f, here in zip(functions, beside, strict=True)]
+    generators = [devices.generator(device, seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.device = device
     environment.module_dtype = _module_dtype(case, cast)
-    environment.module_device = placement.torch_name(device)
+    environment.module_device = devices.torch_name(device)
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     return environment, calls
 
 
 def _sent(vectors: Cotangents, device: str) -> Cotangents:
-    return [(step, path, placement.placed(vector, device)) for step, path, vector in vectors]
+    return [(step, path, devices.placed(vector, device)) for step, path, vector in vectors]
 
 
 def run_natively(namespace: Namespace, case: Case, cast: Cast, **asked: Any) -> Observed:
     """The program on the device of the grading, with its tensors brought home and told where they lay."""
-    if case.profile.device not in placement.AWAY:
+    if case.profile.device not in devices.AWAY:
         return run_reference(namespace, case, cast, **asked)
     there = run_reference(namespace, case, cast, device=case.profile.device, **asked)
-    lies = {path: placement.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
-    outcomes, shared = placement.brought_home(there.outcomes), placement.brought_home(there.shared)
-    at_home = [placement.home(gradient) for gradient in there.gradients]
+    lies = {path: devices.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
+    outcomes, shared = devices.brought_home(there.outcomes), devices.brought_home(there.shared)
+    at_home = [devices.home(gradient) for gradient in there.gradients]
     return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, lies=lies)
 
 
@@ -262,3 +277,315 @@ class Rounded:
 
     def __call__(self, item: Input) -> Tensor:
         return self.cast(item).to(item.value.dtype)
+
+
+# What is due of a case: the reference's outcomes in float64, and how far they may be missed.
+
+
+class Expectation:
+    """The reference's answer to one case; each part is computed when it is first asked for."""
+
+    def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
+        """`digits`: the dtype to whose digits answers are judged, where it is narrower than that of the case."""
+        self._namespace = namespace
+        self.case = case
+        self._digits = digits or case.profile.dtype
+
+    @cached_property
+    @alone
+    def truth(self) -> Observed:
+        return run_reference(self._namespace, self.case, exact)
+
+    @cached_property
+    @alone
+    def native(self) -> Observed:
+        """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
+        return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
+
+    @property
+    def _wide(self) -> bool:
+        return self.case.profile.dtype is torch.float64
+
+    def slack(self, path: Path) -> Tensor | None:
+        """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
+        return self._slack.get(path)
+
+    def closer(self, path: Path) -> Tensor | None:
+        """The same from many more measurements, for answers that miss by little."""
+        return self._closer.get(path)
+
+    @cached_property
+    @alone
+    def _closer(self) -> dict[Path, Tensor]:
+        truth = dict(leaves(self.truth.parts(self.case)))
+        dtype = self._digits
+        factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
+        in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
+        moved = dict(self._slack)
+        for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
+            exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
+            _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
+            natively = run_natively(self._namespace, self.case, in_dtype(perturbed(dtype, turn)))
+            _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
+        return moved
+
+    def inside(self, path: Path) -> Tensor | None:
+        """How far float32 misses this part of the truth; measured once, at inputs that lie close by."""
+        return self._inside.get(path)
+
+    @cached_property
+    @alone
+    def _inside(self) -> dict[Path, Tensor]:
+        moved: dict[Path, Tensor] = {}
+        for turn in range(PERTURBATIONS):
+            near = perturbed(torch.float32, turn)
+            exactly = run_reference(self._namespace, self.case, partial(_through_float32, near))
+            coarsely = run_reference(self._namespace, self.case, Narrowed(near))
+            truth = dict(leaves(exactly.parts(self.case)))
+            _widen(moved, truth, dict(leaves(coarsely.parts(self.case))), NATIVE_FACTOR)
+        return moved
+
+    @cached_property
+    @alone
+    def _slack(self) -> dict[Path, Tensor]:
+        truth = dict(leaves(self.truth.parts(self.case)))
+        factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
+        moved: dict[Path, Tensor] = {}
+        for turn in range(PERTURBATIONS):
+            other = run_reference(self._namespace, self.case, perturbed(self._digits, turn))
+            _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
+        coarse = run_reference(self._namespace, self.case, narrowed) if self._wide else self.native
+        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
+        _widen(moved, truth, dict(leaves(coarse.parts(self.case))), factor)
+        return moved
+
+
+def _through_float32(cast: Cast, item: Input) -> Tensor:
+    value = cast(item)
+    return value.to(torch.float32).to(torch.float64) if value.dtype is torch.float64 else value
+
+
+def _widen(moved: dict[Path, Tensor], truth: Mapping[Path, Any], other: Mapping[Path, Any], factor: float) -> None:
+    for path, value in truth.items():
+        changed = other.get(path)
+        if not isinstance(value, Tensor) or not isinstance(changed, Tensor) or changed.shape != value.shape:
+            continue
+        if not value.is_floating_point():
+            continue
+        distance = (changed.detach().to(torch.float64) - value.detach().to(torch.float64)).abs()
+        distance = torch.nan_to_num(distance, nan=0.0, posinf=0.0) * factor
+        if distance.dim() and distance.numel():
+            distance = distance.amax(-1, keepdim=True).expand(value.shape)
+        before = moved.get(path)
+        moved[path] = distance if before is None else torch.maximum(before, distance)
+
+
+# What the gradients of a case are due to be: by random cotangents, in float64, with the slack that rounding needs.
+
+
+class GradientExpectation:
+    """The vector–Jacobian products of one case for every input that asks for one, computed when asked for."""
+
+    def __init__(self, reference: Mapping[str, Any], case: Case, digits: torch.dtype | None = None) -> None:
+        """`digits`: the dtype to whose digits gradients are judged, where it is narrower than that of the case."""
+        self._reference = reference
+        self.case = case
+        self._digits = digits or case.profile.dtype
+        self._terms: list[float] = []
+        self.chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
+
+    @property
+    def _wide(self) -> bool:
+        """Whether the inputs are float64, so that the truth is what the reference says in their own dtype."""
+        return self.case.profile.dtype is torch.float64
+
+    @cached_property
+    @alone
+    def native(self) -> Observed:
+        """The reference in the dtypes of the inputs: the form that cotangents must have."""
+        return self.truth if self._wide else run_natively(self._reference, self.case, as_given)
+
+    @cached_property
+    @alone
+    def _truth(self) -> tuple[Observed, Cotangents]:
+        made: list[tuple[int, list[Any], Tensor]] = []
+
+        def wide(outcomes: list[Any]) -> Cotangents:
+            _note_terms(outcomes, self._terms)
+            made.extend(_random_cotangents(self.case, outcomes, outcomes if self._wide else self.native.outcomes))
+            return _in_float64(made)
+
+        truth = run_reference(self._reference, self.case, exact, leaf_indices=self.chosen, cotangents=wide)
+        return truth, made
+
+    @property
+    def truth(self) -> Observed:
+        return self._truth[0]
+
+    @property
+    def cotangents(self) -> Cotangents:
+        """(step, path inside its outcome, vector in the dtype that is due there)."""
+        return self._truth[1]
+
+    @cached_property
+    @alone
+    def wide_cotangents(self) -> Cotangents:
+        return _in_float64(self.cotangents)
+
+    @cached_property
+    @alone
+    def ones(self) -> Cotangents:
+        """Cotangents of 1 for results that are not compared, because they are random."""
+        return [
+            (step, list(path), torch.ones_like(value))
+            for step in sorted(self.case.ignored)
+            for path, value in leaves(self.native.outcomes[step])
+            if isinstance(value, Tensor) and value.is_floating_point()
+        ]
+
+    @alone
+    def floor(self, leaf: int) -> float:
+        """How large a gradient is before terms cancel: the cotangent times another input, or outcome over input.
+
+        The largest term is measured as well: what reaches an input by one of its uses, times the input. Of a row of one
+        number LayerNorm's gradients are 0, of terms that are 1/√ε times the cotangent.
+        """
+        inputs, outcomes = self.case.inputs, self.truth.outcomes
+        parts = [_part(outcomes[step], path) for step, path, _ in self.cotangents]
+        most = max((largest(part) for part in parts), default=0.0)
+        vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
+        others = max((largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
+        terms = max([vector * most, *self._terms])
+        return max(vector, vector * others, terms / max(largest(inputs[leaf].value), SMALLEST_INPUT))
+
+    @cached_property
+    @alone
+    def slack(self) -> list[Tensor]:
+        """For each chosen input how far its gradient moves under one-ulp changes, and in the reference's own dtype."""
+        casts: list[tuple[Cast, float]] = [
+            (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
+        ]
+        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
+        casts.append((narrowed if self._wide else as_given, factor))
+        return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
+
+    @cached_property
+    @alone
+    def closer(self) -> list[Tensor]:
+        """The same from many more measurements, for gradients that miss by little."""
+        dtype = self._digits
+        in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
+        turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
+        exactly: list[tuple[Cast, float]] = [(perturbed(dtype, turn), GRADIENT_CONDITIONING) for turn in turns]
+        natively: list[tuple[Cast, float]] = [(in_dtype(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
+        return self._moved(list(self.slack), [*exactly, *natively])
+
+    def _moved(self, moved: list[Tensor], casts: Sequence[tuple[Cast, float]]) -> list[Tensor]:
+        for cast, factor in casts:
+            in_own_dtype = cast is as_given or isinstance(cast, Rounded)
+            vectors = self._native_vectors() if in_own_dtype else self.wide_cotangents
+            run = run_natively if in_own_dtype else run_reference
+            other = run(self._reference, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
+            for position, (a, b) in enumerate(zip(self.truth.gradients, other.gradients, strict=True)):
+                distance = torch.nan_to_num((a.to(torch.float64) - b.to(torch.float64)).abs(), nan=0.0, posinf=0.0)
+                if distance.numel():
+                    moved[position] = torch.maximum(moved[position], distance.max() * factor)
+        return moved
+
+    def _native_vectors(self) -> Cotangents:
+        return [(step, path, vector.to(self.case.profile.dtype)) for step, path, vector in self.wide_cotangents]
+
+
+def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any]) -> Cotangents:
+    generator = torch.Generator().manual_seed(case.seed + 1)
+    vectors = []
+    for step, outcome in enumerate(outcomes):
+        if step in case.ignored:
+            continue
+        due = dict(leaves(native[step]))
+        for path, value in leaves(outcome):
+            if isinstance(value, Tensor) and value.is_floating_point() and path in due:
+                vector = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+                for dtype in case.dtypes.get((step, *path), ()):
+                    vector = vector.to(dtype)  # exact in every dtype that the part may have
+                vectors.append((step, list(path), vector.to(due[path].dtype)))
+    return vectors
+
+
+def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
+    """Lets a backward pass note the size of each term that is added up in a leaf, times the leaf's largest value."""
+    waiting = [value.grad_fn for _, value in leaves(outcomes) if isinstance(value, Tensor)]
+    seen: set[Any] = set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        for place, (following, _) in enumerate(node.next_functions):
+            waiting.append(following)
+            if (leaf := getattr(following, "variable", None)) is not None:
+                node.register_hook(partial(_note_term, terms, place, largest(leaf)))
+
+
+def _note_term(terms: list[float], place: int, size: float, passed: Sequence[Tensor | None], _: Any) -> None:
+    term = passed[place]
+    if term is not None:
+        terms.append(size * largest(term))
+
+
+def _in_float64(cotangents: Cotangents) -> Cotangents:
+    return [(step, path, vector.to(torch.float64)) for step, path, vector in cotangents]
+
+
+def largest(tensor: Tensor) -> float:
+    finite = torch.nan_to_num(tensor.detach().to(torch.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    return float(finite.abs().max()) if finite.numel() else 0.0
+
+
+def _part(value: Any, path: Sequence[Any]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+# Ask an answer for the properties that a case demands of its results.
+
+
+class Broken(NamedTuple):
+    """A complaint. `of_values`: it speaks of the values of this very case; a complaint about calls holds for simpler
+    values too. `digits_only`: float64's digits are all that is missing.
+    """
+
+    message: Localised
+    of_values: bool
+    digits_only: bool
+
+
+def broken_properties(case: Case, got: Observed) -> Iterator[Broken]:
+    """Yield the complaints about an answer, in the order of the properties."""
+    questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
+    questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
+    for question, of_values in questions:
+        yield from _complaint(question, of_values)
+
+
+def broken_gradient_properties(case: Case, got: Observed) -> Iterator[Broken]:
+    """Yield the complaints about the gradients of random results."""
+    for holds in case.gradient_properties:
+        yield from _complaint(partial(holds, got.outcomes, got.gradients), True)
+
+
+def _complaint(question: Callable[[], Complaint | None], of_values: bool) -> Iterator[Broken]:
+    """Yield what a property finds to be wrong. It is written for results of the form that was asked for: an error that
+    it raises at others says that they have not that form."""
+    try:
+        complaint = question()
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        message = say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}")
+        yield Broken(message, of_values, digits_only=False)
+        return
+    if complaint is None:
+        return
+    said = Localised(*complaint)
+    digits_only = isinstance(complaint, DigitsLost)
+    yield Broken(say("digits-lost", fault=said) if digits_only else said, of_values, digits_only)

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from attncli.domain.device_choice import CPU, runs_on_gpu
+from attncli.domain.challenge import CPU, runs_on_gpu
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.policy import CPU as CPU_POLICY
 from attncli.sandbox.policy import MEMORY_MIB, WorkerPolicy, policy_of
@@ -86,8 +86,8 @@ class Server:
             self._send({"id": request.get("id"), "error": error.message})
 
     def _grade(self, request: Request, again: bool = False) -> None:
-        from attncli.judge.grading.interpreted_too import interpreted_too, without_gpu
-        from attncli.judge.telling.bounded_report import document
+        from attncli.judge.counterexample import document
+        from attncli.judge.grade import interpreted_too, without_gpu
 
         folder, (device, why), zygote = self._folder(request), self._device(request), self._zygote
         report = self._graded(request, device)
@@ -105,7 +105,7 @@ class Server:
         from dataclasses import replace
 
         from attncli.domain.grade_report import INTERPRETER
-        from attncli.judge.grading.run_checks import Grading
+        from attncli.judge.grade import Grading
 
         exam = self._exam(request, device)
         kernel, number = exam.folder.kernel, request["id"]
@@ -146,7 +146,7 @@ class Server:
 
     def _with_repairs(self, grading: Any, request: Request) -> Any:
         """The report; of a file with planted bugs also how many of them are repaired."""
-        from attncli.domain.repairs import Repair
+        from attncli.domain.challenge import Repair
         from attncli.judge.repairs import with_repairs
 
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
@@ -182,9 +182,9 @@ class Server:
 
     def _try(self, request: Request) -> dict[str, Any]:
         """A case that the learner typed, put to their file and to the reference."""
-        from attncli.domain.case_answers import answers_document
-        from attncli.judge.telling.bounded_report import cleaned
-        from attncli.judge.trying.both_answers import both_answers
+        from attncli.domain.grade_report import answers_document
+        from attncli.judge.counterexample import cleaned
+        from attncli.judge.try_case import both_answers
 
         folder = self._folder(request)
         with contextlib.closing(self._submission(request, folder)) as submission:
@@ -192,8 +192,8 @@ class Server:
         return answers
 
     def _prove(self, request: Request) -> dict[str, Any]:
-        from attncli.domain.repairs import Repair
-        from attncli.judge.grading.proving_repairs import planted_surprises
+        from attncli.domain.challenge import Repair
+        from attncli.judge.repairs import planted_surprises
         from attncli.judge.submission import Submission
         from attncli.judge.verify import Proving
 
@@ -260,7 +260,7 @@ class Server:
 
 
 def _options(request: Request) -> Any:
-    from attncli.judge.grading.options import Options
+    from attncli.judge.checks import Options
 
     return Options(
         stream=int(request.get("seed", 0)),
@@ -289,7 +289,7 @@ def main(control: socket.socket, zygote: int) -> int:
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
     threading.Thread(target=server.get_ready, daemon=True).start()
     try:
-        import attncli.judge.grading.run_checks  # noqa: F401 - so that the first request does not pay for it
+        import attncli.judge.grade  # noqa: F401 - so that the first request does not pay for it
 
         gc.enable()
         gc.freeze()

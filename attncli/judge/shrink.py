@@ -6,15 +6,124 @@ or generator; behind a `manual_seed` each step draws from the state that the one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import hypothesis.internal.conjecture.providers as providers
+import torch
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as pinned
+from hypothesis import strategies as st
+from hypothesis.errors import HypothesisException
 from torch import Tensor
 
-from attncli.judge.answers.finding import CaseFinding, Examine
-from attncli.judge.case import Case
+from attncli.judge.case import Case, Profile
+from attncli.judge.drawing import Declared, Draw
+from attncli.judge.make import Recorder
+from attncli.judge.submission import CaseFinding, Examine
 from attncli.sandbox.values import SEQUENCES
+
+# Searching for a counterexample with Hypothesis: a pinned stream, and shrinking within a budget of calls.
+
+SHRINK_CALLS = 120
+
+CaseFunction = Callable[[Recorder], Any]
+
+
+def ignore_source_constants() -> None:
+    """Hypothesis seeds its draws with constants found in loaded source files; a stream must not depend on those."""
+    if hasattr(providers, "_get_local_constants") and hasattr(providers, "Constants"):
+        empty = providers.Constants()  # type: ignore[attr-defined]
+        providers._get_local_constants = lambda: empty
+
+
+ignore_source_constants()
+
+
+class _Failed(Exception):
+    """This example fails."""
+
+
+class Search:
+    """One stratum of one check: draws `examples` cases and keeps the smallest that `examine` finds fault with."""
+
+    def __init__(
+        self, record: CaseFunction, profile: Profile, *, stream: int, shrink_calls: int, declared: Declared
+    ) -> None:
+        self._record = record
+        self._profile = profile
+        self._stream = stream
+        self._shrink_calls = shrink_calls
+        self._declared = declared
+        self.best: CaseFinding | None = None
+        self.first: CaseFinding | None = None
+        self.examples = 0
+        self._after_failure = 0
+
+    def run(self, examine: Examine, examples: int, seed: int, sound: int = 0) -> CaseFinding | None:
+        """The smallest finding, or None. The same seed gives the same cases everywhere.
+
+        The first `sound` of them are known to be answered well, and not examined again.
+        """
+        phases = [Phase.generate, Phase.shrink] if self._shrink_calls else [Phase.generate]
+        decorate = settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            phases=phases,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+            verbosity=Verbosity.quiet,
+        )
+
+        def body(data: st.DataObject) -> None:
+            self._one(data, examine, sound)
+
+        try:
+            pinned(seed)(decorate(given(st.data())(body)))()
+        except (_Failed, HypothesisException, ExceptionGroup):
+            if self.best is None:
+                raise
+        return self.best
+
+    def _one(self, data: st.DataObject, examine: Examine, sound: int) -> None:
+        if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
+            return
+        recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream, declared=self._declared)
+        self._record(recorder)
+        if self.best is None:
+            self.examples += 1
+        else:
+            self._after_failure += 1
+        known = self.best is None and self.examples <= sound
+        finding = None if known else examine(recorder.case)
+        if finding is None:
+            return
+        self.first = self.first or finding
+        if self.best is None or finding.case.weight <= self.best.case.weight:
+            self.best = finding
+        raise _Failed
+
+
+_INTEGERS: dict[tuple[int, int], st.SearchStrategy[int]] = {}
+
+
+def _hypothesis_draw(data: st.DataObject) -> Draw:
+    choices: Any = getattr(data, "conjecture_data", None)
+    if hasattr(choices, "draw_integer"):
+        # The same draws as below without a strategy around each: a third of the time of a small example.
+        return lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low
+
+    def draw(kind: str, low: int, high: int) -> int:
+        strategy = _INTEGERS.get((low, high))
+        if strategy is None:
+            strategy = _INTEGERS[low, high] = st.integers(low, high)
+        return data.draw(strategy)
+
+    return draw
+
 
 # Where it is not known which call fails, so many are tried.
 MOST_TRIED = 12
@@ -168,3 +277,77 @@ class _Renumber:
         if tree[0] in SEQUENCES:
             return [tree[0], [self.tree(item) for item in tree[1]]]
         return ["d", [[key, self.tree(item)] for key, item in tree[1]]] if tree[0] == "d" else tree
+
+
+# Making the values of a counterexample simple: zeros, ones and whole numbers wherever it still fails.
+
+SIMPLIFY_CALLS = 80
+# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
+MOST_STEPS_SIMPLIFIED = 200
+# Larger tensors are not simplified entry by entry.
+FEW_ENTRIES = 12
+
+
+def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
+    """The finding with the plainest values found within `SIMPLIFY_CALLS`; the reason stays the same."""
+    trials = _Trials(finding, examine, SIMPLIFY_CALLS if len(finding.case.steps) <= MOST_STEPS_SIMPLIFIED else 0)
+    for index, item in enumerate(finding.case.inputs):
+        if item.composed:
+            continue
+        for candidate in _candidates(item.value):
+            if trials.calls <= 0 or torch.equal(trials.value(index), candidate) or trials.takes(index, candidate):
+                break
+    for index, item in enumerate(finding.case.inputs):
+        if not item.composed and item.value.is_floating_point() and item.value.numel() <= FEW_ENTRIES:
+            _simplify_entries(trials, index)
+    return trials.best
+
+
+@dataclass(slots=True)
+class _Trials:
+    """The simplest finding so far, and how many calls are left; none after one that ends the grading."""
+
+    best: CaseFinding
+    examine: Examine
+    calls: int
+
+    def value(self, index: int) -> Tensor:
+        return self.best.case.inputs[index].value
+
+    def takes(self, index: int, candidate: Tensor) -> bool:
+        """Whether it fails in the same way with `candidate` as this input."""
+        values = [item.value for item in self.best.case.inputs]
+        values[index] = candidate
+        self.calls -= 1
+        smaller = self.examine(self.best.case.with_values(values))
+        if smaller is not None and smaller.fatal:
+            self.calls = 0
+        elif smaller is not None and smaller.reason == self.best.reason:
+            self.best = smaller
+            return True
+        return False
+
+
+def _candidates(value: Tensor) -> Iterator[Tensor]:
+    """From the plainest to the least plain. Integer tensors keep their values: they may be indices."""
+    if value.dtype is torch.bool:
+        yield torch.ones_like(value)
+    elif value.is_floating_point():
+        yield torch.zeros_like(value)
+        yield torch.ones_like(value)
+        yield (value > 0).to(value.dtype)
+        yield value.round()
+        yield (value * 10).round() / 10
+
+
+def _simplify_entries(trials: _Trials, index: int) -> None:
+    """Entry by entry: 0 first, then 1."""
+    for place in range(trials.value(index).numel()):
+        for plain in (0.0, 1.0):
+            current = trials.value(index)
+            if trials.calls <= 0 or current.reshape(-1)[place] == plain:
+                break
+            changed = current.contiguous().clone()
+            changed.view(-1)[place] = plain
+            if trials.takes(index, changed):
+                break

@@ -8,21 +8,475 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from attncli.judge.case import Case, Handle
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.challenge import Folder
+from attncli.domain.arithmetic import names_in
+from attncli.domain.grade_report import BothAnswers, Counterexample
+from attncli.domain.text import NOTHING, Localised
+from attncli.judge.case import Case, Facts, Handle, profile_of
+from attncli.judge.challenge import Demands, Folder, named_arguments
+from attncli.judge.compare import Mismatch
+from attncli.judge.counterexample import render
 from attncli.judge.drawing import fixed_draw
+from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.make import Recorder
-from attncli.judge.trying.typed_values import Kept, Result, TypedFunction, TypedGenerator, TypedValues
-from attncli.judge.trying.untypable import code_of, untypable
-from attncli.sandbox.tensor_walk import tensors_in
+from attncli.judge.messages import say
+from attncli.judge.protocol import Request
+from attncli.judge.questions import Values
+from attncli.judge.reference import Observed, as_given, run_reference
+from attncli.judge.submission import LARGEST_INTEGER, CaseFinding, Failure, Submission
+from attncli.sandbox.devices import tensors_in
+from attncli.sandbox.values import DTYPE_NAMES, DTYPES, MAX_DIMS
+from attncli.sandbox.worker import reason_of
+
+# A typed case put to the reference and to the learner's file: what each answers, and where they differ.
+
+# What the reference may take for a case that nobody has tried before.
+REFERENCE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A case, what the reference returns for it, and what the file does."""
+
+    case: Case
+    demands: Demands
+    due: Observed
+    got: Observed | Failure
+
+
+def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswers:
+    """What came of a typed case; where it cannot be tried, why."""
+    demands = Demands(folder)
+    try:
+        case = typed_case(text, folder)
+        due = _reference_answer(demands, case)
+    except Untypable as error:
+        return BothAnswers(refused=error.message)
+    said = tuple(forbidden(case, folder.facts, demands))
+    if isinstance(due, str):
+        line = say("reference-raises", name=due)
+        return BothAnswers(said=line, forbidden=said, shown=render(CaseFinding(case, "", NOTHING), demands))
+    got: Observed | Failure = submission.load() or submission.run(Request(case))
+    answers = _told(_Trial(case, demands, due, got), submission.guard)
+    if "random" in folder.spec["required"]:
+        answers = replace(answers, said=answers.said + Localised("; ", "；") + say("typed-random"))
+    submission.collect()
+    return replace(answers, forbidden=said, printed=submission.printed)
+
+
+def _reference_answer(demands: Demands, case: Case) -> Observed | str:
+    """What the reference returns, or the name of what it raises; nothing else of it is told. Raises Untypable."""
+
+    def answer() -> Observed | str:
+        try:
+            return run_reference(demands.reference, case, as_given)
+        except Exception as error:
+            if reason_of(error, str(error)) == "memory":
+                raise
+            return type(error).__name__
+
+    try:
+        return Guard(seconds=REFERENCE_SECONDS).look(answer)
+    except Unjudgeable:
+        raise Untypable(say("reference-too-slow")) from None
+
+
+def _told(trial: _Trial, guard: Guard) -> BothAnswers:
+    """Whether the answers agree, and both of them, whole."""
+    if isinstance(trial.got, Failure):
+        failed = CaseFinding(trial.case, trial.got.reason, NOTHING, trial.due, None, None, trial.got.frames)
+        return BothAnswers(said=trial.got.message, shown=render(failed, trial.demands), same=False)
+    got = trial.got
+    try:
+        finding = guard.look(lambda: Values(trial.demands, trial.case).finding(got))
+        shown = guard.look(lambda: _shown(trial, got, finding))
+    except Unjudgeable as fault:
+        return BothAnswers(said=fault.message, same=False)
+    message = say("typed-same") if finding is None else finding.message
+    return BothAnswers(said=message, shown=shown, same=finding is None)
+
+
+def _shown(trial: _Trial, got: Observed, finding: CaseFinding | None) -> Counterexample:
+    """Both answers to the call that differs, else to the last; of an object that is changed in place, it."""
+    mismatch = None if finding is None else finding.mismatch
+    place = mismatch.path[0] if mismatch is not None else _last(trial)
+    of = (trial.due, got)
+    if isinstance(place, int):
+        expected, came = (answers.outcomes[place] for answers in of)
+    else:
+        expected, came = (answers.shared[int(str(place).split()[-1])] for answers in of)
+    path = (place,) if isinstance(place, int) else ()
+    index = mismatch.index if mismatch is not None and len(mismatch.path) == 1 else None
+    both = Mismatch("", NOTHING, path, expected, came, index)
+    return render(CaseFinding(trial.case, "", NOTHING, trial.due, got, both), trial.demands)
+
+
+def _last(trial: _Trial) -> int | str:
+    last = len(trial.case.steps) - 1
+    return "shared 0" if trial.due.outcomes[last] is None and trial.due.shared else last
+
+
+# What a typed case asks for that the challenge does not: shapes that its facts forbid, choices that there are not.
+
+# Where an axis follows from another one, a size for that is looked for up to here.
+_LARGEST_TRIED = 4096
+
+
+class Seen(NamedTuple):
+    """The size of an axis, and the argument in which it was seen first."""
+
+    size: int
+    argument: str
+
+
+def forbidden(case: Case, facts: Facts, demands: Demands) -> list[Localised]:
+    """One line for each thing that the challenge never asks for; a difference there counts for nothing."""
+    found: list[Localised] = []
+    for step in case.steps:
+        said = list(_against_signature(step, demands.reference)) + list(_against_axes(case, step, facts, demands))
+        found += [line for line in said if line not in found]
+    return found
+
+
+def _against_signature(step: Mapping[str, Any], reference: Mapping[str, Any]) -> Iterator[Localised]:
+    """Values that are none of a `Literal`, and numbers in the place of a tensor."""
+    if step["op"] != "call":
+        return
+    parameters = inspect.signature(reference[step["name"]]).parameters
+    for name, tree in named_arguments(reference, step):
+        annotation = str(parameters[name].annotation) if name in parameters else ""
+        choices = _choices(annotation)
+        if choices and tree[0] in "sibf" and tree[1] not in choices:
+            yield say("typed-other-choice", argument=name, got=repr(tree[1]), choices=", ".join(map(repr, choices)))
+        if annotation == "Tensor" and tree[0] in ("i", "f", "b", "s", "l", "u", "n"):
+            yield say("typed-no-tensor", argument=name)
+
+
+def _choices(annotation: str) -> Sequence[Any]:
+    """The values of `Literal[...]` as it is written in a signature."""
+    try:
+        tree = ast.parse(annotation, mode="eval").body
+    except SyntaxError:
+        return ()
+    if not isinstance(tree, ast.Subscript) or not isinstance(tree.value, ast.Name) or tree.value.id != "Literal":
+        return ()
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    return [part.value for part in parts if isinstance(part, ast.Constant)]
+
+
+def _against_axes(case: Case, step: Mapping[str, Any], facts: Facts, demands: Demands) -> Iterator[Localised]:
+    seen: dict[str, Seen] = {}
+    for name, tree in named_arguments(demands.reference, step):
+        said = facts.axes.get(f"{step.get('name', '')}.{name}", facts.axes.get(name))
+        if tree[0] != "t" or said is None:
+            continue
+        shape = case.inputs[tree[1]].value.shape
+        axes = said.split()
+        free = len(shape) - len(axes) + axes.count("...")
+        if (free < 0 and axes[:1] != ["..."]) or (free and "..." not in axes):
+            yield say("typed-other-rank", argument=name, got=len(shape), axes=", ".join(axes))
+            continue
+        for axis, size in zip(demands.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
+            yield from _of_axis(axis, size, name, facts, seen)
+
+
+def _of_axis(axis: str, size: int, argument: str, facts: Facts, seen: dict[str, Seen]) -> Iterator[Localised]:
+    """A size of 1 may stand for any: it is spread over the others."""
+    if not axis or size == 1:
+        return
+    before = seen.setdefault(axis, Seen(size, argument))
+    if before.size != size:
+        yield say("typed-other-size", axis=axis, got=size, argument=argument, due=before.size, other=before.argument)
+    elif before.argument == argument and not _follows(axis, size, facts, seen):
+        yield say("typed-unfit-size", axis=axis, got=size, argument=argument, says=facts.derived[axis])
+
+
+def _follows(axis: str, size: int, facts: Facts, seen: Mapping[str, Seen]) -> bool:
+    """Whether the axis can have this size where it is a product of others, of which one may be unknown.
+
+    A sum says only how cases are drawn: keys as many as queries and more.
+    """
+    says = facts.derived.get(axis, "")
+    others = names_in(says) if says and "+" not in says else frozenset()
+    unknown = [name for name in others if name not in seen]
+    if len(unknown) > 1 or not others:
+        return True
+    known = {name: seen[name].size for name in others if name in seen}
+    if not unknown:
+        return facts.size_of(axis, known) == size
+    return any(facts.size_of(axis, {**known, unknown[0]: tried}) == size for tried in range(1, _LARGEST_TRIED))
+
+
+# Tensors that a learner types: made by the few functions of torch that a case needs, of bounded size.
+
+MOST_ELEMENTS = 65_536
+# What `torch.NAME` may stand for, where a challenge takes a function.
+FUNCTIONS = ("relu", "tanh", "sigmoid", "exp", "abs", "square", "sin", "cos")
+CASTS = ("float", "double", "half", "bfloat16", "long", "int", "bool")
+MOVES = ("reshape", "view", "transpose", "unsqueeze")
+_SHAPED = {"zeros": torch.zeros, "ones": torch.ones, "randn": torch.randn, "rand": torch.rand}
+_CUT = {"tril": torch.tril, "triu": torch.triu}
+MAKERS = ("tensor", *_SHAPED, "full", "arange", "eye", "randint", *_CUT)
+
+
+class TooManyElements(Exception):
+    """More numbers than a case may hold."""
+
+
+class TensorMaker:
+    """Makes the tensors of one case: the same text gives the same numbers, and together they hold `MOST_ELEMENTS`.
+
+    What torch or Python raises at arguments that do not fit passes.
+    """
+
+    def __init__(self) -> None:
+        self._left = MOST_ELEMENTS
+        self._random = torch.Generator().manual_seed(0)
+
+    def make(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Tensor:
+        """`torch.NAME(*args, **options)`, of which `dtype` alone is an option."""
+        if set(options) - {"dtype"} or not isinstance(options.get("dtype"), torch.dtype | None):
+            raise TypeError("dtype=torch.float32 and the like is the only option here")
+        if name == "tensor":
+            return self._tensor(*args, **options)
+        if name in _SHAPED:
+            return self._shaped(_SHAPED[name], args, options)
+        if name in _CUT:
+            return _CUT[name](*self._given_tensor(args), **options)
+        return self._by_numbers(name, args, options)
+
+    def combine(self, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+        """A sum, product or the like of two tensors, or of one and a number."""
+        shapes = [value.shape for value in (left, right) if isinstance(value, Tensor)]
+        self.take(math.prod(torch.broadcast_shapes(*shapes)))
+        return operation(left, right)
+
+    def take(self, elements: int) -> None:
+        """Room for so many numbers more. Raises TooManyElements."""
+        self._left -= elements
+        if elements < 0 or self._left < 0:
+            raise TooManyElements
+
+    def _tensor(self, values: Any, dtype: torch.dtype | None = None) -> Tensor:
+        if isinstance(values, Tensor):
+            raise TypeError("torch.tensor takes numbers")
+        self.take(sum(1 for _ in _leaves(values)))
+        return torch.tensor(values, dtype=dtype)
+
+    def _shaped(self, function: Callable[..., Tensor], args: Sequence[Any], options: Mapping[str, Any]) -> Tensor:
+        shape = self._room_for(args)
+        random = {"generator": self._random} if function in (torch.randn, torch.rand) else {}
+        return function(shape, **random, **options)
+
+    def _room_for(self, args: Sequence[Any]) -> tuple[int, ...]:
+        shape = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        if len(shape) > MAX_DIMS or not all(type(size) is int and size >= 0 for size in shape):
+            raise TypeError(f"a shape is up to {MAX_DIMS} whole numbers from 0 on")
+        self.take(math.prod(shape))
+        return tuple(shape)
+
+    def _by_numbers(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Tensor:
+        if name == "full":
+            shape, value = args
+            return torch.full(self._room_for([shape]), value, **options)
+        if name == "randint":
+            low, high, shape = args if len(args) == 3 else (0, *args)
+            return torch.randint(low, high, self._room_for([shape]), generator=self._random, **options)
+        if name == "eye":
+            self._room_for([args[0], args[-1]])
+            return torch.eye(*args, **options)
+        start, end, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        self.take(max(0, math.ceil((end - start) / step)))
+        return torch.arange(*args, **options)
+
+    def _given_tensor(self, args: Sequence[Any]) -> Sequence[Any]:
+        if not args or not isinstance(args[0], Tensor):
+            raise TypeError("the first argument is a tensor")
+        self.take(args[0].numel())
+        return args
+
+
+def moved(tensor: Tensor, name: str, args: Sequence[Any]) -> Tensor:
+    """A method that gives the same numbers in another shape or dtype."""
+    found = getattr(tensor, name)(*args)
+    if not isinstance(found, Tensor) or found.dtype not in DTYPE_NAMES:
+        raise TypeError(f"{name} gives no tensor here")
+    return found
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+# What a learner types, by a bounded walk of its syntax tree: nothing of it is ever executed.
+
+_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, **DTYPES}
+_PLAIN = (bool, int, float, str, bytes, type(None))
+# What torch and Python raise at arguments that do not fit.
+_FAULTS = (ArithmeticError, AttributeError, IndexError, RuntimeError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an earlier call returns, or a part of it."""
+
+    call: int
+    path: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFunction:
+    """A function of torch that is passed on."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedGenerator:
+    """A random generator, made from a seed on both sides."""
+
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Kept:
+    """A dict or list with a name: one object for all calls that are given it, in which changes stay."""
+
+    value: Any
+
+
+class TypedValues:
+    """Evaluates expressions; `call` is asked for calls that are not known here. Raises Untypable."""
+
+    def __init__(self, call: Callable[[ast.Call], Any]) -> None:
+        self.names: dict[str, Any] = {}
+        self._call = call
+        self._tensors = TensorMaker()
+
+    def of(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        try:
+            return self._value(node)
+        except TooManyElements:
+            raise untypable("typed-too-large", code=code_of(node)) from None
+        except _FAULTS as error:
+            raise untypable("typed-unfit", code=code_of(node), error=" ".join(str(error).split())[:200]) from None
+
+    def _value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=value) if type(value) in _PLAIN:
+                return _bounded(value)
+            case ast.List(elts=items):
+                return [self.of(item) for item in items]
+            case ast.Tuple(elts=items):
+                return tuple(self.of(item) for item in items)
+            case ast.Dict(keys=keys, values=values) if all(isinstance(key, ast.Constant) for key in keys):
+                return {self.of(key): self.of(value) for key, value in zip(keys, values, strict=True) if key}
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+                value = _number(self.of(operand))
+                return -value if isinstance(sign, ast.USub) else value
+            case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _OPERATORS:
+                return self._combined(_OPERATORS[type(operation)], self.of(left), self.of(right))
+            case ast.Subscript(value=owner, slice=ast.Constant(value=str() | int() as key)):
+                return _part(self.of(owner), key)
+            case ast.Call():
+                return self._made(node)
+            case ast.Name() | ast.Attribute():
+                return self._named(node)
+        raise untypable("typed-not-allowed", code=code_of(node))
+
+    def _combined(self, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self._tensors.combine(operation, _number(left), _number(right))
+        return _bounded(operation(_number(left), _number(right)))
+
+    def _named(self, node: ast.Name | ast.Attribute) -> Any:
+        if isinstance(node, ast.Name) and node.id in self.names:
+            return self.names[node.id]
+        name = _last_name(node)
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        if name in FUNCTIONS:
+            return TypedFunction(name)
+        raise untypable("typed-unknown", code=code_of(node), made=", ".join(MAKERS))
+
+    def _made(self, node: ast.Call) -> Any:
+        name = _last_name(node.func)
+        if name in MAKERS:
+            return self._tensors.make(name, *self.arguments(node))
+        if name == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            return float(node.args[0].value)  # type: ignore[arg-type]
+        if name == "Generator" and not node.args:
+            return TypedGenerator()
+        if isinstance(node.func, ast.Attribute) and not node.keywords:
+            method, moves = node.func.attr, (*CASTS, *MOVES)
+            if method in moves and isinstance(owner := self.of(node.func.value), Tensor):
+                return moved(owner, method, self.arguments(node)[0])
+            if method == "manual_seed" and self.of(node.func.value) == TypedGenerator():
+                return TypedGenerator(_seed(*self.arguments(node)[0]))
+        return self._call(node)
+
+    def arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+        """The positional and the named arguments of a call."""
+        if any(isinstance(arg, ast.Starred) for arg in node.args) or any(k.arg is None for k in node.keywords):
+            raise untypable("typed-not-allowed", code=code_of(node))
+        return [self.of(arg) for arg in node.args], {str(k.arg): self.of(k.value) for k in node.keywords}
+
+
+def _last_name(node: ast.expr) -> str:
+    """`randn` of `randn` and of `torch.randn`; empty for what is no such name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    is_torch = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _MODULES
+    return node.attr if is_torch and isinstance(node, ast.Attribute) else ""
+
+
+_MODULES = ("torch", "math")
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (int, float, Tensor)):
+        return value
+    raise TypeError("only numbers and tensors can be computed with")
+
+
+def _seed(value: Any) -> int:
+    if type(value) is int and 0 <= value < 2**32:
+        return value
+    raise TypeError("a seed is a whole number below 2**32")
+
+
+def _bounded(value: Any) -> Any:
+    if type(value) is int and not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
+        raise TypeError("a whole number of more than 64 bits")
+    return value
+
+
+def _part(value: Any, key: Any) -> Any:
+    if isinstance(value, Result):
+        return Result(value.call, (*value.path, key))
+    if isinstance(value, (dict, list, tuple, Tensor)):
+        return value[key]
+    raise TypeError("only results, lists, dicts and tensors have parts")
+
 
 MOST_CHARACTERS = 8_000
 MOST_CALLS = 16
@@ -179,3 +633,30 @@ class _Passing:
         if id(value) not in self._kept:
             self._kept[id(value)] = make()
         return self._kept[id(value)]
+
+
+# What cannot be used of a case that a learner typed.
+
+_SHOWN = 60
+
+
+class Untypable(Exception):
+    """The case cannot be tried; `message` is one line that says why."""
+
+    def __init__(self, message: Localised) -> None:
+        super().__init__(message.en)
+        self.message = message
+
+
+def untypable(key: str, **parts: object) -> Untypable:
+    """The error that says a sentence of this name."""
+    return Untypable(say(key, **parts))
+
+
+def code_of(node: ast.AST) -> str:
+    """A part of what was typed, shortened."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except RecursionError:
+        return "…"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

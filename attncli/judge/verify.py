@@ -14,16 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attncli.domain.challenge import CaseRung
 from attncli.domain.grade_report import CheckResult, GradeReport, Verdict
-from attncli.domain.rungs import CaseRung
 from attncli.judge.challenge import Folder
-from attncli.judge.checks import ONCE
+from attncli.judge.checks import ONCE, Options
 from attncli.judge.exam import Exam
-from attncli.judge.grading.interpreted_too import interpreted_too
-from attncli.judge.grading.options import Options
-from attncli.judge.grading.run_checks import Grading
+from attncli.judge.grade import Grading, interpreted_too
 from attncli.judge.submission import Submission
-from attncli.sandbox.placement import CPU
+from attncli.sandbox.devices import CPU
 
 Submit = Callable[..., Submission]
 # Exams are kept while all files are put to them, at 1 to 40 MiB each: more at once would cost more than they save.

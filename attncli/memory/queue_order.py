@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import ceil
 from typing import Generic, NamedTuple, TypeVar
 
 from attncli.domain.card import LEVELS
@@ -166,3 +167,89 @@ def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Trai
     ]
     _, topic, back = min(others, default=(0, first.traits.topic, -1))
     return topic, back
+
+
+# What fits the minutes of a study day without an interview ahead: reviews first, new cards in what is left.
+#
+# Loaded by `attn due` only for those who have set `minutes_per_day`: plain arithmetic.
+
+FIRST_WEEKS_REVIEWS = 3
+"""So many reviews a new card brings in its first weeks. Room is kept for them, so that learning it is no debt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """How many cards were learned or reviewed (each counted once a day), and the seconds that they took."""
+
+    cards: int = 0
+    seconds: float = 0.0
+
+    def usual(self, prior_seconds: float) -> float:
+        """Seconds for one card: the mean, drawn towards `prior_seconds`."""
+        return towards_usual(self.seconds, self.cards, prior_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class DayMinutes:
+    """What is left of a day: `seconds_left` may be below zero. The other two are what one card takes this learner."""
+
+    seconds_left: float
+    learn_seconds: float
+    review_seconds: float
+
+    @staticmethod
+    def of(minutes: float, spent_seconds: float, untimed: int, learned: Studied, reviewed: Studied) -> DayMinutes:
+        """What is left of `minutes` after `spent_seconds`, and so many reviews and steps whose time is not known."""
+        learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
+        return DayMinutes(minutes * 60 - spent_seconds - untimed * review, learn, review)
+
+    @property
+    def reviews(self) -> int:
+        """How many reviews fit."""
+        return max(0, int(self.seconds_left // self.review_seconds))
+
+    def new_beside(self, reviews: int) -> int:
+        """How many new cards fit beside so many reviews."""
+        left = self.seconds_left - reviews * self.review_seconds
+        return max(0, int(left // (self.learn_seconds + FIRST_WEEKS_REVIEWS * self.review_seconds)))
+
+
+# What the review queue needs of the plan for an interview: plain arithmetic, because `attn due` loads it.
+#
+# The plan itself is in `plan_day`. Due dates stay as they are; a card counts as due besides once its day of the last
+# pass has come and it was not reviewed since.
+
+LONGEST_PASS_DAYS = 7
+
+
+def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
+    """How many days before the interview the last pass begins: as many as all seen cards take, a week at most."""
+    if seen_seconds >= LONGEST_PASS_DAYS * seconds_a_day:
+        return LONGEST_PASS_DAYS
+    return max(1, ceil(seen_seconds / seconds_a_day))
+
+
+def new_cards_in(minutes: float, reviews: int, introduced: int) -> int:
+    """How many more new cards fit the minutes of a day beside its reviews, after so many new ones."""
+    left = minutes * 60 - reviews * REVIEW_SECONDS - introduced * LEARN_SECONDS
+    return max(0, int(left // LEARN_SECONDS))
+
+
+# How long a card takes this learner, from their own log and, while that is short, from what is usual.
+
+LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
+"""What learning a new card takes with its steps, and a review, where nothing is known of the learner."""
+PRIOR_CARDS = 10
+"""How many cards of the learner's own weigh as much as what is usual."""
+
+
+def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
+    """The median of what single cards took, drawn towards `prior_seconds`."""
+    from statistics import median  # `attn due` needs the mean alone, and this costs it milliseconds
+
+    return towards_usual(len(seen) * (median(seen) if seen else prior_seconds), len(seen), prior_seconds)
+
+
+def towards_usual(seconds: float, cards: int, prior_seconds: float) -> float:
+    """What each of so many cards took that took `seconds` together, as if `PRIOR_CARDS` more had taken the prior."""
+    return (seconds + PRIOR_CARDS * prior_seconds) / (cards + PRIOR_CARDS)

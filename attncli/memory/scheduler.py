@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import math
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from hashlib import sha256
 
 import fsrs
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule, State
-from attncli.memory.interval_fuzz import fuzzed_days
-from attncli.memory.schedule_policy import SchedulePolicy
+from attncli.domain.log_row import Rating, Schedule, State
 
 _STATES = {
     fsrs.State.Learning: State.LEARNING,
@@ -86,3 +86,135 @@ def _fsrs_card(schedule: Schedule | None, now: datetime) -> fsrs.Card:
         due=now,
         last_review=_midnight(schedule.review_day),
     )
+
+
+# The settings that, together with the log, determine every schedule.
+
+LEECH_LAPSES = 8
+"""Forgotten so often, a card is a leech."""
+DEFAULT_DECAY = 0.1542
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePolicy:
+    """How reviews become intervals: the settings of the same names, and the 21 FSRS-6 weights, none for the published.
+
+    What holds where nothing is set stands in `config.Settings` alone.
+    """
+
+    desired_retention: float
+    learning_steps: tuple[timedelta, ...]
+    relearning_steps: tuple[timedelta, ...]
+    maximum_interval_days: int
+    fuzz: bool
+    parameters: tuple[float, ...] = ()
+    topic_retention: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def decay(self) -> float:
+        """The exponent of the forgetting curve, positive (FSRS-6's last weight)."""
+        return self.parameters[20] if self.parameters else DEFAULT_DECAY
+
+    def for_topic(self, topic: str) -> SchedulePolicy:
+        """The policy of this topic's cards."""
+        return replace(self, desired_retention=dict(self.topic_retention).get(topic, self.desired_retention))
+
+    def without_steps(self) -> SchedulePolicy:
+        """The same policy in whole days: challenges are not repeated within minutes."""
+        return replace(self, learning_steps=(), relearning_steps=())
+
+
+# Intervals spread a little, so that cards learned together do not stay together.
+#
+# The spread depends on the card and the repetition alone: the button shows what is applied, undo changes nothing, and
+# every machine agrees. Ranges are FSRS's; the draw is floored, since rounding it reaches one day past the range.
+
+SMALLEST_FUZZED_DAYS = 2.5
+_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
+
+
+def fuzz_range(interval_days: int, maximum_days: int) -> tuple[int, int]:
+    """The least and the greatest number of days that `interval_days` may become."""
+    delta = 1.0 + sum(factor * max(min(float(interval_days), end) - start, 0.0) for start, end, factor in _RANGES)
+    greatest = min(round(interval_days + delta), maximum_days)
+    return min(max(2, round(interval_days - delta)), greatest), greatest
+
+
+def fuzzed_days(interval_days: int, maximum_days: int, subject: str, repetition: int) -> int:
+    """`interval_days` moved within its range by the hash of (subject, repetition)."""
+    if interval_days < SMALLEST_FUZZED_DAYS:
+        return interval_days
+    least, greatest = fuzz_range(interval_days, maximum_days)
+    digest = sha256(f"{subject}\n{repetition}".encode()).digest()
+    fraction = int.from_bytes(digest[:8], "big") / 2**64
+    return least + math.floor(fraction * (greatest - least + 1))
+
+
+# The FSRS-6 forgetting curve.
+
+
+def retrievability(stability_days: float, elapsed_days: float, decay: float = DEFAULT_DECAY) -> float:
+    """The probability (0…1) of recall `elapsed_days` after a review that left `stability_days`.
+
+    R(t) = (1 + F·t/S)^(−decay), with F such that R(S) = 0.9.
+    """
+    return float((1 + curve_factor(decay) * max(0.0, elapsed_days) / stability_days) ** -decay)
+
+
+def curve_factor(decay: float = DEFAULT_DECAY) -> float:
+    """The F of the curve."""
+    return float(0.9 ** (-1 / decay) - 1)
+
+
+def recall_on(schedule: Schedule, day: int, decay: float = DEFAULT_DECAY) -> float:
+    """The probability that a reviewed card is recalled on study day `day`."""
+    if schedule.stability_days is None:
+        return 0.0
+    return retrievability(schedule.stability_days, day - schedule.review_day, decay)
+
+
+# Study days: the learner's calendar days, which roll over at a local hour and not at midnight.
+
+
+@dataclass(frozen=True)
+class StudyCalendar:
+    """Maps moments to study days (proleptic ordinals) and back.
+
+    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date
+    (as much later as the clock is put forward where that leaves it out), and lasts until the next one begins: 23 or 25
+    hours where the clock changes, none at all where a zone left out a date. So days follow one another, and every
+    moment lies in exactly one.
+    """
+
+    day_start: time = time(4, 0)
+    zone: tzinfo | None = None
+
+    def day(self, at: datetime) -> int:
+        """The study day that holds the aware moment `at`."""
+        wall = at.astimezone(self.zone).replace(tzinfo=None)
+        day = (wall - self._offset).toordinal()
+        while at < self.starts_at(day):
+            day -= 1
+        while at >= self.ends_at(day):
+            day += 1
+        return day
+
+    def starts_at(self, day: int) -> datetime:
+        """The UTC moment at which study day `day` begins."""
+        wall = datetime.fromordinal(day) + self._offset
+        if self.zone is not None:
+            return wall.replace(tzinfo=self.zone).astimezone(UTC)
+        # Not `wall.astimezone()`: where the clock skips that time, it takes the offset from behind the change.
+        return datetime.fromtimestamp(wall.timestamp(), UTC)
+
+    def ends_at(self, day: int) -> datetime:
+        """The UTC moment at which study day `day` is over (and the next begins)."""
+        return self.starts_at(day + 1)
+
+    def exists(self, day: int) -> bool:
+        """Whether study day `day` has any moment: a zone that moves across the date line leaves one out."""
+        return self.starts_at(day) < self.ends_at(day)
+
+    @property
+    def _offset(self) -> timedelta:
+        return timedelta(hours=self.day_start.hour, minutes=self.day_start.minute)

@@ -7,23 +7,29 @@ attempted in this sitting. What is recorded are the rows that the app records fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard
-from attncli.domain.rating import Rating
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, OrderingCard
+from attncli.domain.challenge import CaseRung
+from attncli.domain.grade_report import GradeReport, report_document
+from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.text import Lang
 from attncli.errors import NotFound, UsageError
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.queue import due_counts
-from attncli.practice.review import ReviewSitting, SittingItem
-from attncli.practice.sittings.card_for_assistant import answer_document, how_to_answer, question_document
-from attncli.practice.sittings.drill_sitting import ChosenDrill
-from attncli.practice.sittings.planned_cards import PlannedCards
+from attncli.memory.replay import standing
+from attncli.practice.challenges import next_hint, standings
+from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
+from attncli.practice.marking import Asked, Section, sections
+from attncli.practice.queue import Wish, due_counts
+from attncli.practice.review import ChosenDrill, PlannedCards, ReviewSitting, SittingItem
+from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
-from attncli.words.assistant_texts import NOTHING_LEFT
+from attncli.words.assistant_texts import HOW, NOTHING_LEFT
+from attncli.words.grade_report_texts import diagnosis_lines, headline
+from attncli.words.interval_texts import interval_text
 
 
 class OneCard(ReviewSitting):
@@ -194,3 +200,171 @@ def _numbers_wanted(asked: Asked) -> tuple[int, int]:
     if isinstance(asked.card, DebugCard):
         return len(asked.card.code.rstrip().splitlines()), 1
     return len(asked.item_order), len(asked.item_order)
+
+
+# A card as data in one language: what may be told before an attempt, and what only after it.
+
+
+def question_document(asked: Asked, lang: Lang) -> dict[str, Any]:
+    """The question with whatever has to be seen to answer it, and `how` to hand the answer in."""
+    card = asked.card
+    told = {"card": card.id, "topic": card.topic, "kind": card.kind, "level": card.level}
+    return {**told, "question": asked.question[lang].strip(), **_to_see(asked, lang), "how": how_to_answer(asked, lang)}
+
+
+def how_to_answer(asked: Asked, lang: Lang) -> str:
+    """Which argument of an attempt this card wants."""
+    card = asked.card
+    unit = asked.task.unit if asked.task else ""
+    kind: str = card.kind
+    if isinstance(card, ChoiceCard) and card.multiple:
+        kind = "choice-many"
+    elif unit:
+        kind = "numeric-unit"
+    return HOW[kind][lang].format(unit=unit, n=len(asked.texts))
+
+
+def answer_document(asked: Asked, item: SittingItem, lang: Lang) -> dict[str, Any]:
+    """The answer and everything else behind the question, the marking, and what each rating would do."""
+    card = asked.card
+    document: dict[str, Any] = {"card": card.id, "correct": asked.correct}
+    if asked.marked is not None:
+        document |= {"said": " ".join(text[lang] for text in asked.told if text[lang])}
+        document |= {"suggested_rating": asked.suggestion.word}
+    document |= {section.replace("-", "_"): _told(section, card, lang) for section in sections(card)}
+    intervals = {rating.word: interval_text(item.interval(rating), lang) for rating in Rating}
+    return {**document, "intervals": intervals}
+
+
+def _to_see(asked: Asked, lang: Lang) -> dict[str, Any]:
+    match asked.card:
+        case ChoiceCard() as card:
+            return {"options": _numbered([card.options[index].text[lang] for index in asked.option_order])}
+        case OrderingCard() as card:
+            texts = dict(card.items)
+            return {"items": _numbered([texts[key][lang] for key in asked.item_order])}
+        case DebugCard() as card:
+            return {"code": _numbered(card.code.rstrip().splitlines())}
+        case ClozeCard() as card:
+            return {"blanks": len(card.blanks)}
+    return {}
+
+
+def _numbered(lines: list[str]) -> list[str]:
+    return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
+
+
+def _told(section: Section, card: Card, lang: Lang) -> Any:
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            return text[lang].strip() if text else ""
+        case "points":
+            return _numbered([point[lang] for point in card.points])
+        case "pitfalls":
+            return [pitfall.says[lang] for pitfall in card.pitfalls]
+        case "follow-ups":
+            return [_follow_up(asked.card, asked.ask, asked.answer, lang) for asked in card.follow_ups]
+        case "sources":
+            return [source.text for source in card.sources]
+        case "challenge":
+            return list(card.challenges)
+        case "unverifiable":
+            return True
+        case "experiment":
+            return card.experiment
+        case "as-of":
+            return card.as_of
+
+
+def _follow_up(card: str, ask: Any, answer: Any, lang: Lang) -> dict[str, str]:
+    told = {"card": card, "ask": ask[lang].strip() if ask else "", "answer": answer[lang].strip() if answer else ""}
+    return {key: text for key, text in told.items() if text}
+
+
+# Coding with the learner's own assistant: what there is, a file to work on, hints, and grading. Never a reference.
+
+CODE_SUFFIX = ".py"
+
+
+def listed(workspace: Workspace, track: str | None = None) -> dict[str, Any]:
+    """Every challenge (of `track`) with the learner's standing in it."""
+    return {"challenges": [found.document(workspace.lang) for found in standings(workspace, track)]}
+
+
+def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = False) -> dict[str, Any]:
+    """Writes a file to work on into the solutions folder, and its text. UsageError where there is one already.
+
+    A wrong solution to debug is handed out only when the one before it was attempted: all of them together tell what
+    is right.
+    """
+    path = solution_file(workspace, workspace.library.challenge(id).id)
+    if bug:
+        _refuse_another_bug(workspace, id)
+    if path.exists() and not fresh:
+        raise UsageError(f"{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy")
+    found = start_challenge(workspace, id, bug=bug, force=fresh)
+    told: dict[str, Any] = {"file": str(found.path), "kept": str(found.kept) if found.kept else None}
+    if found.symptom:
+        told["symptom"] = found.symptom[workspace.lang]
+    return {**told, "text": read_submission(found.path).decode("utf-8", "replace")}
+
+
+def _refuse_another_bug(workspace: Workspace, id: str) -> None:
+    for row in reversed(standing(workspace.store.log.of_subjects([id]))):
+        if row.kind in (RowKind.ATTEMPT, RowKind.REPAIR):
+            return
+        if row.is_planted:
+            raise UsageError(f"a bug of {id} was handed out and not attempted yet; grade it before you ask for another")
+
+
+def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
+    """The next hint, recorded as seen."""
+    found = next_hint(workspace, id)
+    told = {"number": found.number, "total": found.total, "again": found.again}
+    return {**told, "text": found.text[workspace.lang].strip()}
+
+
+def submission(
+    workspace: Workspace,
+    id: str,
+    file: str | None = None,
+    source: str | None = None,
+    rung: CaseRung | None = None,
+) -> GradeRequest:
+    """What the judge is asked about `source`, a `file`, or else the learner's own in the solutions folder.
+
+    Raises NotFound and UsageError. A challenge's own files are refused: a report quotes lines of what it grades.
+    """
+    if file is not None and source is not None:
+        raise UsageError("give a file or source, not both")
+    challenge = workspace.library.challenge(id)
+    options = GradeOptions(rung=rung or workspace.settings.rung)
+    path = solution_file(workspace, challenge.id)
+    if source is not None:
+        return request_of(workspace, challenge, source.encode("utf-8", "replace"), path.name, options)
+    if file is not None:
+        path = _allowed(workspace, path.parent / file)
+    return request_of(workspace, challenge, read_submission(path), str(path), options, path)
+
+
+def _allowed(workspace: Workspace, path: Path) -> Path:
+    files = workspace.source_files
+    try:
+        real = path.resolve()
+        closed = any(real.is_relative_to(folder.resolve()) for folder in (files.impl, files.own_challenges))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"cannot read {path} ({error}); check the name") from error
+    if closed:
+        raise UsageError(f"{path} belongs to a challenge; grade a file of the learner's own")
+    if real.suffix != CODE_SUFFIX:
+        raise UsageError(f"{path} is no Python file; name one that ends in {CODE_SUFFIX}")
+    return path
+
+
+def settled(workspace: Workspace, request: GradeRequest, report: GradeReport) -> dict[str, Any]:
+    """Records the attempt; the report as `attn grade --json` prints it, and in words what it comes to."""
+    settle(workspace, request, report, GradeOptions(rung=request.rung))
+    challenge = workspace.library.challenge(report.challenge)
+    lines = [f"{says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, workspace.lang)]
+    return {"said": headline(report, workspace.lang), "looks_like": lines, **report_document(report)}

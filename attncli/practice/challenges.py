@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePath
 from typing import Any, get_args
 from unicodedata import normalize
 
-from attncli.domain.challenge import Challenge, Standing
-from attncli.domain.rungs import RUNGS
-from attncli.domain.schedule import Schedule
-from attncli.domain.text import LANGS, Lang
-from attncli.memory.attempt_rating import fixed_of, standing_of
-from attncli.memory.replay import standing
-from attncli.practice.record import iso
+from attncli.domain.challenge import RUNGS, Challenge, Rung, Standing
+from attncli.domain.log_row import LogRow, RowKind, Schedule
+from attncli.domain.text import LANGS, Lang, Localised
+from attncli.errors import Unfit, UsageError
+from attncli.memory.replay import fixed_of, standing, standing_of
+from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
 from attncli.words.track_texts import track_title
 
@@ -87,3 +88,129 @@ def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
 
 def is_solved(workspace: Workspace, id: str) -> bool:
     return standing_of(standing(workspace.store.log.of_subjects([id]))) in RUNGS
+
+
+# Hints, one after the other; each one seen counts as help.
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Hint `number` of `total`; `again` if all had been given and the last one is repeated."""
+
+    number: int
+    total: int
+    text: Localised
+    again: bool
+
+
+def next_hint(workspace: Workspace, id: str) -> Hint:
+    """The next hint for challenge `id`, recorded as seen; they start over once it was solved."""
+    challenge = workspace.library.challenge(id)
+    if not challenge.hints:
+        said = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
+        raise Unfit(said, "no-hints")
+    seen = len(_since_solved(workspace, challenge.id, RowKind.HINT))
+    number = min(seen + 1, len(challenge.hints))
+    if seen < len(challenge.hints):
+        record(workspace, RowKind.HINT, challenge.id, {"number": number})
+    return Hint(number, len(challenge.hints), challenge.hints[number - 1], seen >= len(challenge.hints))
+
+
+def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogRow]:
+    found: list[LogRow] = []
+    for row in standing(workspace.store.log.of_subjects([id])):
+        if row.reached != "none":
+            found.clear()
+        elif row.kind is kind:
+            found.append(row)
+    return found
+
+
+# The code that solved a challenge; for the summary, the learner's own alone, without handed-out files repaired.
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSolution:
+    """A challenge with the last code of the learner's own that reached the highest rung; `attempts` at it in all."""
+
+    challenge: Challenge
+    rung: Rung
+    source: str
+    at: datetime
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSolutions:
+    """What the learner made of the challenges: written, repaired from a file with planted bugs, and only tried."""
+
+    solved: tuple[OwnSolution, ...]
+    repaired: tuple[Challenge, ...]
+    tried: tuple[Challenge, ...]
+
+
+def written(workspace: Workspace) -> OwnSolutions:
+    """Every challenge that was attempted, in reading order."""
+    solved, repaired, tried = [], [], []
+    for challenge in workspace.library.challenges():
+        rows = standing(workspace.store.log.of_subjects([challenge.id]))
+        attempts = list(_attempts(rows))
+        own = [row for row, is_repair in attempts if not is_repair]
+        mended_rounds = any(row.fixes for row in rows)
+        if mended_rounds or any(is_repair and row.reached != "none" for row, is_repair in attempts):
+            repaired.append(challenge)
+        if last := _best(own):
+            solved.append(OwnSolution(challenge, last.reached, last.source, last.at, len(own)))
+        elif own:
+            tried.append(challenge)
+    return OwnSolutions(tuple(solved), tuple(repaired), tuple(tried))
+
+
+def solving_source(workspace: Workspace, id: str) -> str | None:
+    """The last code, the learner's own or mended, that reached the highest rung; None until the challenge is solved."""
+    best = _best(standing(workspace.store.log.of_subjects([id])))
+    return None if best is None else best.source
+
+
+def _best(rows: Sequence[LogRow]) -> LogRow | None:
+    reached = ([row for row in rows if row.verdict and row.reached == rung] for rung in reversed(RUNGS))
+    return next((found[-1] for found in reached if found), None)
+
+
+def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:
+    """The attempts, each with whether its file is the one with planted bugs that was handed out last."""
+    handed_out: LogRow | None = None
+    for row in rows:
+        if row.kind is RowKind.START:
+            handed_out = row
+        elif row.verdict:
+            yield row, handed_out is not None and handed_out.is_planted and _same_file(handed_out, row)
+
+
+def _same_file(start: LogRow, attempt: LogRow) -> bool:
+    """Whether both name one file; a relative name is compared as far as it goes."""
+    given, graded = (PurePath(str(row.payload.get("file") or "")) for row in (start, attempt))
+    return given == graded if graded.is_absolute() else given.name == graded.name
+
+
+# Showing the reference of a challenge; having seen it counts as help.
+
+
+def show_solution(workspace: Workspace, id: str) -> str:
+    """The source of the reference of challenge `id`, recorded as seen."""
+    challenge = workspace.library.challenge(id)
+    text = reference(challenge)
+    record(workspace, RowKind.SOLUTION, challenge.id, {})
+    return text
+
+
+def reference(challenge: Challenge) -> str:
+    """The source of a reference, for those who have solved its challenge: nothing is recorded."""
+    return _read(Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path} ({error}); the installation or the challenge is damaged") from error

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from attncli.domain.log_row import LogRow
-from attncli.domain.schedule import Schedule
-from attncli.memory.attempt_rating import CHALLENGE_ROWS, fold_attempts, solved_reviews
+from attncli.domain.log_row import LogRow, Schedule
 from attncli.memory.queue_order import asked_order, introduction_order, unseen_cards
-from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
+from attncli.memory.replay import (
+    CHALLENGE_ROWS,
+    Hold,
+    fold_attempts,
+    fold_hold,
+    fold_reviews,
+    solved_reviews,
+    standing_reviews,
+)
 from attncli.store.queue_table import ORDERED_FOR
 
 if TYPE_CHECKING:

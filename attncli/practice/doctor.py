@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from attncli import __version__, paths
-from attncli.domain.device_choice import CPU, CUDA
+from attncli.domain.challenge import CPU, CUDA
 from attncli.errors import StoreCorrupt, StoreError
-from attncli.practice.gpu import gpu_is_seen
+from attncli.practice.grade import gpu_is_seen
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import FORMAT
 from attncli.store.database import Database

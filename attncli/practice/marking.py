@@ -4,18 +4,143 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
+from typing import Literal
 
-from attncli.domain.answer_tolerance import is_within
-from attncli.domain.arithmetic import ComputeError, evaluate
-from attncli.domain.card import NumericCard
-from attncli.domain.text import Localised, filled
-from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
-from attncli.errors import Unfit
-from attncli.practice.cards.marking import Marked
-from attncli.words.marking_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
+from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, convert, evaluate, is_within
+from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.log_row import Rating
+from attncli.domain.text import NOTHING, Localised, filled, quoted
+from attncli.errors import Unfit, UsageError
+from attncli.words import marking_texts
+from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
+
+# Marking, and the rating that it suggests. Pure: randomness comes in as an argument, nothing is recorded.
+
+SHUFFLES = 20
+HARD_FROM = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
+
+    correct: bool
+    detail: Localised = NOTHING
+    parts: tuple[bool, ...] = ()
+
+
+def suggested_rating(marked: Marked | None, ticked: int, total: int) -> Rating:
+    """A right answer or all points suggest good, half of the points hard, anything less again."""
+    if marked is not None:
+        return Rating.GOOD if marked.correct else Rating.AGAIN
+    if ticked >= total:
+        return Rating.GOOD
+    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
+
+
+def shuffled_options(card: ChoiceCard, rng: Random) -> list[int]:
+    """The indices of the options in the order in which they are shown."""
+    return rng.sample(range(len(card.options)), len(card.options))
+
+
+def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
+    """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
+    parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
+    if all(parts):
+        return Marked(True, parts=parts)
+    remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
+    return Marked(False, marking_texts.BETWEEN_REMARKS.join(remarks), parts)
+
+
+def _about_option(card: ChoiceCard, index: int) -> Localised:
+    option = card.options[index]
+    if option.correct:
+        return marking_texts.IS_RIGHT.format(option=option.text)
+    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or marking_texts.NO_REASON)
+
+
+def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
+    """Right if every blank is; `parts` is one per blank. Raises UsageError for another number of answers."""
+    if len(answers) != len(card.blanks):
+        raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
+    parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
+    if all(parts):
+        return Marked(True, parts=parts)
+    wanted = [
+        quoted(f"{number}. {blank.answer}")
+        for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
+        if not right
+    ]
+    return Marked(False, marking_texts.WANTED.format(blanks=marking_texts.BETWEEN_BLANKS.join(wanted)), parts)
+
+
+def _fits(blank: Blank, answer: str) -> bool:
+    if _bare(answer) in {_bare(text) for text in (blank.answer, *blank.accept)}:
+        return True
+    if blank.form != "algebra":
+        return False
+    from attncli.domain.arithmetic import algebra_equal
+
+    return bool(answer.strip()) and algebra_equal(blank.answer, answer, blank.variables)
+
+
+def _bare(text: str) -> str:
+    """Text without case, spaces and full-width forms."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
+    """The item keys in an order to start from; not a right one, unless every order found is right."""
+    keys = [key for key, _ in card.items]
+    for _ in range(SHUFFLES):
+        rng.shuffle(keys)
+        if not mark_ordering(card, keys).correct:
+            break
+    return keys
+
+
+def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
+    """Right if no pair of `before` is broken; `parts` is one per pair.
+
+    Raises UsageError if `keys` are not exactly the items.
+    """
+    texts = dict(card.items)
+    if sorted(keys) != sorted(texts):
+        raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
+    place = {key: index for index, key in enumerate(keys)}
+    parts = tuple(place[first] < place[second] for first, second in card.before)
+    if all(parts):
+        return Marked(True, parts=parts)
+    first, second = card.before[parts.index(False)]
+    return Marked(False, marking_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
+
+
+def right_order(card: OrderingCard) -> list[str]:
+    """One of the right orders: the items as the card lists them, as far as the pairs allow."""
+    left = [key for key, _ in card.items]
+    order: list[str] = []
+    while left:
+        free = [key for key in left if not any(second == key and first in left for first, second in card.before)]
+        order.append(free[0] if free else left[0])
+        left.remove(order[-1])
+    return order
+
+
+def give_up_ordering(card: OrderingCard) -> Marked:
+    """No answer: wrong, and one right order is told."""
+    texts = dict(card.items)
+    return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
+
+
+def mark_debug(card: DebugCard, line: int) -> Marked:
+    """Right if `line` (1-based) is one of those with the mistake."""
+    lines = marking_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
+    told = marking_texts.LINE.format(lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, told + marking_texts.FIX.format(fix=card.fix) if card.fix else told)
+
 
 Number = int | float
 LONGEST = 200
@@ -159,3 +284,191 @@ def _known(unit: str) -> str:
 
 def _example(unit: str) -> str:
     return f"48 {unit}" if unit else "1750亿"
+
+
+# A numeric card worked through with one set of numbers: what is printed has to be answered too.
+
+_POWER = re.compile(r"\s*\*\*\s*")
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedNumber:
+    """The task with the numbers that lists show too, and the steps from them to the answer."""
+
+    task: NumericTask
+    steps: tuple[str, ...]
+
+
+def worked(card: NumericCard) -> WorkedNumber:
+    """`card` with the first value of each parameter, as `Card.listed` asks it."""
+    chosen = {name: choices[0] for name, choices in card.parameters}
+    task = task_of(card, chosen)
+    values = {name: value for name, (_, value) in chosen.items()}
+    formula = _NAME.sub(lambda name: _written(values[name[0]]) if name[0] in values else name[0], card.compute)
+    steps = [_typeset(card.compute), _typeset(formula)]
+    computed = evaluate(card.compute, values)
+    if card.compute_unit != card.unit:
+        steps.append(f"{shown(computed)} {card.compute_unit}".strip())
+    steps.append(f"{shown(task.expected)} {card.unit}".strip())
+    return WorkedNumber(task, tuple(dict.fromkeys(steps)))
+
+
+def _written(value: float) -> str:
+    plain = f"{value:.15g}"
+    return f"({plain})" if value < 0 else plain
+
+
+def _typeset(formula: str) -> str:
+    return " ".join(_POWER.sub("^", formula).replace("*", "×").split())
+
+
+# Asking a card: what was drawn for it, what was given, how that was marked, what is told of it and suggested.
+#
+# The app and the plain review differ in how they read an answer alone.
+
+
+@dataclass(slots=True)
+class Asked:
+    """The fields of the answer are filled while it is given; `submit` marks them and reveals what is right."""
+
+    card: Card
+    question: Localised
+    task: NumericTask | None = None
+    option_order: list[int] = field(default_factory=list)
+    chosen: set[int] = field(default_factory=set)
+    item_order: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    line: int = 0
+    ticked: set[int] = field(default_factory=set)
+    opened: set[int] = field(default_factory=set)
+    revealed: bool = False
+    marked: Marked | None = None
+
+    @staticmethod
+    def of(card: Card, rng: Random) -> Asked:
+        """Draws the parameters or the order of options and items afresh."""
+        asked = Asked(card, card.question)
+        if isinstance(card, NumericCard):
+            asked.task = draw(card, rng)
+            asked.question = asked.task.question
+            asked.texts = [""]
+        elif isinstance(card, ChoiceCard):
+            asked.option_order = shuffled_options(card, rng)
+        elif isinstance(card, OrderingCard):
+            asked.item_order = shuffled_items(card, rng)
+        elif isinstance(card, ClozeCard):
+            asked.texts = ["" for _ in card.blanks]
+        return asked
+
+    @property
+    def is_marked_automatically(self) -> bool:
+        return self.card.kind != "qa"
+
+    @property
+    def is_blank(self) -> bool:
+        """Nothing was answered: the learner wants to see the answer."""
+        if isinstance(self.card, ChoiceCard):
+            return not self.chosen
+        if isinstance(self.card, (NumericCard, ClozeCard)):
+            return not any(text.strip() for text in self.texts)
+        if isinstance(self.card, OrderingCard):
+            return not self.item_order
+        return isinstance(self.card, DebugCard) and self.line == 0
+
+    def submit(self) -> None:
+        """Marks what was given and reveals the answer. Raises UsageError for no number, or no order of all."""
+        self.marked = self._mark()
+        self.revealed = True
+
+    def lay_open(self) -> None:
+        """Reveals the answer to one who only reads the card: nothing was given, and nothing is marked."""
+        self.revealed, self.line = True, 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the card lies open without having been answered."""
+        return self.revealed and self.marked is None
+
+    @property
+    def answer_told(self) -> Localised:
+        """What is right, in a sentence; nothing for cards whose options, items or own answer tell it."""
+        card = self.card
+        if isinstance(card, NumericCard) and self.task is not None:
+            return give_up(self.task).detail
+        if isinstance(card, ClozeCard):
+            return mark_cloze(card, ["" for _ in card.blanks]).detail
+        return mark_debug(card, 0).detail if isinstance(card, DebugCard) else NOTHING
+
+    def _mark(self) -> Marked | None:
+        card = self.card
+        if isinstance(card, NumericCard) and self.task is not None:
+            return give_up(self.task) if self.is_blank else mark_numeric(self.task, self.texts[0])
+        if isinstance(card, ChoiceCard):
+            return mark_choice(card, self.chosen)
+        if isinstance(card, ClozeCard):
+            return mark_cloze(card, self.texts)
+        if isinstance(card, OrderingCard):
+            return give_up_ordering(card) if self.is_blank else mark_ordering(card, self.item_order)
+        if isinstance(card, DebugCard):
+            return mark_debug(card, self.line)
+        return None
+
+    @property
+    def told(self) -> tuple[Localised, Localised]:
+        """The verdict, counted by blanks or options where several are asked for, and what marking says besides."""
+        marked = self.marked
+        if marked is None:
+            return NOTHING, NOTHING
+        right, total = sum(marked.parts), len(marked.parts)
+        by_part = isinstance(self.card, ClozeCard) or (isinstance(self.card, ChoiceCard) and self.card.multiple)
+        key = "right" if marked.correct else "no-answer" if self.is_blank else "wrong"
+        if key == "wrong" and by_part and total > 1 and right:
+            key = "partly"
+        return HEADS[key].format(right=right, total=total), marked.detail
+
+    @property
+    def suggestion(self) -> Rating:
+        return suggested_rating(self.marked, len(self.ticked), len(self.card.points))
+
+    @property
+    def points(self) -> list[int] | None:
+        """The ticked points for the log; None for cards without points."""
+        return sorted(self.ticked) if self.card.points and self.marked is None else None
+
+    @property
+    def correct(self) -> bool | None:
+        return None if self.marked is None else self.marked.correct
+
+
+# In which order the sides of a card behind its question are shown.
+
+Section = Literal[
+    "answer",
+    "points",
+    "explain",
+    "pitfalls",
+    "unverifiable",
+    "challenge",
+    "experiment",
+    "follow-ups",
+    "as-of",
+    "sources",
+]
+
+
+def sections(card: Card) -> list[Section]:
+    """Those that `card` has, in order."""
+    found: dict[Section, object] = {
+        "answer": card.short,
+        "points": card.points,
+        "explain": card.explain,
+        "pitfalls": card.pitfalls,
+        "unverifiable": card.unverifiable,
+        "challenge": card.challenges,
+        "experiment": card.experiment,
+        "follow-ups": card.follow_ups,
+        "as-of": card.as_of,
+        "sources": card.sources,
+    }
+    return [section for section, content in found.items() if content]

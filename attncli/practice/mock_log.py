@@ -10,8 +10,7 @@ from typing import Any
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.mock_interview import MockItem, MockPart, MockPlan, plan_document, plan_of
 from attncli.memory.replay import standing
-from attncli.practice.log.log_transaction import recording
-from attncli.practice.log.timestamps import stamp
+from attncli.practice.record import recording, stamp
 from attncli.practice.workspace import Workspace
 
 KINDS = frozenset({RowKind.MOCK, RowKind.MOCK_CLOCK})

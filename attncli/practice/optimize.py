@@ -8,14 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.memory.fit_effects import Workload, first_intervals, workload
-from attncli.memory.optimizer import Fit, History, fit
-from attncli.memory.schedule_policy import SchedulePolicy
+from attncli.domain.log_row import LogRow, Rating, RowKind
+from attncli.memory.optimizer import Fit, History, Workload, first_intervals, fit, workload
+from attncli.memory.scheduler import SchedulePolicy
 from attncli.practice.derive import derive_everything
-from attncli.practice.log.log_transaction import recording
-from attncli.practice.log.timestamps import stamp
+from attncli.practice.record import recording, stamp
 from attncli.practice.workspace import Workspace
 
 MOST_REVIEWS = 100_000

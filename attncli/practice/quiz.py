@@ -9,9 +9,8 @@ from random import Random
 from attncli.domain.card import LEVELS, Level, OrderingCard
 from attncli.domain.text import NOTHING, Localised
 from attncli.errors import NothingFits, UsageError
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.choose_cards import Wish, fitting
-from attncli.practice.cards.marking import give_up_ordering
+from attncli.practice.marking import Asked, give_up_ordering
+from attncli.practice.queue import Wish, fitting
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 

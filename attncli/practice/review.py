@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from random import Random
 
 from attncli.domain.card import Card
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule, State
+from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log.undo import take_back
-from attncli.practice.queue import new_quota, reviews_today, room_today
-from attncli.practice.record import AnsweredReview, ReviewBasis, Shown
-from attncli.practice.sittings.planned_cards import PlannedCards
+from attncli.practice.queue import Wish, chosen, new_quota, reviews_today, room_today
+from attncli.practice.record import AnsweredReview, ReviewBasis, Shown, take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 
@@ -165,11 +162,11 @@ class ReviewSitting:
 
     def suspend(self) -> None:
         """Takes the current card out of the queue for good."""
-        self._settle(hold.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
+        self._settle(record.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
 
     def bury(self) -> None:
         """Puts the current card off until the next study day."""
-        self._settle(hold.hold(self.workspace, RowKind.BURY, self._required().card.id))
+        self._settle(record.hold(self.workspace, RowKind.BURY, self._required().card.id))
 
     def drop(self) -> None:
         """Leaves out the current card, which is no longer in its bank."""
@@ -289,3 +286,117 @@ class ReviewSitting:
 def _whole_day(when: Moment) -> Moment:
     """A step comes on this study day if it is due at its end."""
     return replace(when, now=when.day_end)
+
+
+# The cards of a sitting in the order in which it asks for them, counted without a walk over all of them.
+
+
+class PlannedCards:
+    """A queue of cards: how many of them are unseen, how many are reviews, and which they are."""
+
+    def __init__(self, waiting: Iterable[Waiting]) -> None:
+        self._cards = deque(waiting)
+        self._ids = Counter(card.id for card in self._cards)
+        self.new = sum(card.is_new for card in self._cards)
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __contains__(self, id: str) -> bool:
+        return self._ids[id] > 0
+
+    @property
+    def review(self) -> int:
+        return len(self._cards) - self.new
+
+    def take(self) -> Waiting:
+        """The next card, which is no longer among them. IndexError where there is none."""
+        card = self._cards.popleft()
+        self._ids[card.id] -= 1
+        self.new -= card.is_new
+        return card
+
+    def put_back(self, card: Waiting) -> None:
+        """It is the next one again."""
+        self._cards.appendleft(card)
+        self._ids[card.id] += 1
+        self.new += card.is_new
+
+
+# A sitting over what the plan for the interview has for today.
+
+
+class PlanSitting(ReviewSitting):
+    """The cards of the plan in its order, due or not; steps that fall due in between come first, as in any review."""
+
+    def __init__(self, workspace: Workspace, cards: Sequence[str]) -> None:
+        self._cards = tuple(cards)
+        super().__init__(workspace)
+
+    def _planned(self, when: Moment) -> PlannedCards:
+        schedules = self.workspace.store.schedules
+        return PlannedCards(Waiting(card, "", schedules.get(card) is None) for card in self._cards)
+
+    def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
+        """Not what was suspended or buried since, nor a new card that was learned elsewhere meanwhile."""
+        if not self.workspace.store.queue.available(when, id=waiting.id):
+            return False
+        schedule = self.workspace.store.schedules.get(waiting.id)
+        return schedule is None or schedule.review_day < when.day
+
+
+# A sitting beyond the schedule: cards of the learner's choice, each asked once.
+
+
+class ChosenDrill(ReviewSitting):
+    """Answers are reviews like any other, unless it is a cram: of that the log knows nothing, whatever is answered.
+
+    Suspending and burying count in a cram too. Raises NothingFits if no card fits the wish.
+    """
+
+    def __init__(self, workspace: Workspace, wish: Wish, rng: Random) -> None:
+        self.wish = wish
+        self._chosen = [
+            Waiting(card.id, card.topic, workspace.store.schedules.get(card.id) is None)
+            for card in chosen(workspace, wish, rng)
+        ]
+        super().__init__(workspace)
+
+    @property
+    def is_recorded(self) -> bool:
+        return not self.wish.cram
+
+    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
+        """Records the review of the current item, or keeps the rating for this sitting alone if it is a cram."""
+        if self.is_recorded:
+            super().rate(rating, points=points, correct=correct)
+            return
+        card, at = self._required().card.id, self.workspace.clock()
+        self._answered.append(RatedCard(card, rating, None))
+        self._settle(LogRow("", "", RowKind.REVIEW, card, at, 0))
+
+    @property
+    def progress(self) -> SittingProgress:
+        new, seen = self._plan.new, self._plan.review
+        if self.current is not None:
+            is_new = self.current.state is State.NEW
+            new, seen = new + is_new, seen + (not is_new)
+        return SittingProgress(len(self._answered), new, 0, seen)
+
+    def _planned(self, when: Moment) -> PlannedCards:
+        return PlannedCards(self._chosen)
+
+    def _take(self, when: Moment) -> Waiting | None:
+        while self._plan:
+            waiting = self._plan.take()
+            if self.workspace.store.queue.available(when, id=waiting.id):
+                return waiting
+            self._passed_over.add(waiting.id)
+        return None
+
+    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
+        """None: each card is asked once."""
+        return set()
+
+    def _put_back(self, item: SittingItem) -> None:
+        self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

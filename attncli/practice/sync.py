@@ -7,26 +7,24 @@ what is written here from then on has another.
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from attncli.domain.log_row_json import checked_line, is_machine, line_of
+from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, line_of, row_of_line
 from attncli.errors import EnvironmentFailure, UsageError, remedy_for
-from attncli.files import cannot_write, free_name, replace_whole
-from attncli.practice.log.merge_logs import merge
-from attncli.practice.log.read_log_file import LogFile, Placed, read_log
-from attncli.practice.log.sync_changes import (
-    ENDING,
-    Stamp,
-    WholeSyncNeeded,
-    forget,
-    remember,
-    stamp_of,
-    take_changes,
-)
+from attncli.memory.replay import in_force, standing
+from attncli.paths import cannot_write, free_name, replace_whole, write_whole
+from attncli.practice.derive import derive_everything, derive_subjects
+from attncli.practice.record import TOLERATED_LEAD, recording
 from attncli.practice.workspace import Workspace
+from attncli.store.connection import MAGIC
+from attncli.store.foreign_database import foreign_rows, workshop
 
 MOST_TURNS = 8
 
@@ -189,3 +187,364 @@ def _ordinary(path: Path) -> Path:
     if not path.is_file():
         raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
     return path
+
+
+# What changed in a shared folder since the last sync: without reading again what was read then.
+#
+# After a sync without faults each file is remembered by its stamp, its size, and a hash of its last bytes. A file that
+# has only grown is read from there on, and our own is added to. Anything else is for a whole sync to look at.
+
+ENDING = ".jsonl"
+TAIL_BYTES = 64 * 1024
+MOST_NEW_BYTES = 64 * 1024 * 1024
+NOTE = "sync "
+
+Stamp = tuple[int, int, int] | None
+
+
+class WholeSyncNeeded(Exception):
+    """The folder holds something other than what was there and more; `received` rows have come in all the same."""
+
+    received = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many rows came in, and how many stand in our file now."""
+
+    received: int
+    written: int
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What changes whenever the file is written; None where there is none."""
+    try:
+        status = path.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def take_changes(workspace: Workspace, folder: Path, names: list[Path]) -> Changes:
+    """Merges what was added to the files in `folder`, `names`, and adds what is new here to our own.
+
+    Raises WholeSyncNeeded, with nothing changed in the folder.
+    """
+    known = _remembered(workspace, folder)
+    own = folder / f"{workspace.store.log.machine}{ENDING}"
+    if known.get("machine") != workspace.store.log.machine or set(known["files"]) != {path.name for path in names}:
+        raise WholeSyncNeeded
+    if own.name not in known["files"] or list(stamp_of(own) or ()) != known["files"][own.name]["stamp"]:
+        raise WholeSyncNeeded
+    if known["rows"] != workspace.store.log.rows_until(known["seq"]):
+        raise WholeSyncNeeded
+    stamps = {path: stamp_of(path) for path in names}
+    if (before := stamps[own]) is None:
+        raise WholeSyncNeeded
+    placed = [row for path in names if path != own for row in _added(path, known["files"][path.name], stamps[path])]
+    received, held = _merged(workspace, placed)
+    try:
+        lines = [_line(row) for row in workspace.store.log.since(known["seq"]) if row.id not in held]
+        if lines:
+            _append(own, lines, before)
+            stamps[own] = stamp_of(own)
+    except WholeSyncNeeded as needed:
+        needed.received = received
+        raise
+    written = known["written"] + len(lines)
+    if placed or lines or any(list(stamps[path] or ()) != known["files"][path.name]["stamp"] for path in names):
+        remember(workspace, folder, stamps, written)
+    return Changes(received, written)
+
+
+def remember(workspace: Workspace, folder: Path, stamps: dict[Path, Stamp], written: int) -> None:
+    """Notes what the files in `folder` were like when they were read, or written; nothing if they changed since."""
+    files = {}
+    for path, stamp in stamps.items():
+        tail = _tail(path, stamp[1]) if stamp else ""
+        if stamp is None or stamp_of(path) != stamp:
+            return
+        files[path.name] = {"stamp": list(stamp), "tail": tail}
+    log = workspace.store.log
+    seq = log.last_number()
+    document = {
+        "machine": log.machine,
+        "seq": seq,
+        "rows": log.rows_until(seq),
+        "written": written,
+        "files": files,
+    }
+    workspace.store.keep_note(_key(folder), json.dumps(document))
+
+
+def forget(workspace: Workspace, folder: Path) -> None:
+    """Lets the next sync read everything."""
+    workspace.store.keep_note(_key(folder), "")
+
+
+def _key(folder: Path) -> str:
+    return NOTE + str(folder.resolve())
+
+
+def _remembered(workspace: Workspace, folder: Path) -> dict[str, Any]:
+    known = json.loads(workspace.store.note(_key(folder)) or "null")
+    if not isinstance(known, dict):
+        raise WholeSyncNeeded
+    return known
+
+
+def _added(path: Path, known: dict[str, Any], stamp: Stamp) -> Iterator[Placed]:
+    """The rows that were added to a file since; it may not have changed before that."""
+    if stamp is None:
+        raise WholeSyncNeeded
+    if list(stamp) == known["stamp"]:
+        return
+    size = known["stamp"][1]
+    if not size <= stamp[1] <= size + MOST_NEW_BYTES or path.is_symlink() or _tail(path, size) != known["tail"]:
+        raise WholeSyncNeeded
+    try:
+        with path.open("rb") as file:
+            file.seek(size)
+            added = file.read(stamp[1] - size)
+        for line in added.decode().splitlines():
+            if len(line) > LONGEST_LINE:
+                raise WholeSyncNeeded
+            yield Placed(row_of_line(line), str(path))
+    except (OSError, ValueError) as error:
+        raise WholeSyncNeeded from error
+
+
+def _tail(path: Path, size: int) -> str:
+    """A hash of the last bytes before `size`; empty where they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, size - TAIL_BYTES))
+            return sha256(file.read(min(size, TAIL_BYTES))).hexdigest()
+    except OSError:
+        return ""
+
+
+def _merged(workspace: Workspace, placed: list[Placed]) -> tuple[int, set[str]]:
+    """How many rows were new, and those that another machine keeps in the folder."""
+    if any(one.row.machine == workspace.store.log.machine for one in placed):
+        raise WholeSyncNeeded
+
+    def refuse(one: Placed) -> None:
+        raise WholeSyncNeeded
+
+    new = merge(workspace, placed, refuse) if placed else []
+    held = {one.row.id for one in placed if is_machine(Path(one.place).name.removesuffix(ENDING))}
+    return len(new), held
+
+
+def _line(row: LogRow) -> str:
+    try:
+        return checked_line(row) + "\n"
+    except ValueError as error:
+        raise WholeSyncNeeded from error
+
+
+def _append(own: Path, lines: list[str], read: tuple[int, int, int]) -> None:
+    """Adds lines to our file. A run that dies here leaves a part of a line, which the next one finds and mends."""
+    try:
+        with own.open("ab") as file:
+            if stamp_of(own) != read:
+                raise WholeSyncNeeded
+            try:
+                file.write("".join(lines).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(read[1])
+                raise
+    except OSError as error:
+        raise cannot_write(own, error, "make the folder writable, or name another") from error
+
+
+# Merging another machine's log into this one (`attn import reviews`, `attn sync`), and writing this one out.
+#
+# Logs merge as a union by row id: nothing is lost, twice is once. Which row is here already is decided in
+# `store/log.py`; `read_log_file` reads what comes in.
+
+
+def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
+    """The whole log in replay order, one JSON document a line.
+
+    A row that no import would take (an earlier version let it in) would keep all the others out with it: it is named
+    in `left_out` instead.
+    """
+    for row in workspace.store.log.everything():
+        try:
+            yield checked_line(row)
+        except ValueError as error:
+            left_out.append(f"row {row.id}: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many rows were new; `faults` are the rows of a damaged backup that were left out."""
+
+    new: int
+    faults: tuple[str, ...] = ()
+
+
+def import_file(workspace: Workspace, path: Path) -> Imported:
+    """Merges the log in `path`, if all of it can be used.
+
+    Of a backup the rows that can be used are merged: there is no other way to them. Raises UsageError that names the
+    line at fault, or the row that is here with another content; then nothing is merged.
+    """
+    log = read_log(path, workspace.home.root)
+    if log.faults and not log.is_database:
+        raise UsageError(f"{log.faults[0]}; nothing was merged; export the file again")
+
+    def refuse(placed: Placed) -> None:
+        raise UsageError(
+            f"{placed.place}: row {placed.row.id} is here with another content; nothing was merged; "
+            "one of the two logs is damaged or was changed by hand"
+        )
+
+    return Imported(len(merge(workspace, log.rows, refuse)), tuple(log.faults))
+
+
+def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Placed], None]) -> list[LogRow]:
+    """Adds the rows that are not here yet and derives what they touch, in one transaction; the new ones.
+
+    `conflict` is told of a row that is here with another content; if it raises, nothing is merged.
+    """
+    current: list[Placed] = []
+
+    def rows() -> Iterator[LogRow]:
+        for one in placed:
+            current[:] = [one]
+            yield one.row
+
+    with recording(workspace):
+        new = workspace.store.log.merge(rows(), lambda row: conflict(current[0]))
+        if _bring_another_fit(workspace, new):
+            workspace.forget_policy()
+            derive_everything(workspace)
+        else:
+            derive_subjects(workspace, {row.subject for row in new})
+    return new
+
+
+def _bring_another_fit(workspace: Workspace, new: list[LogRow]) -> bool:
+    """Whether a fit came in, or was taken back."""
+    if any(row.kind is RowKind.FIT for row in new):
+        return True
+    undone = {row.takes_back for row in new if row.kind is RowKind.UNDO}
+    return bool(undone) and any(row.id in undone for row in workspace.store.log.of_kind(RowKind.FIT))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Writes `lines` to `path` at one stroke; how many. Raises UsageError, EnvironmentFailure if there is no room."""
+    try:
+        return write_whole(path, (line + "\n" for line in lines))
+    except OSError as error:
+        raise cannot_write(path, error, "name another place") from error
+
+
+# Reads the log rows in a file: JSON lines as `attn export reviews` writes them, or a database from `attn backup`.
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row and where it stands, as `file:line` or, in a database, `file`."""
+
+    row: LogRow
+    place: str
+
+
+@dataclass(slots=True)
+class LogFile:
+    """What can be used of a file, and what is wrong with the rest: each fault says its place first."""
+
+    path: Path
+    rows: list[Placed] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    is_database: bool = False
+
+
+def read_log(path: Path, folder: Path) -> LogFile:
+    """The rows in the file `path`; `folder` is where a database may be copied to be read.
+
+    Raises UsageError for a file that cannot be read at all.
+    """
+    try:
+        with path.open("rb") as file:
+            if file.peek(len(MAGIC)).startswith(MAGIC):
+                return _read_database(path, folder)
+            return _read_lines(file, LogFile(path))
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path} ({error.strerror}); give a file that `attn export reviews` wrote"
+        ) from error
+
+
+def _read_database(path: Path, folder: Path) -> LogFile:
+    with workshop(folder) as room:
+        found = foreign_rows(path, room)
+    rows = [Placed(row, str(path)) for row in found.rows]
+    return LogFile(path, rows, [f"{path}: {refused}" for refused in found.refused], is_database=True)
+
+
+def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
+    for number, line in enumerate(_lines(file), 1):
+        place = f"{log.path}:{number}"
+        try:
+            text = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode()
+            if text.strip():
+                log.rows.append(Placed(row_of_line(text), place))
+        except UnicodeDecodeError:
+            log.faults.append(f"{place}: no line of a review log (it is not UTF-8)")
+        except ValueError as error:
+            log.faults.append(f"{place}: no line of a review log ({str(error)[:LONGEST_REASON]})")
+    return log
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines; of one that is too long, as much as shows that it is."""
+    most = LONGEST_LINE + 2
+    while line := file.readline(most):
+        yield line
+        while len(line) == most and not line.endswith(b"\n"):
+            line = file.readline(most)
+
+
+# Reviews and attempts from the future, told by `attn doctor`: a clock was wrong, this one or another.
+
+SHOWN_AHEAD = 5
+
+
+def rows_ahead(workspace: Workspace) -> list[LogRow]:
+    """The reviews and attempts in force that are stamped more than a day ahead of the clock, the latest first."""
+    found: list[LogRow] = []
+    log, index = workspace.store.log, workspace.store.index
+    late = workspace.clock() + TOLERATED_LEAD
+    for kind in (RowKind.REVIEW, RowKind.ATTEMPT):
+        for subject in log.subjects_after(kind, late):
+            rows = standing(log.of_subjects(index.names_of(index.renamed_to(subject) or subject)))
+            in_line = in_force(row for row in rows if row.kind is kind)
+            found += [row for row in in_line if row.at > late and row.subject == subject]
+    return sorted(found, key=lambda row: (row.at, row.id), reverse=True)
+
+
+def ahead_in_words(workspace: Workspace) -> list[str]:
+    """What `attn doctor` says of the rows from the future, and what to do about them."""
+    found = rows_ahead(workspace)
+    lines = [
+        f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"
+        for row in found[:SHOWN_AHEAD]
+    ]
+    if len(found) > SHOWN_AHEAD:
+        lines.append(f"more of them: {len(found) - SHOWN_AHEAD}")
+    if found:
+        lines.append(
+            "if this clock is right, answer those again (what came from the future is then set aside) or take the last "
+            "one back with `attn undo`; if it is wrong, set it"
+        )
+    return lines

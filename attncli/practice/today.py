@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
+from attncli.domain.text import Lang
+from attncli.memory.forecast import expected_recall, thirds_as_now
+from attncli.practice.plan import Plan, StudyDay, plan_basis
 from attncli.practice.queue import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment
+from attncli.words import plan_texts as words
+from attncli.words.app_texts import say
 
 Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "waiting"]
 
@@ -81,7 +86,7 @@ class Pace:
     """
 
     def __init__(self, workspace: Workspace, cards: int) -> None:
-        from attncli.practice.plan_basis import MANY_CARDS, Habits, habit_reader
+        from attncli.practice.plan import MANY_CARDS, Habits, habit_reader
 
         self._read_from = _log_read(workspace)
         self._reader = None if cards > MANY_CARDS else habit_reader(workspace)
@@ -103,3 +108,96 @@ class Pace:
 
 def _log_read(workspace: Workspace) -> tuple[object, ...]:
     return workspace.store.log.newest_number(), workspace.policy.parameters
+
+
+# The plan for an interview in sentences, for the command and the screen alike.
+
+
+def countdown_sentence(plan: Plan, lang: Lang) -> str:
+    """How far away the interview is."""
+    said = words.TODAY if plan.days_left == 0 else words.TOMORROW if plan.days_left == 1 else words.IN_DAYS
+    return said[lang].format(days=plan.days_left, date=plan.interview)
+
+
+def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
+    """What the time is too short for; empty if it is not."""
+    left_out, said = plan.left_out, []
+    if left_out.cards:
+        needed = words.NEVER_ENOUGH if left_out.minutes_needed is None else words.NEEDED
+        cards = words.LEFT_OUT[lang].format(cards=len(left_out.cards), core=left_out.core)
+        between = " " if lang == "en" else ""
+        said.append(f"{cards}{between}{needed[lang].format(minutes=left_out.minutes_needed)}")
+    if left_out.challenges:
+        said.append(words.CHALLENGES_LEFT[lang].format(count=left_out.challenges))
+    return said
+
+
+def basis_line(plan: Plan, lang: Lang) -> str:
+    """What the plan knows of the learner."""
+    said = words.NO_BASIS if not plan.reviews_known else words.BASIS if plan.has_timed else words.UNTIMED_BASIS
+    return said[lang].format(reviews=plan.reviews_known, learn=plan.learn_seconds, review=plan.review_seconds)
+
+
+def studied_line(plan: Plan, lang: Lang) -> list[str]:
+    """How much of today's time was spent, if any."""
+    return [words.STUDIED[lang].format(minutes=plan.studied_minutes)] if plan.studied_minutes else []
+
+
+def expected_line(plan: Plan, lang: Lang) -> str:
+    """The recall to expect of what is asked, with its interval."""
+    expected = plan.expected
+    return words.EXPECTED[lang].format(
+        minutes=plan.minutes_per_day,
+        recall=expected.recall,
+        low=expected.low,
+        high=expected.high,
+        stopped=plan.stopped.recall,
+    )
+
+
+def day_name(day: date, lang: Lang) -> str:
+    """`Mon 11-23`."""
+    return f"{say('stats.weekdays', lang).split()[day.weekday()]} {day:%m-%d}"
+
+
+def day_parts(day: StudyDay, lang: Lang) -> list[str]:
+    """What a day brings, part by part; one word for a free day."""
+    parts = [words.NEW[lang].format(count=len(day.new))] if day.new else []
+    parts += [words.REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    parts += list(day.challenges)
+    parts += [words.LAST_PASS[lang]] if day.is_last_pass and parts else []
+    return parts or [words.FREE[lang]]
+
+
+def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
+    """When the last pass begins, if that lies ahead."""
+    begins = plan.last_pass
+    return [words.LAST_PASS_FROM[lang].format(date=begins)] if begins and begins > plan.today else []
+
+
+# How far away the interview is, and how much of what is asked is ready for that day as things stand.
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """`recall` of what is asked on the day (weighed as the plan does) if nothing more is done, with its interval."""
+
+    date: str
+    days_left: int
+    recall: float
+    low: float
+    high: float
+
+
+def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | None:
+    """Of the interview that is set; None without one that lies ahead."""
+    interview = workspace.settings.interview
+    today = date.fromordinal(workspace.moment(at).day)
+    if interview is None or interview < today:
+        return None
+    day = max(interview.toordinal(), today.toordinal() + 1)
+    basis = plan_basis(workspace, day)
+    weights = {item.id: item.weight for item in basis.items}
+    found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), basis.outlook)
+    told = (round(share, 4) for share in (found.recall, found.low, found.high))
+    return Countdown(interview.isoformat(), (interview - today).days, *told)

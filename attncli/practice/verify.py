@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +11,15 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from attncli.bank.problems import shown_path
-from attncli.bank.rules.repair_rules import load_repairs
-from attncli.domain.challenge import Challenge
-from attncli.domain.device_choice import CPU
-from attncli.domain.repairs import REPAIRS
+from attncli.bank.challenge_rules import load_repairs
+from attncli.bank.check import check_challenges
+from attncli.bank.checked_files import Surroundings
+from attncli.bank.link_rules import Known, load_planned
+from attncli.bank.problems import Problem, shown_path
+from attncli.domain.challenge import CPU, REPAIRS, Challenge
 from attncli.judge.client import Judge, OnProved, ProveRequest
-from attncli.practice.choose_device import device_for
-from attncli.practice.grade import specification
+from attncli.practice.grade import device_for, specification
+from attncli.practice.workspace import Workspace
 
 # Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
 SECONDS = 60.0
@@ -150,3 +151,14 @@ def prove_one(
 def _files(challenge: Challenge) -> int:
     folder = Path(challenge.folder)
     return 1 + sum(len(list((folder / kind).glob("*.py"))) for kind in ("right", "wrong"))
+
+
+# What reading shows to be wrong with challenges, before anything of them is run.
+
+
+def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
+    """Every fault of the challenges `ids`, or of all if none is named; also of those that no index would take."""
+    source_files, index = workspace.source_files, workspace.store.index
+    files = [file for file in source_files.challenge_files() if not ids or file.parent.name in ids]
+    known = Known(cards=frozenset(index.card_ids()), planned=load_planned(source_files.quizbank))
+    return check_challenges(files, known, Surroundings(source_files.quizbank, source_files.impl))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
@@ -10,20 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncli import paths
-from attncli.config import SCHEDULING_KEYS, Settings
+from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
 from attncli.config import load as load_settings
-from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
-from attncli.memory.study_days import StudyCalendar
-from attncli.practice.source_files import SourceFiles
+from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreBusy, StoreError, StoreUnwritable, UsageError
+from attncli.memory.scheduler import StudyCalendar
+from attncli.practice.library import SourceFiles
+from attncli.store import backups
 from attncli.store.database import Database
 from attncli.store.queue_table import ORDERED_FOR, Moment
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
     from attncli.memory.replay import FitInForce
-    from attncli.memory.schedule_policy import SchedulePolicy
-    from attncli.memory.scheduler import Scheduler
+    from attncli.memory.scheduler import SchedulePolicy, Scheduler
+    from attncli.paths import Home
     from attncli.practice.library import Library
+
 
 Clock = Callable[[], datetime]
 FIRST_YEAR, LAST_YEAR = 2, 9998
@@ -130,7 +134,7 @@ class Workspace:
     @cached_property
     def policy(self) -> SchedulePolicy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
-        from attncli.memory.schedule_policy import SchedulePolicy
+        from attncli.memory.scheduler import SchedulePolicy
 
         in_force = self.fit_in_force()
         self._fit = in_force.id
@@ -182,8 +186,7 @@ class Workspace:
 
     def _pass_days(self, days_left: int) -> int:
         """How many days the last pass before the interview has, if it has begun; otherwise 0."""
-        from attncli.memory.last_pass import LONGEST_PASS_DAYS, pass_days
-        from attncli.memory.time_per_card import REVIEW_SECONDS
+        from attncli.memory.queue_order import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
 
         if days_left > LONGEST_PASS_DAYS:
             return 0
@@ -257,7 +260,6 @@ class Workspace:
         today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
         if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
             return
-        from attncli.practice.daily_backup import keep_daily_copy
 
         keep_daily_copy(self.store, self.home, day)
 
@@ -269,6 +271,102 @@ class Workspace:
 
 
 def _keep_before_migration(store: Database, home: paths.Home, clock: Clock) -> None:
-    from attncli.practice.daily_backup import copy_before_migration
 
     copy_before_migration(home, clock)(store)
+
+
+# The copies of the database that are kept without being asked for: one a study day, one before its shape changes.
+
+
+def keep_daily_copy(store: Database, home: Home, day: int) -> None:
+    """Keeps today's copy; where that cannot be (no room, no permission, damage) the ones of before stay."""
+    with contextlib.suppress(StoreError, OSError):
+        backups.keep_copy(store, home.backups, backups.DAILY, datetime.fromordinal(day))
+
+
+def copy_before_migration(home: Home, clock: Callable[[], datetime]) -> Callable[[Database], None]:
+    """What keeps a copy of a database in its old shape."""
+
+    def keep(store: Database) -> None:
+        with contextlib.suppress(StoreError, OSError):
+            backups.keep_copy(store, home.backups, backups.BEFORE_MIGRATION, clock())
+
+    return keep
+
+
+def newest_copy(home: Home) -> date | None:
+    """The day of the newest automatic copy."""
+    found = backups.copies(home.backups)
+    return date.fromisoformat(found[0].name[:10]) if found else None
+
+
+# The first run: when it comes, which questions it asks before the first card, and what follows from an answer.
+
+QUESTIONS = ("lang", "interview", "level", "minutes_per_day")
+MINUTES_A_NEW_CARD = 3
+"""What a new card takes over the weeks: a minute to learn, the rest for its first reviews."""
+
+
+def is_first_run(workspace: Workspace) -> bool:
+    """Whether nothing was ever answered or set here, and what is told now can be kept."""
+    store = workspace.store
+    return not store.unwritable and not workspace.home.config.exists() and not store.log.length()
+
+
+def answer(workspace: Workspace, question: str, text: str) -> None:
+    """Keeps one answer, if it is another than what is set; minutes tell besides how many new cards a day brings.
+
+    Raises ConfigInvalid for an answer that does not fit, EnvironmentFailure where it cannot be written.
+    """
+    if text == kept_settings(workspace).text(question):
+        return
+    change_setting(workspace, question, text)
+    if question == "minutes_per_day":
+        minutes = workspace.settings.minutes_per_day
+        change_setting(workspace, "new_per_day", str(max(1, minutes // MINUTES_A_NEW_CARD)))
+
+
+def do_not_ask_again(workspace: Workspace) -> None:
+    """The language that is shown is kept, whatever else was answered: what is set is not asked."""
+    change_setting(workspace, "lang", workspace.lang)
+
+
+# Reading and changing settings while something is open: what is kept, and what is in force already.
+
+AS_TYPED = ("editor",)
+"""Of all others the full-width digits of a Chinese input method mean the same as their twins."""
+
+
+def kept_settings(workspace: Workspace) -> Settings:
+    """What `config.toml` says; the language is the one that is shown. Raises ConfigInvalid, EnvironmentFailure."""
+    return replace(load(workspace.home.config, {}), lang=workspace.lang)
+
+
+def with_topics_named(workspace: Workspace, key: str, text: str = "") -> tuple[str, str]:
+    """`key` and `text` with each topic in them as it is called. Raises NotFound for a wrong one, with a guess."""
+    if topic := topic_in(key):
+        return f"{PER_TOPIC}.{workspace.library.topic(topic).id}", text
+    if key != PER_TOPIC or not all("=" in pair for pair in text.split()):
+        return key, text
+    pairs = [pair.partition("=") for pair in text.split()]
+    return key, " ".join(f"{workspace.library.topic(topic).id}{equals}{number}" for topic, equals, number in pairs)
+
+
+def change_setting(workspace: Workspace, key: str, text: str) -> bool:
+    """Keeps the setting; whether it is in force already: what all schedules follow from waits for the next start.
+
+    Raises ConfigInvalid for a value that does not fit, EnvironmentFailure where it cannot be written; then nothing has
+    changed.
+    """
+    today = date.fromordinal(workspace.moment().day)
+    if key not in AS_TYPED:
+        text = unicodedata.normalize("NFKC", text)
+    save(workspace.home.config, *with_topics_named(workspace, key, text), today)
+    if key in SCHEDULING_KEYS or topic_in(key):
+        return False
+    workspace.adopt(replace(workspace.settings, **{key: getattr(load(workspace.home.config, {}), key)}))
+    try:
+        workspace.order_new_cards()
+    except (StoreBusy, StoreUnwritable):
+        return False
+    return True

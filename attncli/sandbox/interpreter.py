@@ -7,6 +7,7 @@ call to call inside the process. `serve` runs one in the worker; the judge calls
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -14,16 +15,23 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from . import object_steps, placement
-from .devices import Elsewhere, two_devices
-from .expression_function import ExpressionFunction
-from .program_watch import ProgramWatch, plain
-from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
-from .tensor_walk import tensors_in
-from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, Traffic, returned_bytes
-from .values import Environment, Packer, Raised, arguments_of, resolve
+from . import devices
+from .devices import Elsewhere, tensors_in, two_devices
+from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, ProgramWatch, Traffic, plain, returned_bytes
+from .values import (
+    DTYPES,
+    Environment,
+    Packer,
+    Raised,
+    TreeError,
+    arguments_of,
+    bytes_of,
+    describe_tensor,
+    read_table,
+    resolve,
+)
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
@@ -62,7 +70,7 @@ def execute(
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             given, moved = list(tensors_in(list(arguments))), Traffic.moved
-            peak = placement.DevicePeak() if environment.device == placement.CUDA else None
+            peak = devices.DevicePeak() if environment.device == devices.CUDA else None
             made, cost = _where_tensors_are_made(given), CostTrace(given)
             with during(), torch.set_grad_enabled(graph), calls, made, cost:
                 outcome = _perform(namespace, step, arguments, environment, run)
@@ -71,7 +79,7 @@ def execute(
             figures = {**cost.figures(), **measured, **handed, "moved": Traffic.moved - moved}
             run.costs.append({**figures, "returned": returned_bytes(outcome)})
         elif "clock" in costs:
-            with during(), placement.DeviceClock(environment.device) as clock:
+            with during(), devices.DeviceClock(environment.device) as clock:
                 outcome = _perform(namespace, step, arguments, environment, run)
             run.device_us.append(clock.microseconds())
         else:
@@ -79,7 +87,7 @@ def execute(
                 outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
         if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
-            outcome = object_steps.snapshot(outcome)
+            outcome = snapshot(outcome)
         run.outcomes.append(outcome)
         run.arguments.append(arguments)
         if after is not None:
@@ -127,10 +135,10 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "refill":
         return _refill
     if operation == "manual_seed":
-        return lambda seed: placement.seed_all(environment.device, seed)
+        return lambda seed: devices.seed_all(environment.device, seed)
     if operation == "new":
         made = _class(namespace, step["name"])
-        return lambda *args, **kwargs: object_steps.placed(made(*args, **kwargs), (args, kwargs), environment)
+        return lambda *args, **kwargs: placed(made(*args, **kwargs), (args, kwargs), environment)
     owner = resolve(step["object"], environment)
     if operation == "method":
         method: Callable[..., Any] = getattr(owner, step["name"])
@@ -138,11 +146,11 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "set":
         return lambda values: _set(owner, values, step, run)
     if operation == "read":
-        return lambda: object_steps.read(owner, step["name"])
+        return lambda: read(owner, step["name"])
     if operation == "train":
-        return lambda flag: object_steps.train(owner, flag)
+        return lambda flag: train(owner, flag)
     if operation == "cast":
-        return lambda dtype: object_steps.cast(owner, dtype)
+        return lambda dtype: cast(owner, dtype)
     raise TreeError(f"unknown operation {operation!r}")
 
 
@@ -168,7 +176,7 @@ def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
 
 def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
     indices = step.get("leaves", {})
-    for name, place in object_steps.set_parts(owner, values).items():
+    for name, place in set_parts(owner, values).items():
         if name in indices and place.requires_grad:
             run.parameters.setdefault(indices[name], []).append(place)
 
@@ -227,7 +235,7 @@ def serve(
     """
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
-    placement.seed_all(environment.device, int(header.get("seed", 0)))
+    devices.seed_all(environment.device, int(header.get("seed", 0)))
     watch = ProgramWatch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
@@ -252,7 +260,7 @@ def serve(
     if "clock" in want:
         reply["device_us"] = run.device_us
     if "gradients" in want:
-        with placement.beside(environment.device):
+        with devices.beside(environment.device):
             _add_gradients(reply, buffers, run, environment, header)
     _earlier[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
@@ -269,32 +277,32 @@ def _around_a_step(header: Mapping[str, Any], trace: CallTrace | None) -> Iterat
     """What has to be in force while the learner's code runs, and not while its results are looked at."""
     want, default = header.get("want", ()), bool(header.get("default_device"))
     bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
-    beside = two_devices(default) if "elsewhere" in want else placement.beside(_device(header), default)
+    beside = two_devices(default) if "elsewhere" in want else devices.beside(_device(header), default)
     with trace or nullcontext(), bare, beside:
         yield
 
 
 def _device(header: Mapping[str, Any]) -> str:
     """The device of a grading; "meta", where there are no values, is none."""
-    return header["device"] if header.get("device") in placement.AWAY else placement.CPU
+    return header["device"] if header.get("device") in devices.AWAY else devices.CPU
 
 
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
     tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
     away, device = "elsewhere" in header.get("want", ()), _device(header)
-    if away or device != placement.CPU:
-        tensors = [placement.placed(tensor, placement.ELSEWHERE if away else device) for tensor in tensors]
+    if away or device != devices.CPU:
+        tensors = [devices.placed(tensor, devices.ELSEWHERE if away else device) for tensor in tensors]
     elif header.get("device") == "meta":
         tensors = [tensor.to("meta") for tensor in tensors]
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
-    tensors = [placement.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
-    generators = [placement.generator(device, int(seed)) for seed in header.get("generators", ())]
-    where = placement.ELSEWHERE if away else device
+    tensors = [devices.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
+    generators = [devices.generator(device, int(seed)) for seed in header.get("generators", ())]
+    where = devices.ELSEWHERE if away else device
     callables = [_callable(k, text, invoke, where) for k, text in enumerate(header.get("callables", ()))]
     environment = Environment(tensors, callables, generators)
     environment.device = device
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
-    environment.module_device = header.get("device") if device == placement.CPU else placement.torch_name(device)
+    environment.module_device = header.get("device") if device == devices.CPU else devices.torch_name(device)
     environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
     return environment
 
@@ -303,7 +311,7 @@ def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Call
     if text is not None:
         return ExpressionFunction(text)
     proxy = _proxy(index, invoke)
-    return placement.across(proxy, device) if device != placement.CPU else proxy
+    return devices.across(proxy, device) if device != devices.CPU else proxy
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
@@ -347,3 +355,92 @@ def _add_gradients(
     reply["gradients"] = len(reply["tensors"])
     reply["tensors"].extend(describe_tensor(tensor) for tensor in found)
     buffers.extend(bytes_of(tensor) for tensor in found)
+
+
+# What a program may do with an object that a step made: place it, read and set parts of it, train it or not.
+
+
+def placed(made: Any, arguments: Any, environment: Environment) -> Any:
+    """A module in the dtype and on the device of the case; one made around a module or tensors finds them there."""
+    if isinstance(made, nn.Module) and not _given_weights(arguments) and not _in_place(made, environment):
+        made = made.to(device=environment.module_device, dtype=environment.module_dtype)
+    return made
+
+
+def _in_place(module: nn.Module, environment: Environment) -> bool:
+    """Whether nothing has to be moved: torch rebuilds every parameter even then."""
+    due, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
+    parts = [*module.parameters(), *module.buffers()]
+    return all(part.device.type == place and (part.dtype == due or not part.is_floating_point()) for part in parts)
+
+
+def _given_weights(arguments: Any) -> bool:
+    args, kwargs = arguments
+    return any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
+
+
+def snapshot(value: Any) -> Any:
+    """What was read, as it is now: later steps may change the object."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(snapshot, value))
+    return {k: snapshot(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def train(owner: Any, flag: bool) -> None:
+    """Training mode on or off."""
+    owner.train(flag)
+
+
+def cast(owner: Any, dtype: torch.dtype) -> None:
+    """Floating parameters and buffers in another dtype, as `module.to(dtype)` has them."""
+    owner.to(dtype)
+
+
+def read(owner: Any, dotted: str) -> Any:
+    """An attribute by its dotted name; a bias-free Linear stands for its weight.
+
+    Of a module, `parameters` is the list of its parameters, `named_parameters`, `named_buffers` and `state_dict` are
+    dicts, `trainable` is the sorted list of the names that require gradients; a number is an index into a list.
+    """
+    for name in dotted.split("."):
+        if isinstance(owner, nn.Module) and name in _MODULE_PARTS:
+            owner = _MODULE_PARTS[name](owner)
+        elif name.isdigit():
+            owner = owner[int(name)]
+        else:
+            owner = getattr(owner, name)
+    return owner.weight if isinstance(owner, nn.Linear) else owner
+
+
+_MODULE_PARTS: dict[str, Callable[[nn.Module], Any]] = {
+    "parameters": lambda module: list(module.parameters()),
+    "named_parameters": lambda module: dict(module.named_parameters()),
+    "named_buffers": lambda module: dict(module.named_buffers()),
+    "state_dict": lambda module: dict(module.state_dict()),
+    "trainable": lambda module: sorted(n for n, p in module.named_parameters() if p.requires_grad),
+}
+
+
+def set_parts(owner: Any, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Copies values into the parts of these names, and gives the parts."""
+    places = {name: read(owner, name) for name in values}
+    with torch.no_grad():
+        for name, place in places.items():
+            place.copy_(values[name])
+    return places
+
+
+# A function given as the text of one expression, made where it is called: autograd goes through it.
+
+
+class ExpressionFunction:
+    """A function of the challenge's own, over `torch` and `math`; `text` is its lambda."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._function = eval(text, {"torch": torch, "math": math})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)

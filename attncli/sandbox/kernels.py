@@ -6,23 +6,208 @@ accesses it carries out are not looked at. This stops mistakes, not adversaries:
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
+import dataclasses
+import dis
+import functools
 import importlib
+import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils import _python_dispatch
 
-from . import grants, tracing
-from .kernel_memory import LaunchMemory
-from .kernel_pace import quicken
-from .kernel_reach import grid_of, refuse_outsiders
+from . import landlock, tracing
+
+# The memory that one launch of a kernel may touch, element by element, and which program has touched it.
+#
+# Tensors are laid into one arena, far from each other, so that an address belongs to one of them or to none. Programs
+# run in no order on a GPU: what one has written no other may read or write, and what one has read no other may write.
+
+# Between two tensors; so far beyond its end an access is still seen to miss.
+GAP_BYTES = 1 << 16
+ALIGNMENT = 64
+NOBODY, SEVERAL, ATOMIC = -1, -2, -3
+NOTHING = torch.empty(0)
+
+
+class KernelFault(Exception):
+    """An access that a GPU would not have refused: `fault` says which, of what, by which program."""
+
+    def __init__(self, kind: str, name: str, index: int, count: int, programs: Sequence[int]) -> None:
+        super().__init__(f"{kind} {name}[{index}] by program {list(programs)}")
+        self.fault = {"kind": kind, "tensor": name, "index": index, "count": count, "programs": list(programs)}
+
+
+@dataclass(slots=True)
+class Region:
+    """One storage in the arena; `tensors` are the arguments that lie in it, by name."""
+
+    storage: torch.UntypedStorage
+    base: int
+    size: int
+    bytes: Tensor
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    elements: Tensor = NOTHING
+    writer: Tensor = NOTHING
+    reader: Tensor = NOTHING
+    written: bool = False
+
+    def note_elements(self) -> None:
+        """Where elements of the arguments begin: a view leaves gaps that are nobody's."""
+        begins = torch.zeros(self.size, dtype=torch.bool)
+        for tensor in self.tensors.values():
+            step, start = tensor.element_size(), tensor.storage_offset() * tensor.element_size()
+            begins.as_strided(tensor.shape, [step * stride for stride in tensor.stride()], start).fill_(True)
+        self.elements = begins
+        self.writer = torch.full((self.size,), NOBODY)
+        self.reader = torch.full((self.size,), NOBODY)
+
+    def place_of(self, offset: int) -> tuple[str, int, int]:
+        """The argument that an offset in bytes is nearest to, the element in its memory, and how many it has."""
+
+        def distance(tensor: Tensor) -> int:
+            first = tensor.storage_offset() * tensor.element_size()
+            last = first + _span(tensor) * tensor.element_size()
+            return int(max(first - offset, offset - last, 0))
+
+        name, tensor = min(self.tensors.items(), key=lambda item: distance(item[1]))
+        first = tensor.storage_offset() * tensor.element_size()
+        return name, (offset - first) // tensor.element_size(), _span(tensor)
+
+
+def _span(tensor: Tensor) -> int:
+    """Elements from a tensor's first to its last, those of gaps included."""
+    if not tensor.numel():
+        return 0
+    return 1 + sum((int(size) - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+class LaunchMemory:
+    """The arguments of one launch in their arena."""
+
+    def __init__(self, arguments: dict[str, Tensor]) -> None:
+        storages = {t.untyped_storage().data_ptr(): t.untyped_storage() for t in arguments.values() if t.numel()}
+        sizes = {place: -(-storage.nbytes() // ALIGNMENT) * ALIGNMENT for place, storage in storages.items()}
+        total = sum(sizes.values()) + GAP_BYTES * (len(sizes) + 1) + ALIGNMENT
+        self.arena = torch.zeros(total, dtype=torch.uint8)
+        at = GAP_BYTES + -(self.arena.data_ptr() + GAP_BYTES) % ALIGNMENT
+        self.regions: dict[int, Region] = {}
+        for place, storage in storages.items():
+            part = self.arena[at : at + storage.nbytes()]
+            part.copy_(_bytes(storage))
+            self.regions[place] = Region(storage, part.data_ptr(), storage.nbytes(), part)
+            at += sizes[place] + GAP_BYTES
+        for name, tensor in arguments.items():
+            if tensor.numel():
+                self.regions[tensor.untyped_storage().data_ptr()].tensors[name] = tensor
+        for region in self.regions.values():
+            region.note_elements()
+        self.moved = 0
+
+    def placed(self, tensor: Tensor) -> Tensor:
+        """The same tensor in the arena."""
+        region = self.regions.get(tensor.untyped_storage().data_ptr()) if tensor.numel() else None
+        if region is None:
+            return tensor
+        start = (region.bytes.data_ptr() - self.arena.data_ptr()) + tensor.storage_offset() * tensor.element_size()
+        typed = self.arena[start % tensor.element_size() :]
+        typed = typed[: typed.numel() // tensor.element_size() * tensor.element_size()].view(tensor.dtype)
+        return typed.as_strided(tensor.shape, tensor.stride(), start // tensor.element_size())
+
+    def take_back(self) -> None:
+        """What was stored goes where the arguments are."""
+        for region in self.regions.values():
+            if region.written:
+                _bytes(region.storage).copy_(region.bytes)
+
+    def load(self, addresses: Tensor, size: int, program: int) -> None:
+        for region, offsets in self._found("load", addresses, size, program):
+            if region.written:
+                _refuse("load-after-store", region, offsets, _others(region.writer[offsets], program), program)
+            before = region.reader[offsets]
+            region.reader[offsets] = torch.where((before == NOBODY) | (before == program), program, SEVERAL)
+
+    def store(self, addresses: Tensor, size: int, program: int) -> None:
+        for region, offsets in self._found("store", addresses, size, program):
+            _refuse("store-twice", region, offsets, _others(region.writer[offsets], program), program)
+            _refuse("store-after-load", region, offsets, _others(region.reader[offsets], program), program)
+            region.writer[offsets] = program
+            region.written = True
+
+    def add(self, addresses: Tensor, size: int, program: int) -> None:
+        """An atomic operation: others may write there too, atomically."""
+        for region, offsets in self._found("store", addresses, size, program):
+            plain = _others(region.writer[offsets], program)
+            _refuse("store-twice", region, offsets, torch.where(plain == ATOMIC, NOBODY, plain), program)
+            region.writer[offsets] = ATOMIC
+            region.written = True
+
+    def _found(self, doing: str, addresses: Tensor, size: int, program: int) -> Iterator[tuple[Region, Tensor]]:
+        """The regions with the offsets accessed in each. KernelFault for what lies in none."""
+        self.moved += size * addresses.numel()
+        rest, first, last = addresses, int(addresses.min()), int(addresses.max())
+        for region in self.regions.values():
+            if last < region.base or first >= region.base + region.size:
+                continue
+            offsets = rest - region.base
+            if first >= region.base and last < region.base + region.size:
+                rest = NOTHING
+            else:
+                inside = (offsets >= 0) & (offsets < region.size)
+                offsets, rest = offsets[inside], rest[~inside]
+                if not offsets.numel():
+                    continue
+            elements = region.elements[offsets]
+            if not elements.all():
+                raise self._outside(doing, region, offsets[~elements], program)
+            yield region, offsets
+            if not rest.numel():
+                return
+        raise self._nowhere(doing, rest, program)
+
+    def _nowhere(self, doing: str, addresses: Tensor, program: int) -> KernelFault:
+        first = int(addresses.min())
+        nearest = min(self.regions.values(), key=lambda r: max(r.base - first, first - r.base - r.size), default=None)
+        if nearest is None:
+            return KernelFault(f"{doing}-outside", "", 0, 0, [program])
+        return self._outside(doing, nearest, addresses - nearest.base, program)
+
+    def _outside(self, doing: str, region: Region, offsets: Tensor, program: int) -> KernelFault:
+        beyond = offsets[offsets >= 0]
+        name, index, count = region.place_of(int(beyond.min() if beyond.numel() else offsets.max()))
+        place = "between" if 0 <= index < count else "outside"
+        return KernelFault(f"{doing}-{place}", name, index, count, [program])
+
+
+def _others(programs: Tensor, program: int) -> Tensor:
+    """The programs, with nobody in place of this one."""
+    return torch.where(programs == program, NOBODY, programs)
+
+
+def _refuse(kind: str, region: Region, offsets: Tensor, others: Tensor, program: int) -> None:
+    met = others != NOBODY
+    if kind == "load-after-store":
+        met &= others != ATOMIC
+    if met.any():
+        at = int(met.nonzero()[0])
+        name, index, count = region.place_of(int(offsets[at]))
+        other = int(others[at])
+        raise KernelFault(kind, name, index, count, [program, *([other] if other >= 0 else [])])
+
+
+def _bytes(storage: torch.UntypedStorage) -> Tensor:
+    return torch.empty(0, dtype=torch.uint8).set_(storage)
+
 
 _MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
 
@@ -44,7 +229,7 @@ def prepare(interpreted: bool = True) -> None:
     os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
     for finder in sys.meta_path:
         if hasattr(finder, "without"):
-            finder.without = finder.without - grants.FOR_KERNELS
+            finder.without = finder.without - landlock.FOR_KERNELS
     if interpreted:
         _interpret()
     else:
@@ -202,3 +387,206 @@ def _poison(tensor: Tensor) -> None:
         tensor.detach().fill_(float("nan"))
     elif tensor.dtype != torch.bool and not tensor.is_complex():
         tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
+
+
+# What Triton's interpreter does anew at each operation or launch, done once: learners wait for nothing else as long.
+#
+# Each operation makes the same few types and shapes again, each launch looks for the same functions, and sums of 32
+# bits are checked for overflow with nine operations, of which nothing comes unless `debug` is on. Each name below is
+# Triton's own; where it is gone the interpreter is as slow as it was, and as right.
+
+
+def quicken(interpreter: Any) -> None:
+    """For the module `triton.runtime.interpreter`; does nothing the second time."""
+    if getattr(interpreter, "quickened", False):
+        return
+    interpreter.quickened = True
+    _leave_overflow_unchecked(interpreter)
+    _look_for_builtins_once(interpreter)
+    _look_up_types_once(interpreter)
+    core = getattr(getattr(interpreter, "tl", None), "core", None)
+    if hasattr(core, "block_type") and hasattr(core, "_unwrap_if_constexpr"):
+        _make_blocks_once(core)
+    if hasattr(core, "tensor"):
+        _describe_tensors_once(core)
+
+
+def _leave_overflow_unchecked(interpreter: Any) -> None:
+    builder = getattr(interpreter, "interpreter_builder", None)
+    options = getattr(builder, "options", None)
+    if hasattr(options, "sanitize_overflow") and dataclasses.is_dataclass(options):
+        builder.options = dataclasses.replace(options, sanitize_overflow=False)  # type: ignore[union-attr, type-var]
+
+
+def _look_up_types_once(interpreter: Any) -> None:
+    """NumPy's type for one of Triton's, by its name: blocks and pointers have no hash."""
+    look_up = getattr(interpreter, "_get_np_dtype", None)
+    if look_up is None:
+        return
+    known: dict[str, Any] = {}
+
+    def numpy_type(of: Any) -> Any:
+        name = of.name
+        if name not in known:
+            known[name] = look_up(of)
+        return known[name]
+
+    interpreter._get_np_dtype = numpy_type
+
+
+def _look_for_builtins_once(interpreter: Any) -> None:
+    """At each launch, and each call of one kernel by another, all members of four modules and classes are sorted to
+    find the functions that the interpreter stands in for."""
+    language, patch = getattr(interpreter, "tl", None), getattr(interpreter, "_patch_attr", None)
+    is_builtin = getattr(getattr(language, "core", None), "is_builtin", None)
+    if patch is None or is_builtin is None or not hasattr(interpreter, "_patch_builtin"):
+        return
+    known: dict[Any, tuple[str, ...]] = {}
+
+    def patch_builtin(owner: Any, builder: Any, scope: Any) -> None:
+        names = known.get(owner) or tuple(name for name, member in inspect.getmembers(owner) if is_builtin(member))
+        if not names:
+            return
+        known[owner] = names
+        if is_builtin(getattr(owner, names[0], None)):  # they are replaced together, and put back together
+            for name in names:
+                patch(owner, name, getattr(owner, name), builder, scope)
+
+    interpreter._patch_builtin = patch_builtin
+
+
+def _make_blocks_once(core: Any) -> None:
+    """The type of a block, by those of its elements and its sizes."""
+    make, plain = core.block_type.__init__, core._unwrap_if_constexpr
+    known: dict[Any, dict[str, Any]] = {}
+
+    def make_block(self: Any, element_ty: Any, shape: Any) -> None:
+        key = element_ty.name, tuple(plain(size) for size in shape)
+        if key not in known:
+            make(self, element_ty, shape)
+            known[key] = dict(vars(self))
+        vars(self).update(known[key])
+
+    core.block_type.__init__ = make_block
+
+
+def _describe_tensors_once(core: Any) -> None:
+    """What a value of a kernel says of itself besides what it holds, by the name of its type."""
+    make = core.tensor.__init__
+    known: dict[str, dict[str, Any]] = {}
+
+    def make_tensor(self: Any, handle: Any, type: Any) -> None:
+        if type.name not in known:
+            make(self, handle, type)
+            known[type.name] = dict(vars(self))
+        vars(self).update(known[type.name], handle=handle, type=type)
+
+    core.tensor.__init__ = make_tensor
+
+
+# What a kernel can reach besides its arguments: in the interpreter everything, compiled next to nothing.
+#
+# A kernel's body is Python there, and torch's calls are not looked at while it runs. So a tensor in a list of the
+# module could be added by torch within it, where Triton's compiler would not let the list in. What it lets in is its
+# own rule for names (`CodeGenerator._define_name_lookup`): kernels, what Triton defines, `tl.constexpr` and a few
+# functions of Python. A plain number of the module is none of these, and is refused here as it is there.
+
+Rule = Callable[[Any], bool]
+
+_SCALARS = (int, float, bool, str, type(None), torch.dtype)
+# What a compiled kernel may call of Python's own.
+_FUNCTIONS = (len, list, range, float, int, isinstance, getattr, hasattr, print, min, max)
+# What the compiler calls itself, on constants: its body is Python's.
+_EARLY = "ConstexprFunction"
+_KERNEL_TYPES = ("triton.runtime.jit", "triton.runtime.interpreter")
+
+
+def refuse_outsiders(body: Callable[..., Any], given: Sequence[Any]) -> None:
+    """Raises NameError or TypeError for what Triton would not compile: names of the module, objects as arguments."""
+    for value in given:
+        if not _is_argument(value):
+            raise TypeError(f"a kernel is launched with tensors and numbers, not with a {type(value).__name__}")
+    seen: set[Any] = set()
+    waiting = [(body, _is_let_in), *_inner(given)]
+    while waiting:
+        function, lets_in = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        reached = dict(_reached(function))
+        for name, value in reached.items():
+            if not lets_in(value):
+                raise NameError(_refusal(name, value), name=name)
+        waiting += _inner(reached.values())
+
+
+def _inner(values: Iterable[Any]) -> list[tuple[Callable[..., Any], Rule]]:
+    """The functions of the kernels among these, each with the rule for what it may reach."""
+    kernels = [value for value in values if inspect.isfunction(getattr(value, "fn", None))]
+    return [(value.fn, _is_let_in_early if type(value).__name__ == _EARLY else _is_let_in) for value in kernels]
+
+
+def grid_of(executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...]:
+    """What a function that was given as the grid says, called where torch is looked at."""
+    known = {name: value for name, value in kwargs.items() if name in executor.arg_names}
+    grid: tuple[int, ...] = executor.grid(inspect.getcallargs(executor.fn, *args, **known))
+    return grid
+
+
+def _refusal(name: str, value: Any) -> str:
+    hint = f"; write {name} = tl.constexpr({value!r})" if type(value) in (int, float, bool) else ""
+    return f"a kernel cannot reach {name}: on a GPU it has its arguments, constants and other kernels alone{hint}"
+
+
+def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """The names that a function reads besides its own. A cell without a value is left to it: it raises NameError."""
+    code, module = function.__code__, getattr(function, "__globals__", {})
+    for name in _globals_in(code):
+        if name in module or hasattr(builtins, name):
+            yield name, module.get(name, getattr(builtins, name, None))
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            yield name, cell.cell_contents
+
+
+@functools.lru_cache(maxsize=1024)
+def _globals_in(code: CodeType) -> tuple[str, ...]:
+    inner = [name for constant in code.co_consts if isinstance(constant, CodeType) for name in _globals_in(constant)]
+    steps = dis.get_instructions(code)
+    return (*(step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")), *inner)
+
+
+def _is_argument(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_argument(part) for part in value)
+    return isinstance(value, torch.Tensor) or _is_known(value)
+
+
+def _is_known(value: Any) -> bool:
+    """A number, or something of Triton's own: its types, constants, functions and kernels."""
+    if isinstance(value, tuple):
+        return all(_is_known(part) for part in value)
+    if inspect.isroutine(value) or inspect.isclass(value):
+        return str(value.__module__).partition(".")[0] in ("triton", "math", "builtins")
+    return isinstance(value, _SCALARS) or type(value).__module__.partition(".")[0] == "triton"
+
+
+def _is_let_in(value: Any) -> bool:
+    """Whether the compiler lets a name of this value in: None is one of its constants."""
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in ("triton", "math")
+    if value is None or _of_python(value) or type(value).__module__ in _KERNEL_TYPES:
+        return True
+    if isinstance(value, type) and value.__base__ is tuple and hasattr(value, "_fields"):
+        return True
+    own = any(getattr(value, mark, False) for mark in ("__triton_builtin__", "__triton_aggregate__"))
+    return own or str(getattr(value, "__module__", "")).startswith("triton.language")
+
+
+def _of_python(value: Any) -> bool:
+    return any(value is function for function in _FUNCTIONS)
+
+
+def _is_let_in_early(value: Any) -> bool:
+    """The same of a function that the compiler calls itself."""
+    return _is_let_in(value) or _is_known(value)

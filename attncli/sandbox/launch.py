@@ -29,5 +29,5 @@ if __name__ == "__main__":
     gc.disable()  # importing torch makes a million objects that stay: looking through them costs a tenth of the start
     package_of_this_folder()
     if sys.argv[1] == "judge":
-        importlib.import_module("sandbox.split").main()
+        importlib.import_module("sandbox.zygote").serve_both()
     importlib.import_module("sandbox.zygote").main(int(sys.argv[2]), int(sys.argv[3]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import errno
 import faulthandler
 import fcntl
 import io
@@ -21,26 +22,205 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn
 
-from . import (
-    cuda_start,
-    grants,
-    kernels,
-    landlock,
-    layer_probes,
-    limits,
-    namespaces,
-    placement,
-    seccomp,
-    source_reading,
-    wire,
-)
-from .endings import CHANNEL_LOST, OUT_OF_MEMORY
-from .exceptions import ExceptionGuard, report
+import torch
+
+from . import devices, kernels, landlock, namespaces, seccomp, source_reading, wire
+from . import policy as layer_probes
 from .interpreter import serve
-from .policy import CPU, WorkerPolicy
-from .touched import Attempts
+from .kernels import KernelFault
+from .policy import CPU, MIB, WorkerPolicy
+from .wire import CHANNEL_LOST, OUT_OF_MEMORY
+
+# The learner's exception as plain data: type, text, the lines of their file, and what kind of failure it was.
+#
+# The exception is hostile input: its class may lie, its `__str__` may raise, loop or return a gigabyte. Nothing of it
+# is trusted beyond what `type` and the traceback say.
+
+TEXT_LIMIT = 4000
+FRAMES_KEPT = 20
+_CHAIN_LIMIT = 8
+MOST_LINES = 1 << 24
+_REFUSED_ERRORS = frozenset(
+    {
+        errno.EPERM,
+        errno.EACCES,
+        errno.EROFS,
+        errno.EFBIG,
+        errno.ENETUNREACH,
+        errno.EAGAIN,
+    }  # the last: too many processes
+)
+_MEMORY_WORDS = ("can't allocate memory", "DefaultCPUAllocator", "not enough memory", "std::bad_alloc")
+_REFUSED_WORDS = ("can't start new thread",)
+
+
+class ExceptionGuard:
+    """Runs the learner's code: whatever is raised inside the `with` block stops here and is kept."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.trace: TracebackType | None = None
+
+    def __enter__(self) -> ExceptionGuard:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.error, self.trace = error, trace
+        return error is not None
+
+
+def _plain(value: object) -> str:
+    """The exact `str` behind a string, which may be of a hostile subclass; empty for anything else."""
+    return str.__str__(value)[:TEXT_LIMIT] if issubclass(type(value), str) else ""
+
+
+def type_name(error: BaseException) -> str:
+    """The qualified name of the exception's class, without asking the class itself."""
+    kind = type(error)
+    name = _plain(type.__dict__["__qualname__"].__get__(kind))
+    module = ""
+    with ExceptionGuard():
+        module = _plain(type.__getattribute__(kind, "__module__"))
+    return name if module in ("builtins", "submission", "") else f"{module}.{name}"
+
+
+def text_of(error: BaseException) -> str:
+    """`str(error)`, bounded, or a note that it could not be had."""
+    guard, text = ExceptionGuard(), ""
+    with guard:
+        text = _plain(str(error))
+    return text if guard.error is None else "(its text could not be had: __str__ raised)"
+
+
+def frames_of(error: BaseException, trace: TracebackType | None, filename: str) -> list[dict[str, Any]]:
+    """The traceback's frames that lie in the learner's file, first and last ones if they are many."""
+    half = FRAMES_KEPT // 2
+    first: list[tuple[int, str]] = []
+    last: deque[tuple[int, str]] = deque(maxlen=half)
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == filename:
+            (first if len(first) < half else last).append((trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    if not first and type(error) in (SyntaxError, IndentationError, TabError):
+        line = _real(SyntaxError, "lineno", error)
+        first.append((line if type(line) is int and 0 <= line < MOST_LINES else 0, "<module>"))
+    return [_frame(filename, line, function) for line, function in [*first, *last]]
+
+
+def _frame(filename: str, line: int, function: str) -> dict[str, Any]:
+    code = linecache.getline(filename, line).strip()
+    return {"line": line, "function": function[:200], "code": code[:200]}
+
+
+def reason_of(error: BaseException, text: str) -> str:
+    """One of the report's reasons: memory, refused, exited, exception."""
+    if issubclass(type(error), SystemExit):
+        return "exited"
+    for link in _chain(error):
+        kind = type(link)
+        if issubclass(kind, MemoryError):
+            return "memory"
+        if issubclass(kind, OSError):
+            number = _real(OSError, "errno", link)
+            if number == errno.ENOMEM:
+                return "memory"
+            if number in _REFUSED_ERRORS or kind.__name__ == "gaierror":
+                return "refused"
+    if issubclass(type(error), RuntimeError):
+        if any(words in text for words in _MEMORY_WORDS):
+            return "memory"
+        if any(words in text for words in _REFUSED_WORDS):
+            return "refused"
+    return "exception"
+
+
+def _real(owner: type, attribute: str, error: BaseException) -> Any:
+    """The attribute as the interpreter keeps it, whatever the exception's own class says of it."""
+    return owner.__dict__[attribute].__get__(error)
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    links: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and len(links) < _CHAIN_LIMIT:
+        links.append(link)
+        cause = _real(BaseException, "__cause__", link)
+        link = cause if cause is not None else _real(BaseException, "__context__", link)
+    return links
+
+
+def report(guard: ExceptionGuard, filename: str) -> dict[str, Any]:
+    """The `raised` reply for what a guard caught."""
+    error = guard.error
+    if error is None:
+        raise ValueError("nothing was raised")
+    text = text_of(error)
+    fault = {"fault": error.fault} if type(error) is KernelFault else {}
+    return {
+        "op": "raised",
+        "type": type_name(error),
+        "text": text,
+        "frames": frames_of(error, guard.trace, filename),
+        "reason": reason_of(error, text),
+        **fault,
+    }
+
+
+# What the learner's code tried to touch, noted by an audit hook: advice for the report.
+#
+# The kernel's layers do the refusing. This only makes sure that an attempt whose refusal was swallowed is still
+# reported.
+
+_EVENTS = frozenset(
+    [
+        *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn"),
+        *("subprocess.Popen", "os.kill", "os.killpg", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link"),
+        *("os.symlink", "os.chmod", "os.chown", "os.truncate", "os.utime", "os.setxattr"),
+    ]
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_KEPT = 100
+
+
+class Attempts:
+    """Event names since the last `take`, each once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, None] = {}
+
+    def watch(self) -> None:
+        """Start noting, for good: audit hooks cannot be removed."""
+        sys.addaudithook(self._note)
+
+    def take(self) -> list[str]:
+        """What was noted since the last call."""
+        seen, self._seen = list(self._seen), {}
+        return seen
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            if _writes(arguments) and len(self._seen) < _KEPT:
+                self._seen["open"] = None
+        elif event == "os.mkdir" and _exists(arguments[0]):
+            return
+        elif (event in _EVENTS or event.startswith("socket.")) and len(self._seen) < _KEPT:
+            self._seen[event] = None
+
+
+def _exists(path: Any) -> bool:
+    return type(path) is str and os.path.isdir(path)  # noqa: PTH112 - a hook must not make objects for every event
+
+
+def _writes(arguments: tuple[Any, ...]) -> bool:
+    path, _, flags = arguments
+    return type(flags) is int and bool(flags & _WRITING) and type(path) is not int and path != os.devnull
+
 
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
@@ -69,8 +249,8 @@ class Confinement:
     user_namespace: bool
     parent: int
     policy: WorkerPolicy = CPU
-    installation: grants.Installation | None = None
-    folder: Path = grants.OWN_FOLDER
+    installation: landlock.Installation | None = None
+    folder: Path = landlock.OWN_FOLDER
 
     @property
     def own_folders(self) -> list[Path]:
@@ -160,10 +340,10 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
     namespaces.drop_capabilities()
     namespaces.forbid_new_privileges()
     after("namespaces")
-    limits.apply(plan.memory_mib, plan.user_namespace, plan.policy)
+    namespaces.apply(plan.memory_mib, plan.user_namespace, plan.policy)
     if plan.ruleset is not None:
         own = None if plan.policy.shares_rules or plan.installation is None else plan.installation
-        ruleset = RULESET if own is None else grants.ruleset_for(plan.policy, own, plan.own_folders)
+        ruleset = RULESET if own is None else landlock.ruleset_for(plan.policy, own, plan.own_folders)
         landlock.restrict(ruleset)
         for descriptor in {RULESET, ruleset}:
             os.close(descriptor)
@@ -252,7 +432,7 @@ class WorkerSession:
         text = source.decode("utf-8", "replace")
         linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
         if header.get("kernel"):
-            kernels.prepare(interpreted=header.get("device") != placement.CUDA)
+            kernels.prepare(interpreted=header.get("device") != devices.CUDA)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
@@ -299,8 +479,8 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         probes = layer_probes.Probes(canary_places) if canary_places is not None else None
         try:
             confine(plan, probes.after if probes is not None else lambda layer: None)
-            if plan.policy.device == placement.CUDA:
-                cuda_start.begin(plan.memory_mib)
+            if plan.policy.device == devices.CUDA:
+                begin(plan.memory_mib)
         except OSError as error:
             wire.send_frame(channel, {"op": "broken", "text": str(error)})
             os._exit(BROKEN)
@@ -310,3 +490,26 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         WorkerSession(channel).run()
     finally:
         os._exit(BROKEN)
+
+
+# CUDA's beginning in a worker, behind all layers and before a line of a submission.
+#
+# What it sets up lazily (its context, the workspace of matrix products) is set up here, so that no measurement of
+# memory takes it for the submission's, and a machine where it cannot begin is told so in one line.
+
+# What the libraries of a GPU take of its memory for themselves.
+WORKSPACE_MIB = 512
+
+
+def begin(memory_mib: int) -> None:
+    """Makes the context and holds the submission to `memory_mib` of the device's memory. Raises OSError."""
+    if not torch.backends.cuda.is_built():
+        raise OSError(errno.ENODEV, f"PyTorch {torch.__version__} is built without CUDA")
+    try:
+        torch.cuda.init()
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, (memory_mib + WORKSPACE_MIB) * MIB / total))
+        square = torch.ones(2, 2, device="cuda")
+        (square @ square).sum().item()
+    except RuntimeError as error:
+        raise OSError(errno.EIO, f"CUDA does not begin in the sandbox: {str(error).splitlines()[0][:200]}") from error

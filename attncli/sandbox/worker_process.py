@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import select
+import signal
 import socket
 import time
 from collections import deque
@@ -23,11 +25,9 @@ from typing import Any
 
 from attncli.errors import JudgeFailed
 
-from . import endings, wire
-from .captured_output import LIMIT_BYTES, Printed, split_fatal_error
-from .endings import Ending, Stopped
+from . import wire
 from .policy import CPU, MIB
-from .process import Process
+from .wire import Ending, Stopped
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
@@ -337,4 +337,91 @@ class Worker:
         report = os.read(self._status, 4096)
         if not report:
             return Stopped("crashed", f"was killed from outside while it was {self._doing}")
-        return endings.classify(json.loads(report), self._doing, self._memory_mib, self._printed.text())
+        return wire.classify(json.loads(report), self._doing, self._memory_mib, self._printed.text())
+
+
+# Process 1 of a worker's pid namespace, as the judge holds it.
+
+_GONE_MS = 5000
+
+
+class Process:
+    """To be killed by a descriptor that cannot mean another process."""
+
+    def __init__(self, pid: int, handle: int) -> None:
+        self.pid = pid
+        self._handle: int | None = handle
+
+    def end(self) -> None:
+        """Kill it, and with it all processes in its namespace, without waiting until they are gone."""
+        if self._handle is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """Kill it, wait until it and all processes in its namespace are gone, and let go of it."""
+        if self._handle is None:
+            return
+        self.end()
+        poller = select.poll()
+        poller.register(self._handle, select.POLLIN)
+        poller.poll(_GONE_MS)
+        os.close(self._handle)
+        self._handle = None
+
+
+# What a submission prints: bounded, and cleaned of everything that could drive a terminal.
+
+LIMIT_BYTES = 1 << 20
+KEPT_BYTES = 64 << 10
+_HEAD_BYTES = 48 << 10
+
+_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # OSC and other strings
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]",
+    re.DOTALL,
+)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """The text without control sequences, control characters and direction overrides; newlines and tabs stay."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", _SEQUENCES.sub("", text))
+
+
+class Printed:
+    """Collects output: the beginning and the end are kept, the middle is counted."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = bytearray()
+
+    def add(self, data: bytes) -> None:
+        self.total += len(data)
+        room = _HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        del self._tail[: -(KEPT_BYTES - _HEAD_BYTES)]
+
+    @property
+    def too_much(self) -> bool:
+        return self.total > LIMIT_BYTES
+
+    def text(self) -> str:
+        """What was printed, cleaned, at most KEPT_BYTES of it."""
+        left_out = self.total - len(self._head) - len(self._tail)
+        gap = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
+        return clean((bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "replace"))
+
+
+def split_fatal_error(text: str, filename: str) -> tuple[str, str]:
+    """The text without the interpreter's own report of a crash, and where that says it was in the learner's file."""
+    before, mark, report = text.rpartition("Fatal Python error: ")
+    if not mark:
+        return text, ""
+    place = re.search(rf'File "{re.escape(filename)}", line (\d+) in (\S+)', report)
+    return before, f"in line {place[1]} ({place[2]})" if place else ""

@@ -27,8 +27,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import grants, landlock, limits, namespaces, seccomp, usage
-from .policy import CPU, POLICIES, WorkerPolicy
+from . import landlock, namespaces, seccomp
+from . import namespaces as limits
+from .policy import CPU, MIB, POLICIES, WorkerPolicy
+from .wire import LENGTH_DIGITS
 
 SWEEP_MS = 250
 IDLE_MS = 1500
@@ -90,7 +92,7 @@ class Available:
     namespaces: bool = False
     seccomp: bool = False
     ruleset: int | None = None
-    installation: grants.Installation | None = None
+    installation: landlock.Installation | None = None
     notes: list[str] = field(default_factory=list)
 
     def enter_namespaces(self) -> None:
@@ -111,7 +113,7 @@ class Available:
             except OSError as error:
                 self.notes.append(f"mounts: the challenges' folders are not covered ({error.strerror})")
 
-    def prepare_filters(self, installation: grants.Installation) -> None:
+    def prepare_filters(self, installation: landlock.Installation) -> None:
         """Find out about seccomp and Landlock, and build the Landlock ruleset that all workers share."""
         self.installation = installation
         reason = seccomp.why_unavailable()
@@ -124,7 +126,7 @@ class Available:
         if reason is not None:
             self.notes.append(f"landlock: {reason}; files that this user can read can be read")
             return
-        devices = [Path(name) for name in grants.WRITE_DEVICES]
+        devices = [Path(name) for name in landlock.WRITE_DEVICES]
         ruleset, notes = landlock.build(installation.readable(), devices)
         self.ruleset = ruleset.descriptor
         self.notes += notes
@@ -239,17 +241,19 @@ class ForkServer:
         namespaces.adopt_orphans()
         parent = os.getpid()
         policy = replace(POLICIES[request.get("policy", CPU.name)], cache_folder=request.get("cache_folder", ""))
-        folder = Path(request["folder"]) if policy.folder_mib and not self._available.namespaces else grants.OWN_FOLDER
-        if folder is not grants.OWN_FOLDER:
+        folder = (
+            Path(request["folder"]) if policy.folder_mib and not self._available.namespaces else landlock.OWN_FOLDER
+        )
+        if folder is not landlock.OWN_FOLDER:
             folder.mkdir(mode=0o700)
-        most_bytes = usage.most_bytes(request["watched_mib"])
+        most_bytes = most_bytes_of(request["watched_mib"])
         pid = os.fork()
         if pid == 0:
             os.close(status)
             self._become_worker(request, policy, frames, output, parent, folder)
         os.close(frames)
         os.close(output)
-        ended = usage.wait_for(pid, most_bytes, policy.processes)
+        ended = wait_for(pid, most_bytes, policy.processes)
         os.write(status, json.dumps(ended).encode())
         if parent != 1:
             namespaces.kill_children()
@@ -277,7 +281,7 @@ def import_packages(packages: Sequence[str]) -> None:
     """Import torch from these folders, and what a worker needs besides; find what is withheld from workers no more."""
     sys.path.extend(packages)
     sys.meta_path[sys.meta_path.index(PathFinder)] = Filtered
-    Filtered.without = grants.BLOCKED_PACKAGES | grants.FOR_KERNELS
+    Filtered.without = landlock.BLOCKED_PACKAGES | landlock.FOR_KERNELS
     warm_up()
     importlib.import_module("sandbox.worker")
 
@@ -286,7 +290,7 @@ def _prepare(library: Sequence[Path], request: dict[str, Any]) -> Available:
     packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
     available = Available()
     available.enter_namespaces()
-    available.prepare_filters(grants.Installation(library, packages, withheld))
+    available.prepare_filters(landlock.Installation(library, packages, withheld))
     available.hide([path for path in withheld if path.is_dir()])
     _check_threads()
     gc.freeze()
@@ -319,3 +323,151 @@ def main(descriptor: int, parent: int) -> NoReturn:
     """A zygote that imports torch itself; its request comes first on the control socket."""
     control = socket.socket(fileno=descriptor)
     prepare_and_serve(control, json.loads(control.recv(limits.MESSAGE_BYTES)), parent)
+
+
+# One process imports torch and then splits in two: the child becomes the zygote, the parent the judge.
+#
+# Importing torch takes longer than a grading, and two processes that do it at once hinder each other. The child has
+# seen nothing but torch and this package when it is made: no challenge, no reference, nothing of the user's
+# environment. The parent reads what it needs to be the judge only afterwards.
+
+# How long the judge may take to end in order once nobody is left to ask it.
+GRACE_MS = 2000
+
+
+def serve_both() -> NoReturn:
+    """Reads two messages from standard input, each behind its length: for the zygote, then for the judge."""
+    _end_with_standard_input()
+    setup = _message()
+    import_packages(setup["packages"])
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    judge = os.getpid()
+    child = os.fork()
+    if child == 0:
+        ours.close()
+        _leave_the_judge()
+        prepare_and_serve(theirs, setup, judge)
+    theirs.close()
+    _become_judge(_message(), ours, child)
+
+
+def _end_with_standard_input() -> None:
+    """Fork a process that kills this one if it goes on after its standard input has ended.
+
+    The judge has a thread that waits for that end, but the thread gets no turn while C code holds the interpreter.
+    """
+    judge = os.pidfd_open(os.getpid())
+    if os.fork():
+        os.close(judge)
+        return
+    os.closerange(1, judge)
+    poller = select.poll()
+    poller.register(judge, select.POLLIN)
+    poller.register(0, 0)  # a hang-up is told in any case
+    poller.poll()
+    poller.unregister(0)
+    if not poller.poll(GRACE_MS):
+        signal.pidfd_send_signal(judge, signal.SIGKILL)
+    os._exit(0)
+
+
+def _message() -> dict[str, Any]:
+    length = int(_exactly(LENGTH_DIGITS))
+    message: dict[str, Any] = json.loads(_exactly(length))
+    return message
+
+
+def _exactly(count: int) -> bytes:
+    """So many bytes and no more: what follows is the judge's."""
+    data = b""
+    while len(data) < count:
+        chunk = os.read(0, count - len(data))
+        if not chunk:
+            os._exit(0)
+        data += chunk
+    return data
+
+
+def _leave_the_judge() -> None:
+    """Let go of the judge's streams: they must end when the judge does."""
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    os.close(null)
+
+
+def _become_judge(setup: dict[str, Any], control: socket.socket, child: int) -> NoReturn:
+    gc.freeze()
+    Filtered.without -= landlock.BLOCKED_PACKAGES
+    sys.path.insert(0, setup["root"])
+    sys.dont_write_bytecode = bool(setup["dont_write_bytecode"])
+    os.environ.update(setup["environment"])
+    server = importlib.import_module("attncli.judge.server")
+    sys.exit(server.main(control, child))
+
+
+# Wait for a worker and watch what it uses: the work of process 1 of its pid namespace, which does nothing else.
+#
+# It shares no interpreter with the worker, nor with the judge, which may be busy with an answer meanwhile. The
+# kernel's limits come first (see `limits`); this is for what they do not count, and where they do not bind.
+
+POLL_MS = 50
+# Pages that the worker shared with the zygote or had not read yet, and what the kernel's limits do not count of them.
+_SLACK_BYTES = 128 * MIB
+# More processes than any policy allows; a bomb's thousands would take longer to look at than the watch sleeps.
+_COUNTED = 512
+
+
+def most_bytes_of(memory_mib: int) -> int:
+    """How much a worker may hold that this process forks and that has `memory_mib` for itself."""
+    return namespaces.usage("self").memory_bytes + memory_mib * MIB + _SLACK_BYTES
+
+
+def wait_for(worker: int, memory_bytes: int, threads: int) -> dict[str, str | int]:
+    """Reap children until the child `worker` has ended, and return its `exit` status or the `signal` that ended it.
+
+    Kills it if one process below this one holds more than `memory_bytes`, or if they have more than `threads` threads
+    in all, and returns `excess`: "memory" or "threads". Looking costs some 0.1 ms twenty times a second.
+    """
+    handle = os.pidfd_open(worker)
+    poller = select.poll()
+    poller.register(handle, select.POLLIN)
+    while True:
+        poller.poll(POLL_MS)
+        if (ended := _reaped(worker)) is not None:
+            return ended
+        if excess := _excess(used_below(), memory_bytes, threads):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            return {"excess": excess}
+
+
+def used_below(pid: int | str = "self") -> namespaces.Usage:
+    """The most memory that one process below this one holds, and all their threads.
+
+    Below process 1 is the worker. Where no filter forbids it to fork, so is whatever it has started.
+    """
+    below = namespaces.children_of(pid)
+    for child in below:
+        if len(below) < _COUNTED:
+            below += namespaces.children_of(child)
+    found = [namespaces.usage(child) for child in below[:_COUNTED]]
+    memory_bytes = max((used.memory_bytes for used in found), default=0)
+    return namespaces.Usage(memory_bytes, sum(used.threads for used in found))
+
+
+def _excess(used: namespaces.Usage, memory_bytes: int, threads: int) -> str:
+    if used.memory_bytes > memory_bytes:
+        return "memory"
+    return "threads" if used.threads > threads else ""
+
+
+def _reaped(worker: int) -> dict[str, str | int] | None:
+    """Reap what has ended; how the worker did, if it is among that."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return None
+        if pid == worker:
+            code = os.waitstatus_to_exitcode(status)
+            return {"signal": -code} if code < 0 else {"exit": code}

@@ -6,6 +6,7 @@ Loads no torch. Where a layer cannot be had it is missing from `layers` and name
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -21,13 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from attncli.errors import JudgeFailed
+from attncli.errors import JudgeFailed, SandboxUnavailable
 
-from . import layer_probes, limits, namespaces, start_process
-from .endings import Ending
-from .policy import CPU, MEMORY_MIB, WorkerPolicy
-from .process import Process
-from .worker_process import OnInvoke, Reply, Worker
+from . import namespaces
+from . import policy as layer_probes
+from .policy import CPU, CUDA, LAYERS, MEMORY_MIB, WorkerPolicy
+from .wire import Ending
+from .worker_process import OnInvoke, Process, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 
@@ -107,7 +108,7 @@ class ZygoteClient:
 
         Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
         """
-        request = start_process.folders(site_paths, withheld)
+        request = folders(site_paths, withheld)
         in_main_thread = threading.current_thread() is threading.main_thread()
         parent = os.getpid() if in_main_thread else 0
         with contextlib.ExitStack() as cleanup:
@@ -119,7 +120,7 @@ class ZygoteClient:
                 control = theirs.fileno()
                 arguments = ["zygote", str(control), str(parent)]
                 streams = {"stdin": subprocess.DEVNULL, "stdout": log, "pass_fds": [control]}
-                process = start_process.launch(python, arguments, log, **streams)
+                process = launch(python, arguments, log, **streams)
             cleanup.pop_all()
         return cls(process, ours, log, seconds)
 
@@ -274,7 +275,7 @@ class ZygoteClient:
         if not select.select([self._control], [], [], remaining)[0]:
             raise self._failure("it did not answer in time")
         try:
-            data, handles, _, _ = socket.recv_fds(self._control, limits.MESSAGE_BYTES, 1)
+            data, handles, _, _ = socket.recv_fds(self._control, namespaces.MESSAGE_BYTES, 1)
         except ConnectionResetError:
             data, handles = b"", []
         if not data:
@@ -283,7 +284,7 @@ class ZygoteClient:
         return message, handles[0] if handles else None
 
     def _failure(self, why: str) -> JudgeFailed:
-        said = os.pread(self._log.fileno(), limits.MESSAGE_BYTES, 0)
+        said = os.pread(self._log.fileno(), namespaces.MESSAGE_BYTES, 0)
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 
@@ -315,3 +316,97 @@ def _listen(listener: socket.socket) -> int:
     except OSError:
         return 0
     return int(listener.getsockname()[1])
+
+
+# What `attn doctor` says of the sandbox: which layers are in force, and why one is missing.
+
+WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"
+
+
+def describe(gpu: bool = False) -> dict[str, Any]:
+    """For `attn doctor`: the layers in force, the reason for each missing one, and notes. Starts a zygote for it.
+
+    Where there is a `gpu` also the layers for what runs on it, and what these leave open.
+    """
+    try:
+        with ZygoteClient.start() as zygote:
+            layers, notes = zygote.layers, zygote.notes
+            on_gpu = {"gpu": _on_gpu(zygote)} if gpu else {}
+    except (JudgeFailed, SandboxUnavailable) as error:
+        return {"available": False, "layers": [], "missing": {}, "notes": [error.message]}
+    missing = {
+        name: next((note for note in notes if note.startswith(f"{name}:")), "not in force")
+        for name in LAYERS
+        if name not in layers
+    }
+    return {"available": True, "layers": list(layers), "missing": missing, "notes": notes, **on_gpu}
+
+
+def _on_gpu(zygote: ZygoteClient) -> dict[str, Any]:
+    """The layers behind which files run on a GPU; none where CUDA does not begin there, and why."""
+    try:
+        return {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}
+    except JudgeFailed as error:
+        return {"layers": [], "notes": [error.message]}
+
+
+# Starting a process that will run nobody's code but torch's: the command, its environment, the folders it may read.
+#
+# The environment of a zygote is what a worker could find in its own memory, so nothing of the user's goes there.
+
+_KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_FIXED_VARIABLES = {
+    "PATH": "/usr/bin:/bin",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+}
+
+
+def package_folders() -> list[Path]:
+    """Folders with installed packages, the one with torch first. Raises JudgeFailed where torch is not installed."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
+    package = Path(spec.origin).parent
+    folders = [package.parent if spec.submodule_search_locations else package]
+    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def withheld_folders() -> list[Path]:
+    """Folders that no worker may read: this package, and the challenges and cards beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
+    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]
+
+
+def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
+    """What a zygote has to know: where packages lie, and what no worker may read."""
+    packages = package_folders() if site_paths is None else list(site_paths)
+    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
+    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
+
+
+def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) -> subprocess.Popen[bytes]:
+    """Run `launch.py` with these arguments; errors go to `log`.
+
+    Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
+    """
+    if sys.platform != "linux":
+        raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    launcher = Path(__file__).with_name("launch.py")
+    try:
+        return subprocess.Popen(
+            [python, "-s", "-S", "-P", "-B", str(launcher), *arguments],
+            env=kept | _FIXED_VARIABLES,
+            cwd="/",
+            stderr=log,
+            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
+            **streams,
+        )
+    except OSError as error:
+        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error

@@ -4,18 +4,123 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from random import Random
+from typing import TYPE_CHECKING, Any
 
-from attncli.domain.printable import escaped, printable
-from attncli.domain.rating import Rating
-from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang
-from attncli.errors import NotFound, UsageError
-from attncli.practice import assistant_coding
+from attncli import __version__
+from attncli.domain.challenge import RUNGS
+from attncli.domain.log_row import Rating
+from attncli.domain.text import Lang, escaped, printable
+from attncli.errors import AttnError, NotFound, UsageError
+from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSitting
-from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, TITLES
+from attncli.practice.grade import WarmJudge
+from attncli.practice.workspace import Workspace
+from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, INSTRUCTIONS, TITLES
+from attncli.words.in_chinese import told_in
+
+if TYPE_CHECKING:
+    from mcp import types
+    from mcp.server.lowlevel import Server
+
+
+# The tools on stdin and stdout, in the Model Context Protocol, as the official SDK speaks it.
+
+NAME = "attn"
+
+
+class ToolServer:
+    """One sitting with one assistant. Calls are served one after the other; only a grading runs beside the loop."""
+
+    def __init__(self, workspace: Workspace, grader: WarmJudge, rng: Random) -> None:
+        from anyio import Lock
+
+        self.workspace = workspace
+        self.grader = grader
+        self.tutor = AssistantSitting(workspace, rng)
+        self._turn = Lock()
+
+    def server(self) -> Server[Any]:
+        """The SDK's server with the tools in it."""
+        from mcp.server.lowlevel import Server
+
+        return Server(
+            NAME,
+            version=__version__,
+            instructions=INSTRUCTIONS[self.workspace.lang],
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    async def _list(self, context: Any, params: Any) -> types.ListToolsResult:
+        from mcp import types
+
+        return types.ListToolsResult(tools=[self._listed(each) for each in TOOLS.values()])
+
+    def _listed(self, listed: Tool) -> types.Tool:
+        from mcp import types
+
+        lang = self.workspace.lang
+        return types.Tool(
+            name=listed.name,
+            title=listed.title(lang),
+            description=listed.description(lang),
+            input_schema=listed.schema(lang),
+            annotations=types.ToolAnnotations(
+                read_only_hint=listed.only_reads, destructive_hint=False, open_world_hint=False
+            ),
+        )
+
+    async def _call(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        from mcp import types
+
+        try:
+            async with self._turn:
+                document = json_safe(await self._answer(params.name, params.arguments or {}))
+        except AttnError as error:
+            told = told_in(self.workspace.lang, error.message)
+            said = types.TextContent(type="text", text=one_line(told))
+            return types.CallToolResult(content=[said], is_error=True)
+        text = types.TextContent(type="text", text=json_text(document))
+        return types.CallToolResult(content=[text], structured_content=document)
+
+    async def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        called = tool(name)
+        checked = called.checked(arguments)
+        return called.run(self.tutor, **checked) if called.run else await self._graded(**checked)
+
+    async def _graded(self, challenge: str, **how: Any) -> dict[str, Any]:
+        from anyio import get_cancelled_exc_class, to_thread
+
+        request = assistant.submission(self.workspace, challenge, **how)
+        try:
+            report = await to_thread.run_sync(self.grader.grade, request, abandon_on_cancel=True)
+        except get_cancelled_exc_class():
+            self.grader.cancel()
+            raise
+        return assistant.settled(self.workspace, request, report)
+
+
+def serve(workspace: Workspace, rng: Random) -> None:
+    """Serves one assistant on stdin and stdout until it closes them; nothing else is printed there."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def session() -> None:
+        server = ToolServer(workspace, grader, rng).server()
+        async with stdio_server(interruptible_lines()) as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
+
+    grader = WarmJudge()
+    try:
+        anyio.run(session)
+    finally:
+        grader.close()
+
 
 Schema = Mapping[str, Any]
 LONGEST_SAID = 300
@@ -88,21 +193,19 @@ TOOLS = {
         ),
         Tool(
             "challenges",
-            lambda tutor, track=None: assistant_coding.listed(tutor.workspace, track),
+            lambda tutor, track=None: assistant.listed(tutor.workspace, track),
             {"track": _NAME},
             only_reads=True,
         ),
         Tool(
             "start",
-            lambda tutor, challenge, bug=False, fresh=False: assistant_coding.started(
-                tutor.workspace, challenge, bug, fresh
-            ),
+            lambda tutor, challenge, bug=False, fresh=False: assistant.started(tutor.workspace, challenge, bug, fresh),
             {"challenge": _NAME, "bug": _YES, "fresh": _YES},
             ("challenge",),
         ),
         Tool(
             "hint",
-            lambda tutor, challenge: assistant_coding.hinted(tutor.workspace, challenge),
+            lambda tutor, challenge: assistant.hinted(tutor.workspace, challenge),
             {"challenge": _NAME},
             ("challenge",),
         ),
@@ -151,3 +254,34 @@ def _whole(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Standard input line by line, without a thread that would wait in it: Ctrl-C ends the program at once.
+
+CHUNK_BYTES = 65536
+
+
+def interruptible_lines() -> Any:
+    """What the SDK takes for standard input; None where it has to wait in a thread of its own (Windows)."""
+    return None if sys.platform == "win32" else lines_of(sys.stdin.fileno())
+
+
+async def lines_of(descriptor: int) -> AsyncIterator[str]:
+    """The lines that a pipe, a terminal or a file gives, up to its end."""
+    begun = b""
+    while chunk := await _chunk(descriptor):
+        *whole, begun = (begun + chunk).split(b"\n")
+        for line in whole:
+            yield line.decode("utf-8", "replace")
+    if begun:
+        yield begun.decode("utf-8", "replace")
+
+
+async def _chunk(descriptor: int) -> bytes:
+    from anyio import wait_readable
+
+    try:
+        await wait_readable(descriptor)
+    except PermissionError:
+        return os.read(descriptor, CHUNK_BYTES)  # a plain file is not waited for: it never blocks
+    return os.read(descriptor, CHUNK_BYTES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attncli.files import flush_folder
+from attncli.paths import flush_folder
 
 
 def flush(path: Path) -> None:

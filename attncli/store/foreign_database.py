@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
-from attncli.domain import strict_json
-from attncli.domain.log_row import LogRow
-from attncli.domain.log_row_json import LONGEST_LINE, row_of_document
+from attncli.domain import log_row
+from attncli.domain.log_row import LONGEST_LINE, LogRow, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError, remedy_for
 from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum
@@ -187,7 +186,7 @@ def _row(
         "subject": subject.decode(),
         "at": moment(at_us).isoformat(),
         "day": day,
-        "payload": strict_json.parse(payload.decode()),
+        "payload": log_row.parse(payload.decode()),
     }
     return row_of_document(document)
 

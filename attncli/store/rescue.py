@@ -14,7 +14,7 @@ from shutil import copyfile, copyfileobj
 from typing import Any, BinaryIO
 
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, remedy_for
-from attncli.files import flush_folder, free_name
+from attncli.paths import flush_folder, free_name
 from attncli.store.backups import since_last_restore
 from attncli.store.connection import BESIDE, Connection, opened
 from attncli.store.database import Database

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attncli.domain.log_row import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError, remedy_for
-from attncli.files import free_name
+from attncli.paths import free_name
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.review_time import LONGEST_LOOK_SECONDS
+from attncli.domain.log_row import LONGEST_LOOK_SECONDS
 from attncli.store.connection import Connection
 
 LATEST_ROWS = 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from attncli.domain.schedule import Schedule, State
+from attncli.domain.log_row import Schedule, State
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from unicodedata import normalize
 
-from attncli.domain.chinese_characters import IDEOGRAPHS, KANA
+from attncli.domain.text import IDEOGRAPHS, KANA
 
 _CJK = f"{IDEOGRAPHS}{KANA}\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")

@@ -1,4 +1,4 @@
-r"""A formula in one line: fractions as `a/b`, scripts as small letters where Unicode has them, else `x^(…)`, `x_(…)`.
+"""A formula in one line: fractions as `a/b`, scripts as small letters where Unicode has them, else `x^(…)`, `x_(…)`.
 
 Works on TeXicode's parse tree, whose nodes are (kind, token, children, scripts). Grouping is kept with parentheses, so
 `R_{n-m}` never becomes `R_n-m` (what converters of plain LaTeX to Unicode do).
@@ -6,9 +6,158 @@ Works on TeXicode's parse tree, whose nodes are (kind, token, children, scripts)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any
 
+from rich.cells import cell_len
 from texicode import arts, symbols_art
+from textual.content import Content
+
+from attncli.domain.text import FULL_WIDTH, PART, beyond_limits, printable
+
+# LaTeX for a terminal: `draw` in two dimensions, `one_line` for formulas inside a sentence.
+#
+# TeXicode draws fractions, roots, sums and matrices well, but fails quietly: an unknown command becomes `?`, a syntax
+# error a row of prose, and its italics are missing in many terminal fonts. So commands that have an equal are
+# rewritten first, the upright font is chosen, scripts drawn with another letter (a subscript V as v) or with rare
+# glyphs are switched off, and every sign of failure raises `UnreadableLatex`; the caller then shows the source.
+
+_ALIASES = tuple(
+    (re.compile(rf"\\(?:{names})(?![A-Za-z])"), to)
+    for names, to in (
+        (r"operatorname\*?|mathbf|boldsymbol|bm|mathit", r"\\mathrm"),
+        ("textbf|textit|textrm|textsf|texttt|mbox|textnormal", r"\\text"),
+        ("lVert|rVert|Vert", r"\\|"),
+        ("lvert|rvert|vert", "|"),
+        ("limits|nolimits|displaystyle|textstyle|scriptstyle", ""),
+        ("implies", r"\\Rightarrow "),
+        ("dots[bcmio]?", r"\\dots "),
+        ("argmax", r"\\mathrm{argmax}"),
+        ("argmin", r"\\mathrm{argmin}"),
+        ("coloneqq", ":="),
+        (r"left\s*\\langle", r"\\langle "),
+        (r"right\s*\\rangle", r"\\rangle "),
+        ("leqslant", r"\\le "),
+        ("geqslant", r"\\ge "),
+    )
+)
+_CONTINUED = "  "
+_WRONG_LETTER = {"V": (1,), "S": (0, 1), "X": (0, 1), "Z": (0,), "Y": (0, 1), "I": (1,), "F": (0,), "y": (1,)}
+_RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
+_FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+class UnreadableLatex(ValueError):
+    """This LaTeX cannot be drawn; show its source."""
+
+
+@lru_cache(maxsize=512)
+def draw(tex: str) -> tuple[str, ...]:
+    """The rows of the formula for a fixed-width font, without blank margins. Raises `UnreadableLatex`."""
+    from texicode.pipeline import render_tex_rows
+
+    source = _prepared(tex)
+    try:
+        rows = ["".join(row) for row in render_tex_rows(source, False)]
+    except _FAILURES as error:
+        raise UnreadableLatex(str(error)) from error
+    if any(row.startswith("TeXicode:") for row in rows) or ("?" not in tex and any("?" in row for row in rows)):
+        raise UnreadableLatex(tex)
+    return _trimmed(rows)
+
+
+def draw_within(tex: str, width: int) -> tuple[str, ...]:
+    """`draw`, broken at wide gaps, then before relations, then before signs, where it is wider than `width` cells.
+
+    A part that is still too wide is left so. Raises `UnreadableLatex`.
+    """
+    if _width(draw(tex)) <= width:
+        return draw(tex)
+    lines = _broken(tex, width, (GAPS, RELATIONS, SIGNS))
+    return tuple(margin + row for margin, line in lines for row in draw(line))
+
+
+def _broken(tex: str, width: int, marks: Sequence[frozenset[str]]) -> list[tuple[str, str]]:
+    """(margin, part) for every line; parts after a gap start at the edge, continued ones are set in."""
+    if not marks or _width(draw(tex)) <= width:
+        return [("", tex)]
+    margin = "" if marks[0] is GAPS else _CONTINUED
+    lines: list[tuple[str, str]] = []
+    for part in split_at(tex, marks[0]):
+        for inner, piece in _broken(part, width - len(margin), marks[1:]):
+            joined = f"{lines[-1][1]} {piece}" if lines else ""
+            if lines and not inner and _width(draw(joined)) + len(lines[-1][0]) <= width:
+                lines[-1] = (lines[-1][0], joined)
+            else:
+                lines.append(
+                    ((margin if lines else "") + inner, piece.removeprefix(r"\qquad ").removeprefix(r"\quad "))
+                )
+    return lines
+
+
+def _width(rows: Sequence[str]) -> int:
+    return max(cell_len(row) for row in rows)
+
+
+@lru_cache(maxsize=2048)
+def one_line(tex: str) -> str:
+    """The formula in one line of Unicode, its spaces unbreakable. Raises `UnreadableLatex`."""
+    from texicode.lexer import lexer
+    from texicode.parser import parse
+
+    try:
+        return linear(parse(lexer(_prepared(tex), False), False)).strip().replace(" ", "\u00a0")
+    except _FAILURES as error:
+        raise UnreadableLatex(str(error)) from error
+
+
+def _prepared(tex: str) -> str:
+    bare = tex.replace("\\{", "").replace("\\}", "")
+    if not tex.strip() or bare.count("{") != bare.count("}") or beyond_limits(tex):
+        raise UnreadableLatex(tex)
+    scripts = _script_glyphs()
+    for pattern, replacement in _ALIASES:
+        tex = pattern.sub(replacement, tex)
+
+    def short(mark: str, text: str) -> bool:
+        row = 0 if mark == "^" else 1
+        return all(scripts.get(letter, "  ")[row] != " " for letter in _letters(text))
+
+    return spaced(tex.strip(), short)
+
+
+def _letters(text: str) -> str:
+    return text.replace("\\top ", "⊤")
+
+
+@cache
+def _script_glyphs() -> dict[str, Any]:
+    """TeXicode's table of small letters, corrected in place: {letter: [superscript, subscript]}."""
+    from texicode import arts
+
+    arts.font = arts.font_normal
+    table: dict[str, Any] = arts.unicode_scripts
+    table["⊤"] = ["ᵀ", " "]
+    for corrections in (_WRONG_LETTER, _RARE_GLYPH):
+        for letter, places in corrections.items():
+            for place in places:
+                table[letter][place] = " "
+    return table
+
+
+def _trimmed(rows: list[str]) -> tuple[str, ...]:
+    """Without empty rows above and below, and without the common margin on the left."""
+    while rows and not rows[0].strip():
+        rows = rows[1:]
+    while rows and not rows[-1].strip():
+        rows = rows[:-1]
+    if not rows:
+        raise UnreadableLatex("nothing to draw")
+    margin = min(len(row) - len(row.lstrip()) for row in rows if row.strip())
+    return tuple(row[margin:].rstrip() for row in rows)
+
 
 Node = tuple[str, tuple[str, str], list[int], list[int]]
 
@@ -189,3 +338,256 @@ _WRITERS: dict[str, _Writer] = {
     "cmd_acnt": _Line.accent,
     "cmd_bgin": _Line.environment,
 }
+
+
+# Spacing of LaTeX in a terminal, as TeX does by itself and TeXicode does not; where a formula too wide may be cut.
+#
+# Relations and binary signs get a space on both sides, `\log p` and `a, b` one in between; a base with two short
+# scripts is grouped (`x_j^2` becomes `{x_{j}}^{2}`), so that it takes one row instead of three. Nothing is spaced in
+# scripts.
+
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
+_THIN = r"\,"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+RELATIONS = _words(
+    r"= < > \le \leq \ge \geq \ne \neq \approx \equiv \sim \simeq \propto \to \rightarrow \leftarrow \gets "
+    r"\Rightarrow \Leftrightarrow \iff \in \notin \subset \subseteq \ll \gg \mapsto \cong \mid"
+)
+GAPS = _words(r"\quad \qquad")
+SIGNS = _words(r"+ - \pm \mp \odot \otimes \oplus")
+_FUNCTIONS = _words(r"\log \exp \ln \sin \cos \tan \tanh \max \min \arg \det \sup \inf \Pr \lg")
+_OPENERS = _words(r"( [ { \{ \langle \lfloor \lceil & , ; : \, \; \quad \qquad") | {r"\\"}
+_CLOSERS = _words(r") ] } \} \rangle \rfloor \rceil")
+_DEPTH = {"{": 1, "(": 1, "[": 1, "\\left": 1, "}": -1, ")": -1, "]": -1, "\\right": -1}
+_DELIMITED = re.compile(r"\\(left|right|middle|[bB]igg?[lr]?)")
+_VERBATIM = _words(r"\text \mathrm \mathbf \mathcal \mathbb \mathsf \mathtt \mathit \begin \end")
+
+
+def spaced(tex: str, short_script: Callable[[str, str], bool]) -> str:
+    """The same formula with spaces; `short_script(mark, text)`, mark ^ or _, tells what fits into one row."""
+    return "".join(_Spacer(_tokens(tex), short_script).run(scripts=False))
+
+
+def split_at(tex: str, marks: frozenset[str]) -> list[str]:
+    """The formula cut before each of `marks` (`GAPS`, `RELATIONS` or `SIGNS`) that stands outside of all brackets."""
+    parts, depth = [""], 0
+    for token in _tokens(tex):
+        if depth == 0 and token in marks and parts[-1].strip():
+            parts.append("")
+        depth += _DEPTH.get(token, 0) + token.startswith("\\begin") - token.startswith("\\end")
+        parts[-1] += f"{token} " if token.startswith("\\") else token
+    return parts
+
+
+def _tokens(tex: str) -> list[str]:
+    """Tokens without white space; the arguments of `\\text` and the like stay whole."""
+    found = _TOKEN.findall(tex)
+    tokens: list[str] = []
+    index = 0
+    while index < len(found):
+        token = _THIN if found[index] == "\\ " else found[index]
+        index += 1
+        if token in _VERBATIM:
+            while index < len(found) and found[index].isspace():
+                index += 1
+            end = _end_of_argument(found, index)
+            argument = "".join(found[index:end])
+            tokens.append(token + (argument if argument.startswith("{") else f"{{{argument}}}"))
+            index = end
+        elif not token.isspace():
+            tokens.append(token)
+    return tokens
+
+
+def _end_of_argument(tokens: Sequence[str], start: int) -> int:
+    """The index after the argument that begins at `start`: one token, or a group in braces."""
+    if start >= len(tokens) or tokens[start] != "{":
+        return min(start + 1, len(tokens))
+    depth = 0
+    for index in range(start, len(tokens)):
+        depth += {"{": 1, "}": -1}.get(tokens[index], 0)
+        if depth == 0:
+            return index + 1
+    return len(tokens)
+
+
+class _Spacer:
+    """One pass over a list of tokens; groups and scripts recurse."""
+
+    def __init__(self, tokens: Sequence[str], short_script: Callable[[str, str], bool]) -> None:
+        self.tokens = tokens
+        self.short_script = short_script
+        self.out: list[str] = []
+        self.previous = ""
+        self.at = 0
+        self.bars = 0
+
+    def run(self, scripts: bool) -> list[str]:
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token in "^_":
+                self._scripts()
+            elif token == "{":
+                self._emit("{" + "".join(self._inner(self._take(), scripts)) + "}", "}")
+            elif _DELIMITED.fullmatch(token):
+                self._delimiter(token)
+            else:
+                self.at += 1
+                self._symbol(token, scripts)
+        return self.out
+
+    def _take(self) -> Sequence[str]:
+        """The argument at this place, without its braces."""
+        start = self.at
+        self.at = _end_of_argument(self.tokens, start)
+        argument = self.tokens[start : self.at]
+        return argument[1:-1] if argument and argument[0] == "{" else argument
+
+    def _inner(self, tokens: Sequence[str], scripts: bool) -> list[str]:
+        return _Spacer(tokens, self.short_script).run(scripts)
+
+    def _emit(self, text: str, token: str) -> None:
+        self.out.append(text)
+        self.previous = token
+
+    def _delimiter(self, token: str) -> None:
+        mark = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else "."
+        self.at += 2
+        closes = token.startswith("\\right") or token.endswith("r")
+        self._emit(f"{token}{mark}", ")" if closes else "(")
+
+    def _scripts(self) -> None:
+        found: dict[str, str] = {}
+        while self.at < len(self.tokens) and self.tokens[self.at] in ("^", "_") and self.tokens[self.at] not in found:
+            mark = self.tokens[self.at]
+            self.at += 1
+            found[mark] = "".join(self._inner(self._take(), scripts=True))
+        base = self.out.pop() if self.out else "{}"
+        if len(found) == 2 and _single(base) and all(self.short_script(mark, text) for mark, text in found.items()):
+            self.out.append(f"{{{base}_{{{found['_']}}}}}^{{{found['^']}}}")
+        else:
+            self.out.append(base + "".join(f"{mark}{{{text}}}" for mark, text in found.items()))
+        if self.previous in _FUNCTIONS:
+            self._gap_before_operand()
+
+    def _symbol(self, token: str, scripts: bool) -> None:
+        text = f"{token} " if token == r"\\" or (token[0] == "\\" and token[-1].isalpha()) else token
+        binary = token in SIGNS and self._after_operand()
+        if scripts:
+            self._emit(text, token)
+        elif token in RELATIONS or binary:
+            before = _THIN if self.previous not in _OPENERS and self.previous else ""
+            self._emit(f"{before}{text}{_THIN}", token)
+        elif token in _FUNCTIONS:
+            self._emit((_THIN if self._after_operand() and self.previous not in _CLOSERS else "") + text, token)
+            self._gap_before_operand()
+        elif token == ",":
+            self._emit(f",{_THIN}", ",")
+        elif token in ("|", r"\|"):
+            self.bars += 1
+            self._emit(text, "(" if self.bars % 2 else ")")
+        else:
+            self._emit(text, token)
+
+    def _after_operand(self) -> bool:
+        return bool(self.previous) and self.previous not in _OPENERS | RELATIONS | SIGNS | _FUNCTIONS
+
+    def _gap_before_operand(self) -> None:
+        following = self.tokens[self.at] if self.at < len(self.tokens) else ""
+        operand = following[:1].isalnum() or (following[:1] == "\\" and following[1:2].isalpha())
+        if operand and not _DELIMITED.fullmatch(following) and following not in RELATIONS:
+            self.out.append(_THIN)
+
+
+def _single(base: str) -> bool:
+    """One letter, or one command that stands for a letter."""
+    return (len(base) == 1 and base.isalpha()) or bool(re.fullmatch(r"\\(?!sum|prod|int|lim)[A-Za-z]+ ", base))
+
+
+# Card text for Textual: Markdown with `$…$` and `$$…$$` formulas.
+#
+# Textual's Markdown knows no formulas, so `for_markdown` rewrites them first: an inline one becomes one line of
+# Unicode, a display one a fenced block named `formula` that `widgets/markdown_card.py` draws. `inline` does without
+# the Markdown widget: one-line texts (points, options, table cells) become a Textual `Content`.
+
+FORMULA_FENCE = "formula"
+
+_FOLD = re.compile(rf"(?<=[{FULL_WIDTH}])(?: |\n *)(?=[{FULL_WIDTH}])")
+_MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+_LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*(?![\w*])"
+    r"|\[(?P<link>[^\[\]]+)\]\([^)\s]{1,2000}\)|\\(?P<escaped>[\\*_`\[\]$])"
+)
+_STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "underline", "escaped": ""}
+
+
+def unfolded(text: str) -> str:
+    """Without hidden characters, and without the blanks that folding in YAML leaves between two Chinese ones."""
+    return _FOLD.sub("", printable(text))
+
+
+def for_markdown(text: str) -> str:
+    """Markdown that Textual can show, formulas rewritten; code is left as it is."""
+
+    def rewritten(match: re.Match[str]) -> str:
+        if match["display"] is not None:
+            return _display(match)
+        if match["inline"] is not None:
+            return _formula_in_markdown(match["inline"])
+        return match[0]
+
+    return PART.sub(rewritten, unfolded(text))
+
+
+def _display(match: re.Match[str]) -> str:
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    tex = " ".join(match["display"].split())
+    if line.lstrip().startswith("|"):
+        return _formula_in_markdown(tex)
+    start = _LINE_START.match(line)
+    indent = re.sub(r"[^\s>]", " ", start[0]) if start else ""
+    return f"\n{indent}\n{indent}```{FORMULA_FENCE}\n{indent}{tex}\n{indent}```\n{indent}\n{indent}"
+
+
+def _formula_in_markdown(tex: str) -> str:
+    try:
+        return _MARKDOWN_SIGN.sub(r"\\\1", one_line(tex))
+    except UnreadableLatex:
+        return f"`{tex}`"
+
+
+def inline(text: str) -> Content:
+    """One paragraph as Content: code, bold, emphasis and formulas; every other sign stands for itself."""
+    whole = Content("")
+    position = 0
+    text = unfolded(text)
+    for match in PART.finditer(text):
+        tex = match["inline"] if match["inline"] is not None else match["display"]
+        if tex is None:
+            continue
+        whole += _styled(text[position : match.start()]) + _formula(tex)
+        position = match.end()
+    return whole + _styled(text[position:])
+
+
+def _formula(tex: str) -> Content:
+    try:
+        return Content(one_line(" ".join(tex.split())))
+    except UnreadableLatex:
+        return Content.styled(tex, _STYLES["code"])
+
+
+def _styled(text: str) -> Content:
+    whole = Content("")
+    position = 0
+    for match in _INLINE.finditer(text):
+        kind = str(match.lastgroup)
+        whole += Content(text[position : match.start()]) + Content.styled(match[kind], _STYLES[kind])
+        position = match.end()
+    return whole + Content(text[position:])

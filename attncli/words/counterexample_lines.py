@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from attncli.domain.grade_report import ABSENT, CodeLine, Counterexample, ShownCall, ShownTensor, Value
-from attncli.domain.printable import printable
-from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
-from attncli.domain.text import Lang
+from attncli.domain.grade_report import (
+    ABSENT,
+    DIGITS,
+    CodeLine,
+    Counterexample,
+    ShownCall,
+    ShownTensor,
+    Value,
+    named_lines,
+    side_by_side,
+    value_lines,
+)
+from attncli.domain.text import Lang, printable
 from attncli.domain.text import Localised as _T
 
 Style = Literal["value", "note", "place"]

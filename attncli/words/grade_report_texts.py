@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attncli.domain.challenge import Standing
+from attncli.domain.challenge import Mistake, Standing
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.mistakes import Mistake
-from attncli.domain.printable import printable
-from attncli.domain.text import Lang
+from attncli.domain.text import Lang, printable
 from attncli.domain.text import Localised as _T
 
 STANDINGS: dict[Standing, _T] = {

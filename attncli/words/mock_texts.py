@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from attncli.domain.card import LEVELS, Level
-from attncli.domain.mock_interview import PartName
-from attncli.domain.mock_report import MissedItem, MockReport
-from attncli.domain.review_time import ANSWER_SECONDS
+from attncli.domain.log_row import ANSWER_SECONDS
+from attncli.domain.mock_interview import MissedItem, MockReport, PartName
 from attncli.domain.text import Lang, Localised
 from attncli.domain.text import Localised as _T
 from attncli.words.app_review_texts import TEXTS

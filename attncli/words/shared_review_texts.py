@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.domain.text import Localised as _T
 
 HEADINGS: dict[str, _T] = {

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, TORCH_MODULES
-from attncli.domain.challenge import Challenge
-from attncli.domain.fact_names import SixteenBits
+from attncli.domain.challenge import (
+    FORBIDDEN_EVERYWHERE,
+    IMPORTS,
+    KERNEL_IMPORTS,
+    TORCH_MODULES,
+    Challenge,
+    SixteenBits,
+)
 from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
 from attncli.domain.text import Localised as _T
 

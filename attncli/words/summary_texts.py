@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.rungs import RUNGS
+from attncli.domain.challenge import RUNGS
 from attncli.domain.text import Lang
 from attncli.domain.text import Localised as _T
 from attncli.words.grade_report_texts import STANDINGS

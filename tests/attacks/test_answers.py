@@ -18,25 +18,21 @@ import pytest
 import torch
 
 from attncli.domain.grade_report import GradeReport
-from attncli.judge.answers.callables import Callables
-from attncli.judge.answers.finding import CaseFinding
-from attncli.judge.answers.request import Request
-from attncli.judge.asking.devices import Devices, EdgeDevice
-from attncli.judge.cases.profiles import Profile, profile_of
+from attncli.judge.case import Profile, profile_of
+from attncli.judge.checks import Options
+from attncli.judge.counterexample import LARGEST, document
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.exam import Exam
-from attncli.judge.grading.options import Options
-from attncli.judge.grading.run_checks import Grading
+from attncli.judge.grade import Grading
 from attncli.judge.growth import contracts, examine_growth
 from attncli.judge.guard import Guard
 from attncli.judge.make import Recorder
-from attncli.judge.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
-from attncli.judge.reference import Observed
-from attncli.judge.submission import Budget, Failure, Submission
-from attncli.judge.telling.bounded_report import LARGEST, document
-from attncli.judge.truth.expectation import Expectation
-from attncli.sandbox.tensor_walk import tensors_in
+from attncli.judge.protocol import Request
+from attncli.judge.questions import Devices, Edge, EdgeDevice, EdgeWithGradients, Gradients, Purity, Values
+from attncli.judge.reference import Expectation, Observed
+from attncli.judge.submission import Budget, Callables, CaseFinding, Failure, Submission
+from attncli.sandbox.devices import tensors_in
 from attncli.sandbox.zygote_client import Reply
 from attncli.words.grade_report_texts import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes

@@ -14,13 +14,11 @@ from types import FrameType
 
 import pytest
 
-from attncli.bank.rules.formula_rules import formula_findings
-from attncli.export import anki_markup
-from attncli.export.formula_drawings import drawn
+from attncli.anki import exporter
+from attncli.bank.prose_rules import formula_findings
 from attncli.export.render import _parser as page_parser
-from attncli.export.sanitising import sanitised
-from attncli.tui.latex import UnreadableLatex, draw_within
-from attncli.tui.markup import for_markdown, inline
+from attncli.export.render import drawn, sanitised
+from attncli.tui.formulas import UnreadableLatex, draw_within, for_markdown, inline
 from attncli.tui.widgets.markdown import _parser as terminal_parser
 
 TEXTS = int(os.environ.get("ATTN_FORMULAS", "400"))
@@ -103,7 +101,7 @@ RENDERERS: dict[str, Callable[[str], object]] = {
     "terminal text": lambda source: terminal_parser().parse(for_markdown(source)),
     "page": lambda source: sanitised(page_parser().render(source)),
     "pdf": lambda source: drawn(sanitised(page_parser().render(source))),
-    "anki": anki_markup.block,
+    "anki": exporter.block,
     "bank check": lambda source: list(formula_findings({"en": source, "zh": source})),
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from attncli.sandbox import wire
-from attncli.sandbox.limits import memory_at_most
+from attncli.sandbox.namespaces import memory_at_most
 
 pytestmark = pytest.mark.sandbox
 

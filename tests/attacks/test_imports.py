@@ -17,18 +17,15 @@ import pytest
 from attncli import paths
 from attncli.__main__ import main
 from attncli.config import Settings
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.log_row_json import is_machine
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import LogRow, Rating, RowKind, is_machine
 from attncli.errors import UsageError
-from attncli.export.gather_summary import summarise
 from attncli.export.render import to_html
+from attncli.export.summary import summarise
 from attncli.paths import Home
 from attncli.practice import grade, record
-from attncli.practice.challenges import standings
-from attncli.practice.hint import next_hint
-from attncli.practice.log import merge_logs
-from attncli.practice.log.undo import take_back
+from attncli.practice import sync as merge_logs
+from attncli.practice.challenges import next_hint, standings
+from attncli.practice.record import take_back
 from attncli.practice.start import start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.sync import sync

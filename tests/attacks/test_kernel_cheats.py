@@ -10,8 +10,8 @@ import pytest
 from attncli.bank.loader import load_challenge
 from attncli.judge.client import GradeRequest, Judge
 from attncli.paths import bundled_impl
-from attncli.practice.challenge_documents import challenge_of
 from attncli.practice.grade import specification
+from attncli.practice.library import challenge_of
 
 pytestmark = pytest.mark.sandbox
 

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import report_document
+from attncli.domain.grade_report import GradeReport, report_document
 from attncli.judge.client import GradeRequest, Judge
-from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
-from attncli.judge.telling.bounded_report import LARGEST
+from attncli.judge.counterexample import LARGEST
+from attncli.judge.grade import MESSAGE_LENGTH
 from attncli.practice.grade import specification
 from attncli.practice.workspace import Workspace
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from attncli.bank.loader import load_challenge
-from attncli.domain.allowed_imports import IMPORTS, TORCH_MODULES
+from attncli.domain.challenge import IMPORTS, TORCH_MODULES
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.judge.answers.source_reading import reading_of
 from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.protocol import reading_of
 from attncli.paths import bundled_impl
-from attncli.practice.challenge_documents import challenge_of
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
+from attncli.practice.library import challenge_of
 from attncli.sandbox.source_reading import Rules, read_source
 from hostile_sources import LARGEST, source
 

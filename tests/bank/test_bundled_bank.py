@@ -9,12 +9,12 @@ import pytest
 
 from attncli.bank.check import Report, check
 from attncli.bank.checked_files import Surroundings
+from attncli.bank.link_rules import PlannedCard, load_planned
 from attncli.bank.loader import GLOSSARY, bank_files, load_file, load_glossary
-from attncli.bank.reading.card_texts import localised, parts_of
-from attncli.bank.reading.planned_ids import PlannedCard, load_planned
+from attncli.bank.prose_rules import localised, parts_of
 from attncli.domain.card import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
-from attncli.tui.latex import UnreadableLatex, draw
+from attncli.tui.formulas import UnreadableLatex, draw
 
 from .conftest import bundled_documents
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.reading.card_texts import localised
+from attncli.bank.prose_rules import localised
 
 from .conftest import bundled_documents
 

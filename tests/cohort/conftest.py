@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from attncli.cohort.class_folder import SubmittedFile
-from attncli.cohort.outcomes import Task
-from attncli.cohort.standards import CohortOptions, Standard
-from attncli.domain.challenge import Challenge
+from attncli.cohort.outcomes import CohortOptions, Standard, Task
+from attncli.domain.challenge import Challenge, Mistake
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
-from attncli.domain.mistakes import Mistake
 from attncli.domain.text import Localised, quoted
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest

@@ -12,17 +12,13 @@ from pathlib import Path
 import pytest
 
 from attncli.cohort.class_folder import ClassFolder, LeftOut, SubmittedFile
-from attncli.cohort.grade_class import grade_class
-from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
-from attncli.cohort.report import ClassResults, report_document
-from attncli.cohort.report_table import COLUMNS, to_csv
-from attncli.cohort.results_file import FILE, FOLDER
-from attncli.cohort.similarity import Alike
-from attncli.cohort.standards import CohortOptions, standard_of
+from attncli.cohort.grade_class import FILE, FOLDER, grade_class
+from attncli.cohort.outcomes import LONGEST_MESSAGE, CohortOptions, Outcome, kept, standard_of
+from attncli.cohort.report import COLUMNS, Alike, ClassResults, report_document, to_csv
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
 from attncli.errors import EnvironmentFailure
-from attncli.export.cohort_page import to_page
+from attncli.export.render import to_page
 from attncli.words.cohort_texts import LEFT_OUT
 
 from .conftest import RIGHT, WRONG, challenge, report_on

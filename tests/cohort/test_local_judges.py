@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.cohort import local_judges
-from attncli.cohort.local_judges import JudgeSlot, default_jobs, grade_here
+from attncli.cohort import grade_class
+from attncli.cohort.grade_class import JudgeSlot, TaskQueue, default_jobs, grade_here
 from attncli.cohort.outcomes import is_graded
-from attncli.cohort.task_queue import TaskQueue
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest
 
@@ -80,11 +79,11 @@ def test_each_judge_has_one_core_and_the_cores_are_shared_out_evenly(judge_log) 
 
 
 def test_two_classes_begin_on_different_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_judges, "_cores", lambda: [2, 3, 5])
+    monkeypatch.setattr(grade_class, "_cores", lambda: [2, 3, 5])
     firsts = []
     for process in (300, 301, 302):
         monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        firsts.append(next(local_judges._cores_in_turn()))
+        firsts.append(next(grade_class._cores_in_turn()))
     assert sorted(firsts) == [2, 3, 5]
 
 
@@ -115,7 +114,7 @@ class Stuck(FakeJudge):
 
 
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncli.cohort.local_judges.PATIENCE_LIMITS", 0.001)
+    monkeypatch.setattr("attncli.cohort.grade_class.PATIENCE_LIMITS", 0.001)
     slot = JudgeSlot(lambda: Stuck(judge_log))
     graded, said = slot.graded(task("a").standard.request(RIGHT))
     assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")

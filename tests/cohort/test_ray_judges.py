@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from attncli.cohort import ray_judges
-from attncli.cohort.grading_actor import Fitness, GradingActor
-from attncli.cohort.outcomes import kept
-from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
-from attncli.cohort.versions import versions
+from attncli.cohort.outcomes import kept, versions
+from attncli.cohort.ray_judges import ClusterOptions, Fitness, GradingActor, grade_on_cluster
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
-from attncli.sandbox.layer_probes import LAYERS
+from attncli.sandbox.policy import LAYERS
 
 from .conftest import DEADLY, report_on, task
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.cohort.grade_class import FILE, FOLDER, opened
 from attncli.cohort.outcomes import kept
-from attncli.cohort.results_file import FILE, FOLDER, opened
 from attncli.errors import UsageError
 
 from .conftest import RIGHT, WRONG, report_on, task

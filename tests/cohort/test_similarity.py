@@ -12,8 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.cohort.similarity import LEAST_CLASS, alike
-from attncli.practice.starters import starter
+from attncli.cohort.report import LEAST_CLASS, alike
+from attncli.practice.start import starter
 
 IMPL = Path(__file__).parents[2] / "impl"
 SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8")

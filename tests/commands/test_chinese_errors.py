@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.commands.session import Session
-from attncli.commands.shared.exit_code import Boundary
+from attncli.commands.session import Boundary, Session
 
 Attn = Callable[..., Any]
 SENTENCE = re.compile(r"(?:\b[A-Za-z]+[,;]? ){2}[a-z]+\b")
@@ -143,7 +142,7 @@ def test_the_end_of_the_program_is_told_in_chinese(
     home: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, error: BaseException, told: str
 ) -> None:
     monkeypatch.setenv("LANG", "zh_CN.UTF-8")
-    monkeypatch.setattr("attncli.commands.shared.exit_code.discard", lambda: None)
+    monkeypatch.setattr("attncli.commands.session.discard", lambda: None)
     session = Session()
     with Boundary(session):
         raise error

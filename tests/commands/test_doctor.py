@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox import layers_report
+from attncli.sandbox import zygote_client
 
 Attn = Callable[..., Any]
 
@@ -17,7 +17,7 @@ Attn = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        layers_report, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
+        zygote_client, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
     )
 
 

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.commands.printed.printed_report import print_report
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import report_of
-from attncli.domain.log_row_payloads import CONTROLS
-from attncli.domain.printable import hidden_in
-from attncli.practice.record_attempt import record_attempt
+from attncli.commands.grade import print_report
+from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.log_row import CONTROLS
+from attncli.domain.text import hidden_in
+from attncli.practice.grade import record_attempt
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
@@ -109,7 +108,7 @@ def test_json_keeps_what_it_escapes(attn: Attn, hostile_home: Path) -> None:
 def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it_leads(
     attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attncli.commands.show.on_terminal", lambda: True)
+    monkeypatch.setattr("attncli.commands.cards.on_terminal", lambda: True)
     shown = attn("show", "zz-01").out
     assert not set(shown) & {"\u202e", "\u2066", "\x07"} and "\x1b]" not in shown
     assert "https://evil.example/x" in shown.replace("\n", "")

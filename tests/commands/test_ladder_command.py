@@ -13,7 +13,7 @@ import pytest
 
 from attncli import paths
 from attncli.domain.grade_report import GradeReport
-from attncli.practice.record_attempt import record_attempt
+from attncli.practice.grade import record_attempt
 from attncli.practice.workspace import Workspace
 
 from .conftest import Result

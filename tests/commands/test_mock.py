@@ -10,7 +10,7 @@ import pytest
 
 from attncli.commands import plain
 from attncli.errors import JudgeFailed
-from attncli.practice.warm_judge import WarmJudge
+from attncli.practice.grade import WarmJudge
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.log_row_json import line_of
+from attncli.domain.log_row import LogRow, RowKind, line_of
 from known_memories import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
 Attn = Callable[..., Any]

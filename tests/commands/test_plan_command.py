@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from attncli import __main__ as program
-from attncli.commands.printed.printed_plan import _cut
+from attncli.commands.cards import _cut
 from attncli.commands.session import Session
-from attncli.domain.cells import cells
+from attncli.domain.text import cells
 
 from .conftest import Attn
 

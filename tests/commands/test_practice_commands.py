@@ -204,10 +204,10 @@ def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_pa
 
 
 def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncli.sandbox import layers_report
+    from attncli.sandbox import zygote_client
 
     layers = {"available": True, "layers": ["process"], "missing": {"seccomp": "not here"}, "notes": ["a note"]}
-    monkeypatch.setattr(layers_report, "describe", lambda gpu=False: layers)
+    monkeypatch.setattr(zygote_client, "describe", lambda gpu=False: layers)
     attn("answer", "att-01", "--rating", "good")
     found = attn("doctor", "--json").json
     assert found["database"]["integrity"] == "ok" and found["database"]["rows"] == 1
@@ -219,10 +219,10 @@ def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest
 def test_doctor_says_what_is_damaged_and_rebuild_mends_it(
     attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attncli.sandbox import layers_report
+    from attncli.sandbox import zygote_client
 
     monkeypatch.setattr(
-        layers_report, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
+        zygote_client, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
     )
     home.mkdir()
     (home / "progress.db").write_bytes(b"garbage")

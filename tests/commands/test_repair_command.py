@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from attncli.bank.rules.repair_rules import load_repairs
-from attncli.domain.repairs import planted
+from attncli.bank.challenge_rules import load_repairs
+from attncli.domain.challenge import planted
 
 from .test_grade_command import SDPA, attn  # noqa: F401 - a fixture
 

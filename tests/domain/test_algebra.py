@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.algebra import algebra_equal, read_formula
-from attncli.domain.arithmetic import ComputeError
+from attncli.domain.arithmetic import ComputeError, algebra_equal, read_formula
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.axis_names import named, spread
+from attncli.domain.challenge import named, spread
 
 NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
 NUMBERS = st.lists(st.integers(0, 99), max_size=6)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import Counterexample, ShownTensor
-from attncli.domain.grade_report_json import counterexample_of, report_document, report_of
+from attncli.domain.grade_report import Counterexample, ShownTensor, counterexample_of, report_document, report_of
 
 
 @pytest.mark.parametrize(

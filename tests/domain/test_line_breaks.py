@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.cells import cells
-from attncli.domain.line_breaks import wrapped
+from attncli.domain.text import cells, wrapped
 
 PIECES = [*"注意力机制节省显存KVcache，。、（）“”：；［］a b 1", "KV cache", "attn grade"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)

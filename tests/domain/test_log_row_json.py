@@ -12,12 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain import log_row_payloads, strict_json
-from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
-from attncli.domain.log_row import EARLIEST, LATEST, LogRow, RowKind
-from attncli.domain.log_row_json import checked_line, is_machine, line_of, row_of_line
-from attncli.domain.log_row_payloads import clean_source
-from attncli.domain.stored_counterexample import check_counterexample, counterexamples_of, is_counterexample
+from attncli.domain import log_row
+from attncli.domain.log_row import (
+    EARLIEST,
+    HIGHEST_WEIGHTS,
+    LATEST,
+    LOWEST_WEIGHTS,
+    LogRow,
+    RowKind,
+    check_counterexample,
+    checked_line,
+    clean_source,
+    counterexamples_of,
+    fitted,
+    is_counterexample,
+    is_machine,
+    line_of,
+    row_of_line,
+)
 
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
 plain = st.recursive(
@@ -151,7 +163,7 @@ def test_a_field_of_another_kind_is_refused_or_kept(row: LogRow, data: st.DataOb
 )
 def test_json_that_means_different_things_to_others_is_refused(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        strict_json.parse(text)
+        log_row.parse(text)
 
 
 def test_the_bounds_of_weights_are_those_of_fsrs() -> None:
@@ -172,8 +184,8 @@ def test_a_fit_that_fsrs_cannot_use_is_none(payload: Any) -> None:
 @given(st.text())
 def test_a_kept_source_has_no_control_characters(text: str) -> None:
     kept = clean_source(text)
-    assert not log_row_payloads.CONTROLS.search(kept)
-    assert kept == text or log_row_payloads.CONTROLS.search(text)
+    assert not log_row.CONTROLS.search(kept)
+    assert kept == text or log_row.CONTROLS.search(text)
 
 
 @given(counterexamples)

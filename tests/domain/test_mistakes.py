@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.mistakes import Field, fields_in, mistake_in
+from attncli.domain.challenge import Field, fields_in, mistake_in
 from attncli.domain.text import Localised
 
 WHOLE = """Divides by D − 1 (the default of torch.var): it is

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.printable import escaped, hidden_in, marked, printable
+from attncli.domain.text import escaped, hidden_in, marked, printable
 
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 # Signs of Arabic and Syriac that Unicode counts as format characters and that are drawn.

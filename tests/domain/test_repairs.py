@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.repairs import MOST_BUGS, Repair, choices, drawn, planted, spans
+from attncli.domain.challenge import MOST_BUGS, Repair, choices, drawn, planted, spans
 
 SOURCE = "def double(x):\n    if x is None:\n        return 0\n    y = x + x  # (T,)\n\n    return y\n"
 FOUR = [Repair(name, "", "") for name in ("a", "b", "c", "d", "e")]

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from attncli.domain.grade_report import ShownTensor
-from attncli.domain.tensor_grid import named_lines, number_text, side_by_side, tensor_lines, value_lines
+from attncli.domain.grade_report import ShownTensor, named_lines, number_text, side_by_side, tensor_lines, value_lines
 
 
 def tensor(shape: list[int], values: list[Any], dtype: str = "float32") -> ShownTensor:

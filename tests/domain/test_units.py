@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.arithmetic import ComputeError
-from attncli.domain.units import DIMENSIONS, convert
+from attncli.domain.arithmetic import DIMENSIONS, ComputeError, convert
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.paths import Home
-from attncli.practice.warm_judge import WarmJudge
+from attncli.practice.grade import WarmJudge
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 from random_assistant import write_bank, write_secrets

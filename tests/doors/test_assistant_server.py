@@ -17,15 +17,13 @@ from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 
 from attncli.__main__ import main
-from attncli.commands import mcp as mcp_command
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.commands import setup as mcp_command
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import LANGS
-from attncli.doors.assistant_server import ToolServer
 from attncli.paths import Home
 from attncli.practice.assistant import AssistantSitting
 from attncli.practice.workspace import Workspace
-from attncli.servers.mcp import TOOLS
+from attncli.servers.mcp import TOOLS, ToolServer
 from random_assistant import RandomAssistant, assert_no_leak
 
 from .conftest import InstantGrader, OpenSecrets

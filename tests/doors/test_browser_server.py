@@ -22,8 +22,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from attncli.__main__ import main
-from attncli.doors.app_process import AppProcess
-from attncli.servers.browser import EMPTY, MOST_STRANGERS, MOST_VISITORS, BrowserServer, policy
+from attncli.servers.browser import EMPTY, MOST_STRANGERS, MOST_VISITORS, AppProcess, BrowserServer, policy
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -198,7 +197,7 @@ async def test_an_app_that_fails_says_why_in_its_page() -> None:
 
 
 async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncli.doors.app_process.SECONDS_TO_LEAVE", 0.1)
+    monkeypatch.setattr("attncli.servers.browser.SECONDS_TO_LEAVE", 0.1)
     app = await AppProcess.start(STUBBORN, 80, 24)
     assert await app.stop() == ""
     assert [drawn async for drawn in app.drawn()] == []
@@ -329,7 +328,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_an_app_whose_page_is_gone_does_not_stay(tmp_path: Path) -> None:
-    from attncli.tui.terminal import WEB_DRIVER
+    from attncli.tui.app import WEB_DRIVER
 
     environment = {**os.environ, "TEXTUAL_DRIVER": WEB_DRIVER}
     app = subprocess.Popen(

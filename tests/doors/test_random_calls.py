@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from attncli.domain.card import KINDS
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import AttnError, UsageError
-from attncli.practice import assistant_coding, grade, record
+from attncli.practice import assistant, grade, record
 from attncli.practice.assistant import AssistantSitting
-from attncli.practice.hint import next_hint
+from attncli.practice.challenges import next_hint
 from attncli.practice.review import ReviewSitting
 from attncli.practice.start import start_challenge
 from attncli.practice.workspace import Workspace
@@ -122,8 +121,8 @@ class Play:
         return document
 
     def _graded(self, challenge: str, **how: Any) -> dict[str, Any]:
-        request = assistant_coding.submission(self.tutor.workspace, challenge, **how)
-        document = assistant_coding.settled(self.tutor.workspace, request, self.grader.grade(request))
+        request = assistant.submission(self.tutor.workspace, challenge, **how)
+        document = assistant.settled(self.tutor.workspace, request, self.grader.grade(request))
         filename = request.filename.replace(str(self.tutor.workspace.home.root), str(self.mirror.workspace.home.root))
         self.mirror.graded(request.spec["id"], request.source, filename, how.get("rung"))
         return document
@@ -168,6 +167,6 @@ def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
 def test_a_challenges_own_files_are_not_graded(open_secrets: OpenSecrets, small_impl: Path) -> None:
     workspace = open_secrets("assistant")
     with pytest.raises(UsageError, match="belongs to a challenge"):
-        assistant_coding.submission(
+        assistant.submission(
             workspace, "double", file=str(small_impl / "basics" / "double" / "wrong" / ".." / "reference.py")
         )

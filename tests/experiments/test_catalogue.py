@@ -6,7 +6,7 @@ import pytest
 
 from attncli.domain.text import Localised
 from attncli.errors import ExperimentFailed, NotFound
-from attncli.experiments.catalogue import catalogue, find
+from attncli.experiments.runner import catalogue, find
 
 from .conftest import MakeExperiment
 

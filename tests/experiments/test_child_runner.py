@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import ExperimentFailed
-from attncli.experiments.catalogue import find
-from attncli.experiments.results import SeedOutcome
-from attncli.experiments.runner import ChildRun
+from attncli.experiments.runner import ChildRun, SeedOutcome, find
 
 from .conftest import MakeExperiment
 

@@ -10,12 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attncli.domain.cells import cells
-from attncli.domain.text import LANGS
-from attncli.experiments.plot_axes import axis, bar_axis, number
-from attncli.experiments.plots import svg
-from attncli.experiments.results import Plot, outcome_of
-from attncli.experiments.terminal_plot import drawn
+from attncli.domain.text import LANGS, cells
+from attncli.experiments.plots import axis, bar_axis, drawn, number, svg
+from attncli.experiments.runner import Plot, outcome_of
 
 from .test_results import GOOD, both
 

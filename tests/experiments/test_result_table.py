@@ -7,10 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.cells import cells
-from attncli.domain.line_breaks import wrapped
-from attncli.experiments.result_table import shown, table
-from attncli.experiments.results import outcome_of
+from attncli.domain.text import cells, wrapped
+from attncli.experiments.plots import shown, table
+from attncli.experiments.runner import outcome_of
 
 from .test_results import GOOD
 

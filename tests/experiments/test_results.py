@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.errors import ExperimentFailed
-from attncli.experiments.results import SeedOutcome, outcome_of
+from attncli.experiments.runner import SeedOutcome, outcome_of
 
 
 def both(text: str) -> dict[str, str]:

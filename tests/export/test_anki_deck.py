@@ -12,17 +12,13 @@ from typing import Any
 
 import pytest
 
+from attncli.anki.exporter import FIELDS, block, code, export_deck, inline
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import LANGS
 from attncli.errors import NotFound, NothingFound
-from attncli.export.anki_deck import export_deck
-from attncli.export.anki_markup import block, code, inline
-from attncli.export.anki_note_type import FIELDS
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.workspace import Workspace
 
 DAY = timedelta(days=1)
@@ -139,7 +135,7 @@ def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any
     for days, rating in ((40, Rating.GOOD), (37, Rating.GOOD), (30, Rating.AGAIN), (29, Rating.EASY)):
         record.answer(workspace, "att-01", rating, clock() - days * DAY, details={"elapsed_ms": 4321})
     record.answer(workspace, "att-02", Rating.GOOD)
-    hold.hold(workspace, RowKind.SUSPEND, "att-03")
+    record.hold(workspace, RowKind.SUSPEND, "att-03")
     done = export(workspace, tmp_path / "deck.apkg").package
     assert (done.cards, done.reviewed, done.reviews) == (6, 2, 5)
     take_in(collection, tmp_path / "deck.apkg")
@@ -229,7 +225,7 @@ def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
     """Day 0 of the package begins where the learner's study day did, in the learner's zone."""
     from zoneinfo import ZoneInfo
 
-    from attncli.memory.study_days import StudyCalendar
+    from attncli.memory.scheduler import StudyCalendar
 
     workspace.calendar = StudyCalendar(zone=ZoneInfo(zone))
     record.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)

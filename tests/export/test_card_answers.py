@@ -11,10 +11,8 @@ from markdown_it import MarkdownIt
 from attncli import paths
 from attncli.domain.card import KINDS
 from attncli.domain.text import LANGS
-from attncli.export.card_answers import answer, question
-from attncli.export.summary_phrases import asked
-from attncli.practice.cards.marking import mark_ordering, right_order
-from attncli.practice.cards.worked_number import worked
+from attncli.export.summary import answer, asked, question
+from attncli.practice.marking import mark_ordering, right_order, worked
 from attncli.practice.workspace import Workspace
 
 

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from attncli.config import Settings
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang
-from attncli.export.gather_summary import summarise
-from attncli.export.render import to_html
-from attncli.export.summary_markdown import to_markdown
+from attncli.export.render import to_html, to_markdown
+from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.mock import MockInterview
+from attncli.practice.mock import MockInterview, MockWish
 from attncli.practice.record import answer
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
@@ -59,7 +57,7 @@ def test_a_point_that_was_missed_in_an_interview_is_one_to_work_on(held: Workspa
 
 
 def test_without_an_interview_nothing_is_told(held: Workspace) -> None:
-    from attncli.practice.log.undo import take_back
+    from attncli.practice.record import take_back
 
     take_back(held)
     take_back(held)

@@ -13,9 +13,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.bank.reading.card_texts import parts_of
-from attncli.export.render import _formula, _parser
-from attncli.export.sanitising import ATTRIBUTES, sanitised
+from attncli.bank.prose_rules import parts_of
+from attncli.export.render import ATTRIBUTES, _formula, _parser, sanitised
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "quizbank").glob("*.yaml")), *sorted((ROOT / "impl").glob("*/*/challenge.yaml"))]

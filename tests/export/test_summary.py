@@ -11,13 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.rating import Rating
-from attncli.export.gather_summary import summarise
-from attncli.export.markdown_writing import code_span, fence
-from attncli.export.render import to_html
-from attncli.export.summary_markdown import to_markdown
+from attncli.domain.log_row import Rating
+from attncli.export.render import to_html, to_markdown
+from attncli.export.summary import code_span, fence, summarise
 from attncli.practice import record
-from attncli.practice.record_attempt import record_attempt
+from attncli.practice.grade import record_attempt
 from attncli.practice.start import start_challenge
 from attncli.words.summary_texts import LABELS
 
@@ -213,7 +211,7 @@ def test_a_percent_sign_never_leaves_its_number(workspace):
 
 
 def test_pages_break_where_a_part_ends():
-    from attncli.export.summary_phrases import environment
+    from attncli.export.summary import environment
 
     style = environment(autoescape=True).get_template("summary.css").render()
     assert "@media print" in style and "@page" in style

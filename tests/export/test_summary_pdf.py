@@ -13,15 +13,12 @@ from pypdf import PdfReader
 
 from attncli import paths
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import EnvironmentFailure
-from attncli.export.formula_drawings import drawn
-from attncli.export.gather_summary import summarise
-from attncli.export.render import _formula
-from attncli.export.sanitising import sanitised
-from attncli.export.summary_pdf import to_pdf
+from attncli.export.render import _formula, drawn, sanitised, to_pdf
+from attncli.export.summary import summarise
 from attncli.practice import record
-from attncli.practice.record_attempt import record_attempt
+from attncli.practice.grade import record_attempt
 
 from .conftest import NOW
 
@@ -115,7 +112,7 @@ def test_a_character_that_no_font_has_is_an_error_that_names_it(workspace):
 
 
 def test_a_chinese_character_without_a_font_names_the_package_of_chinese_fonts():
-    from attncli.export.summary_pdf import _without_font
+    from attncli.export.render import _without_font
 
     assert "fonts-noto-cjk" in _without_font({"面", "试"})
     assert "U+9762" in _without_font({"面"})

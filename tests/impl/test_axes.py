@@ -15,16 +15,13 @@ import pytest
 import yaml
 from torch import Tensor
 
-from attncli.judge.case import Case
-from attncli.judge.cases.edge_cases import edge_functions
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.challenge import Folder
+from attncli.judge.case import Case, profile_of
+from attncli.judge.challenge import Demands, Folder, edge_functions, named_arguments
 from attncli.judge.compare import leaves
 from attncli.judge.drawing import fixed_draw
+from attncli.judge.exam import drawn
 from attncli.judge.make import Recorder
 from attncli.judge.reference import as_given, run_reference
-from attncli.judge.searching.streams import drawn
-from attncli.judge.truth.demands import Demands, named_arguments
 
 from .conftest import IMPL
 

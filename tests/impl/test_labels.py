@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.judge.cases.edge_cases import edge_functions, labels_in_chinese
-from attncli.judge.challenge import Folder
+from attncli.judge.challenge import Folder, edge_functions, labels_in_chinese
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))
 

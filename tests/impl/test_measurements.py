@@ -8,7 +8,7 @@ import pytest
 
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
-from attncli.judge.truth.expectation import Expectation
+from attncli.judge.reference import Expectation
 from attncli.sandbox.compiler import postpone_compiler
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))

@@ -16,7 +16,7 @@ from attncli.errors import JudgeFailed
 from attncli.judge import challenge, verify
 from attncli.judge import server as served
 from attncli.judge.server import Server
-from attncli.sandbox.placement import CPU, ELSEWHERE
+from attncli.sandbox.devices import CPU, ELSEWHERE
 from attncli.sandbox.policy import CPU as CPU_POLICY
 from attncli.sandbox.policy import CUDA_KERNELS, WorkerPolicy
 from in_process import InProcessWorker, check

@@ -14,7 +14,7 @@ import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
 from attncli.judge.client import GradeRequest, Judge
-from attncli.sandbox import namespaces, start_process
+from attncli.sandbox import namespaces, zygote_client
 from in_process import REFERENCE, SPEC, write_challenge
 
 pytestmark = pytest.mark.sandbox
@@ -117,7 +117,7 @@ def _state(pid: int) -> str:
 
 def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path):
     with (tmp_path / "log").open("w+b") as log:
-        process = start_process.launch(sys.executable, ["judge"], log, stdin=-1, stdout=-1)
+        process = zygote_client.launch(sys.executable, ["judge"], log, stdin=-1, stdout=-1)
         process.communicate(b"", timeout=30)
     assert process.returncode == 0
 

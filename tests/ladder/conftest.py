@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.ladder.blame import Engines
-from attncli.ladder.engine import Files
-from attncli.ladder.pieces import BY_ID
+from attncli.ladder.engine import BY_ID, Engines, Files
 from attncli.sandbox.zygote_client import ZygoteClient
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,7 @@ import random
 
 import pytest
 
-from attncli.ladder.blame import Engines, climb
-from attncli.ladder.engine import DAY
-from attncli.ladder.pieces import BY_ID, PIECES
+from attncli.ladder.engine import BY_ID, DAY, PIECES, Engines, climb
 from attncli.words.ladder_texts import PARTS, PLACES, ROLES
 
 from .conftest import right_names, submission, wrong_names

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.ladder.comparing import agree, difference
-from attncli.ladder.engine import Entry, Part, Stop
+from attncli.ladder.engine import Entry, Part, Stop, agree, difference
 
 FINITE = st.floats(-1e6, 1e6)
 

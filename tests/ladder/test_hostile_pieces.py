@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.ladder.blame import Engines, climb
-from attncli.ladder.climb_report import where
+from attncli.ladder.engine import Engines, climb, where
 
 from .conftest import submission
 

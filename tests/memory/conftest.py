@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from attncli.config import SCHEDULING_KEYS, Settings
-from attncli.memory.schedule_policy import SchedulePolicy
+from attncli.memory.scheduler import SchedulePolicy
 
 
 def policy(**changes: Any) -> SchedulePolicy:

@@ -9,14 +9,9 @@ from datetime import UTC, datetime, timedelta
 import fsrs
 import pytest
 
-from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.log_row import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, LogRow, Rating, RowKind, Schedule
 from attncli.memory.replay import fold_reviews
-from attncli.memory.schedule_policy import SchedulePolicy
-from attncli.memory.scheduler import Scheduler
-from attncli.memory.study_days import StudyCalendar
+from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
 
 from .conftest import policy
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.memory.annotations import Annotation, fold_annotation
+from attncli.memory.replay import Annotation, fold_annotation
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 TAGS = st.sampled_from(["flag", "hard", "面试"])

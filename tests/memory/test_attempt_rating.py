@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.memory.attempt_rating import fold_attempts, solved_reviews, standing_of
+from attncli.domain.log_row import LogRow, Rating, RowKind
+from attncli.memory.replay import fold_attempts, solved_reviews, standing_of
 from attncli.memory.scheduler import Scheduler
 
 from .conftest import policy

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from attncli.domain.rating import Rating
-from attncli.memory.fit_effects import MOST_CARDS, first_intervals, workload
+from attncli.domain.log_row import Rating
+from attncli.memory.optimizer import MOST_CARDS, first_intervals, workload
 from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
 from .conftest import policy

@@ -12,7 +12,7 @@ import fsrs
 import fsrs_rs_python
 import pytest
 
-from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
+from attncli.domain.log_row import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
 from attncli.errors import EnvironmentFailure, NothingFound
 from attncli.memory import optimizer
 from attncli.memory.optimizer import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews

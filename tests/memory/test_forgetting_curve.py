@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.forgetting_curve import retrievability
+from attncli.memory.scheduler import retrievability
 
 
 @given(st.floats(0.001, 1e5), st.floats(0.1, 0.8))

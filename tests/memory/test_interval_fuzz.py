@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.interval_fuzz import fuzz_range, fuzzed_days
+from attncli.memory.scheduler import fuzz_range, fuzzed_days
 
 MOST = 36_500
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attncli.memory.last_pass import LONGEST_PASS_DAYS, new_cards_in, pass_days
+from attncli.memory.queue_order import LONGEST_PASS_DAYS, new_cards_in, pass_days
 
 
 @given(st.floats(0, 1e6), st.floats(-1, 1e5))

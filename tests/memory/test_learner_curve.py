@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.forgetting_curve import retrievability
-from attncli.memory.learner_curve import Curve, Trial, likely, middle, weigh
-from attncli.memory.schedule_policy import DEFAULT_DECAY
+from attncli.memory.forecast import Curve, Trial, likely, middle, weigh
+from attncli.memory.scheduler import DEFAULT_DECAY, retrievability
 
 trials = st.lists(st.builds(Trial, st.floats(0.001, 500), st.integers(1, 400), st.booleans()), max_size=60)
 

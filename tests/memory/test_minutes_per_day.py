@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.minutes_per_day import DayMinutes, Studied
-from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS
+from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, DayMinutes, Studied
 
 studied = st.builds(Studied, st.integers(0, 500), st.floats(0, 50_000))
 rooms = st.builds(

@@ -8,10 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.forecast import Reach, expected_recall, play_through, scenarios, sees_all, thirds, thirds_as_now
-from attncli.memory.learner_curve import likely, middle, weigh
-from attncli.memory.plan_day import KEPT_RECALL, Item, Outlook, study_order
-from attncli.memory.stability import StabilityGrowth
+from attncli.memory.forecast import (
+    KEPT_RECALL,
+    Item,
+    Outlook,
+    Reach,
+    StabilityGrowth,
+    expected_recall,
+    likely,
+    middle,
+    play_through,
+    scenarios,
+    sees_all,
+    study_order,
+    thirds,
+    thirds_as_now,
+    weigh,
+)
 
 TODAY, INTERVIEW = 1000, 1014
 CURVES = likely(weigh([]))

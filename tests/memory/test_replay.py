@@ -8,12 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, in_order, is_leech, standing_reviews
-from attncli.memory.scheduler import Scheduler
-from attncli.memory.study_days import StudyCalendar
+from attncli.memory.scheduler import Scheduler, StudyCalendar
 
 from .conftest import policy
 

@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule, State
-from attncli.memory.schedule_policy import SchedulePolicy
-from attncli.memory.scheduler import Scheduler
-from attncli.memory.study_days import StudyCalendar
+from attncli.domain.log_row import Rating, Schedule, State
+from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
 
 from .conftest import policy
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, StabilityGrowth
+from attncli.memory.forecast import FIRST_RATINGS, PUBLISHED, StabilityGrowth
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)

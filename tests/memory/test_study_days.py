@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attncli.memory.study_days import StudyCalendar
+from attncli.memory.scheduler import StudyCalendar
 from clock_changes import near_changes, starts
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "Pacific/Apia"]

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.config import WEEKDAYS
-from attncli.domain.rating import Rating
-from attncli.memory.study_days import StudyCalendar
+from attncli.domain.log_row import Rating
+from attncli.memory.scheduler import StudyCalendar
 from attncli.practice import record
 from attncli.practice.plan import interview_of, make_plan
 from attncli.practice.queue import due_counts

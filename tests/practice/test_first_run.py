@@ -7,12 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from attncli.config import load
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import ConfigInvalid
 from attncli.practice import record
-from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again, is_first_run
-from attncli.practice.settings import kept_settings
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import QUESTIONS, Workspace, answer, do_not_ask_again, is_first_run, kept_settings
 
 Open = Callable[..., Workspace]
 

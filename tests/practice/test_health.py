@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from attncli import __version__
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.paths import Home
 from attncli.practice import doctor, record
-from attncli.practice.daily_backup import newest_copy
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import Workspace, newest_copy
 
 Open = Callable[..., Workspace]
 

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from attncli import config
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
-from attncli.memory.time_per_card import LEARN_SECONDS
+from attncli.domain.log_row import Rating, RowKind
+from attncli.memory.queue_order import LEARN_SECONDS
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.queue import DueCounts, due_counts
 from attncli.practice.review import ReviewSitting
 from attncli.practice.today import Pace, Reason, Standstill, standstill
@@ -75,7 +73,7 @@ def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: 
 def test_everything_put_away(open_workspace: Open, kind: RowKind, reason: Reason) -> None:
     workspace = open_workspace()
     for card in every_card(workspace):
-        hold.hold(workspace, kind, card)
+        record.hold(workspace, kind, card)
     found = standstill(workspace)
     assert due_counts(workspace).due == 0 and found.reason == reason
     assert found.next_at == (workspace.moment().day_end if kind is RowKind.BURY else None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.sandbox.captured_output import KEPT_BYTES, LIMIT_BYTES, Printed, clean, split_fatal_error
+from attncli.sandbox.worker_process import KEPT_BYTES, LIMIT_BYTES, Printed, clean, split_fatal_error
 
 
 @pytest.mark.parametrize(

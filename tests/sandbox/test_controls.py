@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.sandbox import tensor_table
+from attncli.sandbox import values
 from attncli.sandbox.zygote_client import Reply, Worker
 
 from .conftest import SECONDS, Grade, verdict
@@ -79,12 +79,12 @@ def test_a_call_takes_tensors_and_gives_tensors(worker: Worker) -> None:
     header = {
         "op": "run",
         "steps": [{"op": "call", "name": "f", "args": [["t", 0]]}],
-        "tensors": [tensor_table.describe_tensor(x)],
+        "tensors": [values.describe_tensor(x)],
     }
     for _ in range(3):
-        reply = worker.request(header, [tensor_table.bytes_of(x)], SECONDS)
+        reply = worker.request(header, [values.bytes_of(x)], SECONDS)
         assert isinstance(reply, Reply)
-        (result,) = tensor_table.read_table(reply.header["tensors"], reply.payload)
+        (result,) = values.read_table(reply.header["tensors"], reply.payload)
         assert torch.equal(result, x * 2)
 
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from attncli.sandbox.endings import CHANNEL_LOST, OUT_OF_MEMORY, classify
+from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY, classify
 
 
 @pytest.mark.parametrize(

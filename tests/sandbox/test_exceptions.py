@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox.exceptions import FRAMES_KEPT, TEXT_LIMIT, ExceptionGuard, report
+from attncli.sandbox.worker import FRAMES_KEPT, TEXT_LIMIT, ExceptionGuard, report
 
 FILENAME = "learners.py"
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.sandbox.grants import Installation
-from attncli.sandbox.landlock import outside
+from attncli.sandbox.landlock import Installation, outside
 
 names = st.sampled_from("abc")
 places = st.lists(st.lists(names, min_size=1, max_size=3).map("/".join), max_size=6)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attncli.sandbox.kernel_memory import GAP_BYTES, KernelFault, LaunchMemory
+from attncli.sandbox.kernels import GAP_BYTES, KernelFault, LaunchMemory
 
 SIZE = 4
 

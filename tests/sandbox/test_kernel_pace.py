@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox.kernel_pace import quicken
+from attncli.sandbox.kernels import quicken
 
 interpreter = pytest.importorskip("triton.runtime.interpreter")
 tl = pytest.importorskip("triton.language")
@@ -124,7 +124,7 @@ DESCRIBED = """
 import sys
 import triton.language as tl
 from triton.runtime import interpreter
-from attncli.sandbox.kernel_pace import quicken
+from attncli.sandbox.kernels import quicken
 
 def described(one):
     block = tl.block_type(one, [2, tl.constexpr(8)])

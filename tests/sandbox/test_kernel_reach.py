@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.sandbox.kernel_reach import refuse_outsiders
+from attncli.sandbox.kernels import refuse_outsiders
 
 triton = pytest.importorskip("triton")
 tl = pytest.importorskip("triton.language")

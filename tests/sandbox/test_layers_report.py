@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from attncli.sandbox import landlock
-from attncli.sandbox.layer_probes import LAYERS
-from attncli.sandbox.layers_report import describe
-from attncli.sandbox.zygote_client import ZygoteClient
+from attncli.sandbox.policy import LAYERS
+from attncli.sandbox.zygote_client import ZygoteClient, describe
 from tests.sandbox.test_layer_probes import FINDINGS
 
 pytestmark = pytest.mark.sandbox

@@ -6,31 +6,29 @@ import pytest
 import torch
 from torch import Tensor
 
-from attncli.sandbox import placement
-from attncli.sandbox.devices import Elsewhere
-from attncli.sandbox.placement import CPU, CUDA, ELSEWHERE
-from attncli.sandbox.tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
-from attncli.sandbox.tensor_walk import MAX_DEPTH
+from attncli.sandbox import devices
+from attncli.sandbox.devices import CPU, CUDA, ELSEWHERE, MAX_DEPTH, Elsewhere
+from attncli.sandbox.values import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
 def test_what_is_placed_comes_home_to_the_bit(dtype: torch.dtype) -> None:
     tensor = torch.arange(24).reshape(2, 3, 4).to(dtype)
-    there = placement.placed(tensor, ELSEWHERE)
-    assert placement.place_of(there) == ELSEWHERE and placement.place_of(tensor) == CPU
-    assert bytes_of(placement.home(there)) == bytes_of(tensor) == bytes_of(there)
+    there = devices.placed(tensor, ELSEWHERE)
+    assert devices.place_of(there) == ELSEWHERE and devices.place_of(tensor) == CPU
+    assert bytes_of(devices.home(there)) == bytes_of(tensor) == bytes_of(there)
 
 
 @pytest.mark.parametrize(
     "tensor", [torch.ones(2, 3).T, torch.ones(1, 3).expand(2, 3), torch.ones(2, 7)[:, :-1:2]], ids=str
 )
 def test_the_layout_is_kept(tensor: Tensor) -> None:
-    there = placement.placed(tensor, ELSEWHERE)
+    there = devices.placed(tensor, ELSEWHERE)
     assert (there.shape, there.stride(), there.storage_offset()) == (tensor.shape, tensor.stride(), 0)
 
 
 def test_a_tensor_says_where_it_was_and_its_values_cross() -> None:
-    there = placement.placed(torch.tensor([1.0, 2.0]), ELSEWHERE)
+    there = devices.placed(torch.tensor([1.0, 2.0]), ELSEWHERE)
     entry = describe_tensor(there)
     assert entry == {"dtype": "float32", "shape": [2], "on": "elsewhere", "nbytes": 8}
     (read,) = read_table([entry], memoryview(bytes_of(there)))
@@ -38,7 +36,7 @@ def test_a_tensor_says_where_it_was_and_its_values_cross() -> None:
 
 
 def test_without_values_the_form_alone_crosses() -> None:
-    entry = describe_tensor(placement.placed(torch.ones(2, 3), ELSEWHERE), values=False)
+    entry = describe_tensor(devices.placed(torch.ones(2, 3), ELSEWHERE), values=False)
     assert entry == {"dtype": "float32", "shape": [2, 3], "device": "meta", "nbytes": 0}
     assert describe_tensor(torch.empty(2, 3, device="meta")) == entry
 
@@ -57,36 +55,36 @@ def test_a_function_of_the_cpu_is_called_across() -> None:
         seen.append(x.device.type)
         return x + extra["bias"], 7
 
-    x, bias = (placement.placed(torch.ones(2), ELSEWHERE) for _ in range(2))
-    result, number = placement.across(model, ELSEWHERE)(x, {"bias": bias})
+    x, bias = (devices.placed(torch.ones(2), ELSEWHERE) for _ in range(2))
+    result, number = devices.across(model, ELSEWHERE)(x, {"bias": bias})
     assert seen == ["cpu"] and number == 7
-    assert type(result) is Elsewhere and placement.home(result).tolist() == [2.0, 2.0]
+    assert type(result) is Elsewhere and devices.home(result).tolist() == [2.0, 2.0]
 
 
 def test_nested_results_come_home_and_anything_else_stays() -> None:
-    there = placement.placed(torch.ones(1), ELSEWHERE)
+    there = devices.placed(torch.ones(1), ELSEWHERE)
     marker = object()
-    home = placement.brought_home({"a": [there, (there, marker)], "n": 3})
+    home = devices.brought_home({"a": [there, (there, marker)], "n": 3})
     assert home["a"][0].tolist() == [1.0] and home["a"][1][1] is marker and home["n"] == 3
 
 
 def test_an_operation_in_place_changes_the_shape_there() -> None:
-    x = placement.placed(torch.ones(1, 3), ELSEWHERE)
-    with placement.beside(ELSEWHERE):
+    x = devices.placed(torch.ones(1, 3), ELSEWHERE)
+    with devices.beside(ELSEWHERE):
         x.squeeze_(0)
         assert x.shape == (3,)
-        assert placement.home(x @ placement.placed(torch.ones(3, 2), ELSEWHERE)).tolist() == [3.0, 3.0]
+        assert devices.home(x @ devices.placed(torch.ones(3, 2), ELSEWHERE)).tolist() == [3.0, 3.0]
 
 
 def test_torch_calls_the_devices_by_its_own_names() -> None:
-    assert [placement.torch_name(name) for name in (CPU, CUDA, ELSEWHERE)] == ["cpu", "cuda", "meta"]
+    assert [devices.torch_name(name) for name in (CPU, CUDA, ELSEWHERE)] == ["cpu", "cuda", "meta"]
 
 
 def test_gradients_are_taken_there() -> None:
-    x = placement.as_leaf(placement.placed(torch.tensor([1.0, 2.0]), ELSEWHERE))
-    with placement.beside(ELSEWHERE):
+    x = devices.as_leaf(devices.placed(torch.tensor([1.0, 2.0]), ELSEWHERE))
+    with devices.beside(ELSEWHERE):
         (gradient,) = torch.autograd.grad((x * x).sum(), [x])
-    assert placement.place_of(gradient) == ELSEWHERE and placement.home(gradient).tolist() == [2.0, 4.0]
+    assert devices.place_of(gradient) == ELSEWHERE and devices.home(gradient).tolist() == [2.0, 4.0]
 
 
 def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_result_goes_back(
@@ -94,14 +92,14 @@ def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_resul
 ) -> None:
     """As on a GPU, where another device plays it: what is nested as deeply as may cross is brought home too."""
     moved: list[str] = []
-    monkeypatch.setattr(placement, "home", lambda tensor: moved.append("home") or tensor)
-    monkeypatch.setattr(placement, "placed", lambda tensor, device: moved.append(device) or tensor)
+    monkeypatch.setattr(devices, "home", lambda tensor: moved.append("home") or tensor)
+    monkeypatch.setattr(devices, "placed", lambda tensor, device: moved.append(device) or tensor)
     deep: object = torch.ones(1)
     for _ in range(MAX_DEPTH + 1):
         deep = [deep]
-    result = placement.across(lambda nested, scale: {"a": (torch.ones(1), scale)}, "cpu")(deep, scale=torch.ones(1))
+    result = devices.across(lambda nested, scale: {"a": (torch.ones(1), scale)}, "cpu")(deep, scale=torch.ones(1))
     assert moved == ["home", "home", "cpu", "cpu"] and list(result) == ["a"]
-    assert placement.across(lambda: torch.ones(1), "cpu")().tolist() == [1.0] and len(moved) == 4
+    assert devices.across(lambda: torch.ones(1), "cpu")().tolist() == [1.0] and len(moved) == 4
 
 
 class Events:
@@ -134,7 +132,7 @@ def test_the_clock_of_a_gpu_counts_what_was_left_to_other_streams_and_nothing_fr
     monkeypatch.setattr(torch.cuda, "Event", Events)
     monkeypatch.setattr(torch.cuda, "synchronize", Events.wait_for_all)
     Events.waiting_ms = 40.0
-    with placement.DeviceClock(CUDA) as clock:
+    with devices.DeviceClock(CUDA) as clock:
         Events.now_ms += 1.5
         Events.waiting_ms = 2.25
     assert clock.microseconds() == 3750

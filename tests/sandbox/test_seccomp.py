@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attncli.sandbox import seccomp
 from attncli.sandbox.policy import WorkerPolicy
-from attncli.sandbox.syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
+from attncli.sandbox.seccomp import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2

@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, KERNEL_NAMES, TORCH_MODULES
+from attncli.domain.challenge import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, KERNEL_NAMES, TORCH_MODULES
 from attncli.sandbox.source_reading import Rules, Scan, parse, read_source
 
 EVERYWHERE = [name for names in FORBIDDEN_EVERYWHERE.values() for name in names]

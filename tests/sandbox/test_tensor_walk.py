@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.sandbox.tensor_walk import MAX_DEPTH, Walk, tensors_in, with_each
+from attncli.sandbox.devices import MAX_DEPTH, Walk, tensors_in, with_each
 
 ONE, TWO = torch.ones(1), torch.full((1,), 2.0)
 

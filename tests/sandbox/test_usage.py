@@ -14,11 +14,11 @@ import time
 import pytest
 
 from attncli.sandbox import namespaces
-from attncli.sandbox.endings import classify
-from attncli.sandbox.limits import Usage, usage
+from attncli.sandbox.namespaces import Usage, usage
 from attncli.sandbox.policy import CPU
-from attncli.sandbox.usage import _excess, used_below
+from attncli.sandbox.wire import classify
 from attncli.sandbox.worker_process import _INVOKES_OVERTIME
+from attncli.sandbox.zygote import _excess, used_below
 from attncli.sandbox.zygote_client import Worker
 
 from .conftest import Grade, verdict

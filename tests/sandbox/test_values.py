@@ -10,12 +10,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.judge.answers.callables import Callables
-from attncli.judge.case import Case
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Case, Profile
 from attncli.judge.guard import Guard
-from attncli.sandbox.tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
-from attncli.sandbox.values import Environment, Opaque, Packer, resolve
+from attncli.judge.submission import Callables
+from attncli.sandbox.values import (
+    DTYPES,
+    Environment,
+    Opaque,
+    Packer,
+    TreeError,
+    bytes_of,
+    describe_tensor,
+    read_table,
+    resolve,
+)
 
 scalars = st.one_of(
     st.none(),

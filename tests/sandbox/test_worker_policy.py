@@ -11,9 +11,9 @@ from dataclasses import fields, replace
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import limits, namespaces, policy, seccomp, start_process, worker
+from attncli.sandbox import namespaces, policy, seccomp, worker, zygote_client
 from attncli.sandbox.policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
-from attncli.sandbox.syscall_numbers import NUMBERS
+from attncli.sandbox.seccomp import NUMBERS
 from attncli.sandbox.zygote_client import Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, descendants, gone, verdict, zygote_pid
@@ -64,15 +64,17 @@ def test_the_limits_for_a_gpu_leave_out_memory_and_nothing_else(monkeypatch: pyt
 
 def _limits(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> dict[str, int]:
     """The limits that are set, by name; those of memory and files in MiB."""
-    names = {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "DATA AS STACK CORE FSIZE MEMLOCK".split()}
-    names |= {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "NOFILE CPU NPROC".split()}
+    names = {
+        getattr(namespaces.resource, f"RLIMIT_{name}"): name for name in "DATA AS STACK CORE FSIZE MEMLOCK".split()
+    }
+    names |= {getattr(namespaces.resource, f"RLIMIT_{name}"): name for name in "NOFILE CPU NPROC".split()}
     found: dict[str, int] = {}
-    monkeypatch.setattr(limits, "private_bytes", lambda: 0)
-    monkeypatch.setattr(limits, "address_bytes", lambda: 0)
-    monkeypatch.setattr(limits, "_stack_bytes", lambda: limits.STACK_BYTES)
-    monkeypatch.setattr(limits, "_kernel_version", lambda: (6, 1))
-    monkeypatch.setattr(limits, "_limit", lambda kind, value: found.update({names[kind]: value}))
-    limits.apply(384, True, of)
+    monkeypatch.setattr(namespaces, "private_bytes", lambda: 0)
+    monkeypatch.setattr(namespaces, "address_bytes", lambda: 0)
+    monkeypatch.setattr(namespaces, "_stack_bytes", lambda: namespaces.STACK_BYTES)
+    monkeypatch.setattr(namespaces, "_kernel_version", lambda: (6, 1))
+    monkeypatch.setattr(namespaces, "_limit", lambda kind, value: found.update({names[kind]: value}))
+    namespaces.apply(384, True, of)
     return {name: value >> 20 if value > 4096 else value for name, value in found.items()}
 
 
@@ -215,7 +217,7 @@ def f():
 
 
 def _called(worker: Worker, source: str) -> tuple[str, str]:
-    reference = start_process.withheld_folders()[0] / "errors.py"
+    reference = zygote_client.withheld_folders()[0] / "errors.py"
     loaded = worker.load(source.replace("{reference}", str(reference)).encode(), "submission.py", ["f"], SECONDS)
     assert verdict(loaded) == ("loaded", ""), "nothing is attacked by a file that does not load"
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}

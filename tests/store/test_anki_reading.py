@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attncli.anki import package as anki_archive
 from attncli.anki import package as anki_reading
-from attncli.anki.package import read_package
+from attncli.anki.package import fields_of, read_package
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
-from attncli.store import anki_archive
-from attncli.store.protocol_buffers import fields_of
 
 SCHEMA = """
 CREATE TABLE col (id, crt, models, decks, conf);

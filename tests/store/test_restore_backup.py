@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.log_row_json import is_machine
+from attncli.domain.log_row import RowKind, is_machine
 from attncli.errors import StoreError, UsageError
 from attncli.store import foreign_database, migrations, restore_backup
 from attncli.store.database import Database

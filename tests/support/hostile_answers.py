@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from attncli.judge.answers.request import Request
+from attncli.judge.protocol import Request
 from attncli.sandbox import interpreter
-from attncli.sandbox.exceptions import ExceptionGuard, report
-from attncli.sandbox.tensor_table import DTYPES
+from attncli.sandbox.values import DTYPES
+from attncli.sandbox.worker import ExceptionGuard, report
 
 Answer = tuple[dict[str, Any], bytes]
 

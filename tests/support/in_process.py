@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from attncli.judge.challenge import Folder
+from attncli.judge.checks import Options
+from attncli.judge.counterexample import document
 from attncli.judge.exam import Exam
-from attncli.judge.grading.options import Options
-from attncli.judge.grading.run_checks import Grading
+from attncli.judge.grade import Grading
 from attncli.judge.submission import Budget, Submission
-from attncli.judge.telling.bounded_report import document
 from attncli.sandbox import interpreter, source_reading
 from attncli.sandbox.compiler import postpone_compiler
-from attncli.sandbox.exceptions import reason_of
+from attncli.sandbox.worker import reason_of
 from attncli.sandbox.zygote_client import Reply
 
 postpone_compiler()

@@ -8,12 +8,9 @@ from datetime import UTC, datetime
 
 import fsrs
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
-from attncli.memory.forgetting_curve import retrievability
+from attncli.domain.log_row import Rating, Schedule
 from attncli.memory.optimizer import History
-from attncli.memory.schedule_policy import SchedulePolicy
-from attncli.memory.scheduler import Scheduler
+from attncli.memory.scheduler import SchedulePolicy, Scheduler, retrievability
 
 FIRST_DAY = 738_000
 NEW_A_DAY = 10

@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from attncli.practice.cards.ask import Asked
+from attncli.practice.marking import Asked
 
 
 async def answer_in_app(pilot: Pilot[Any], asked: Asked) -> list[str]:

@@ -18,8 +18,8 @@ from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
-from attncli.tui.routes import Route
-from attncli.tui.screens.search import SearchScreen
+from attncli.tui.screens.base import Route
+from attncli.tui.screens.cards import SearchScreen
 from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")

@@ -12,14 +12,13 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from attncli.domain.rating import Rating
-from attncli.experiments.results import outcome_of
+from attncli.domain.log_row import Rating
+from attncli.experiments.runner import outcome_of
 from attncli.practice import record
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.mock import MockInterview
+from attncli.practice.mock import MockInterview, MockWish
 from attncli.practice.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.mock_code import MockCodeScreen
+from attncli.tui.screens.mock import MockCodeScreen
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 

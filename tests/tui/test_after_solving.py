@@ -6,7 +6,7 @@ import pytest
 
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
-from attncli.tui.widgets.after_solving import AfterSolving
+from attncli.tui.widgets.grading import AfterSolving
 from attncli.words.after_solving_texts import ASKED_NEXT
 
 from .conftest import MakeApp, shown

@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 
 from attncli.config import Settings
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
@@ -22,16 +22,16 @@ from attncli.practice.today import Pace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import home
+from attncli.tui.screens.base import HelpScreen
+from attncli.tui.screens.cards import SearchScreen
 from attncli.tui.screens.challenges import ChallengesScreen
 from attncli.tui.screens.drill import DrillScreen
-from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
-from attncli.tui.screens.search import SearchScreen
 from attncli.tui.screens.stats import StatsScreen
+from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import KeyBar, shown_bindings
-from attncli.tui.widgets.option_rows import Rows
 from attncli.words.app_texts import say
 from moved_clock import Clock
 

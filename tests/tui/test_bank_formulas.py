@@ -8,10 +8,9 @@ import pytest
 import yaml
 from rich.cells import cell_len
 
-from attncli.domain.markdown_parts import PART
+from attncli.domain.text import PART
 from attncli.paths import bundled_impl, bundled_quizbank
-from attncli.tui.latex import draw_within, one_line
-from attncli.tui.markup import unfolded
+from attncli.tui.formulas import draw_within, one_line, unfolded
 
 FILES = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
 WIDEST = 70

@@ -6,15 +6,12 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from attncli.domain.text import Lang
-from attncli.practice.cards.card_draft import CardDraft, keep_draft
-from attncli.practice.cards.tag_flag_note import annotation
-from attncli.tui.screens import add_card, search
-from attncli.tui.screens.add_card import AddCardScreen
-from attncli.tui.screens.cards import CardScreen
-from attncli.tui.screens.search import SearchScreen
-from attncli.tui.widgets.line_field import PassingField
-from attncli.tui.widgets.option_rows import Rows
-from attncli.tui.widgets.typed_answer import AnswerField
+from attncli.practice.new_card import CardDraft, keep_draft
+from attncli.practice.record import annotation
+from attncli.tui.screens import cards
+from attncli.tui.screens.cards import AddCardScreen, CardScreen, SearchScreen
+from attncli.tui.widgets.answers import AnswerField, Rows
+from attncli.tui.widgets.basics import PassingField
 from attncli.words.app_texts import say
 
 from .conftest import MakeApp, shown, until
@@ -150,7 +147,7 @@ async def test_a_card_that_was_begun_is_there_again_after_the_app_has_ended(make
 
 
 async def test_a_card_that_was_emptied_again_is_forgotten(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    monkeypatch.setattr(cards, "SECONDS_BETWEEN_DRAFTS", 0.05)
     app = make_app()
     draft = app.workspace.home.card_draft
     keep_draft(draft, CardDraft("att", "w", ""))
@@ -165,7 +162,7 @@ async def test_a_card_that_was_emptied_again_is_forgotten(make_app: MakeApp, mon
 async def test_a_card_that_is_begun_is_kept_while_it_is_written(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    monkeypatch.setattr(cards, "SECONDS_BETWEEN_DRAFTS", 0.05)
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         app.open_add_card("att")
@@ -184,7 +181,7 @@ async def test_a_card_that_is_begun_is_kept_while_it_is_written(
 async def test_a_draft_that_cannot_be_read_is_not_written_over_meanwhile(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    monkeypatch.setattr(cards, "SECONDS_BETWEEN_DRAFTS", 0.05)
     app = make_app()
     draft = app.workspace.home.card_draft
     draft.parent.mkdir(parents=True, exist_ok=True)
@@ -225,7 +222,7 @@ async def test_a_card_that_was_not_begun_is_left_at_once(make_app: MakeApp) -> N
 async def test_search_says_how_many_of_all_it_lists(
     make_app: MakeApp, lang: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_MOST_ROWS", 2)
+    monkeypatch.setattr(cards, "_MOST_ROWS", 2)
     app = make_app("search", lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.2)
@@ -236,7 +233,7 @@ async def test_search_says_how_many_of_all_it_lists(
 async def test_rows_below_the_screen_come_when_the_typing_rests(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_AT_ONCE", 2)
+    monkeypatch.setattr(cards, "_AT_ONCE", 2)
     app = make_app("search")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()

@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import check_of, report_of
+from attncli.domain.grade_report import GradeReport, check_of, report_of
 from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
-from attncli.practice import learners_editor
-from attncli.practice.warm_judge import GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice import start
+from attncli.practice.grade import GradeRequest, GradingCancelled, WarmJudge
 from attncli.tui.app import AttnApp
+from attncli.tui.screens.base import ConfirmScreen
 from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
-from attncli.tui.screens.confirm import ConfirmScreen
-from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.answers import Rows
 
 from .conftest import MakeApp, shown, text_of
 
@@ -225,7 +224,7 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
     app = opened(make_app)
     calls: list[list[str]] = []
     monkeypatch.setenv("VISUAL", "my-editor --wait")
-    monkeypatch.setattr(learners_editor.subprocess, "run", lambda command, check: calls.append(command))
+    monkeypatch.setattr(start.subprocess, "run", lambda command, check: calls.append(command))
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
@@ -277,7 +276,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
-    monkeypatch.setattr(learners_editor, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(start, "editor_command", lambda setting, environ: [])
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import NothingFits
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.queue import Wish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.drill import DrillScreen
@@ -94,7 +92,7 @@ async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: Mak
     async with app.run_test(size=(80, 24)) as pilot:
         app.open_drill(Wish(kind="debug"))
         await pilot.pause()
-        hold.suspend(app.workspace, "att-15")
+        record.suspend(app.workspace, "att-15")
         await pilot.press("s")
         await pilot.pause()
         assert isinstance(app.screen, DrillScreen) and "No card fits." in shown(app)

@@ -13,10 +13,10 @@ from textual.widgets import Input, TextArea
 
 from attncli.domain.log_row import RowKind
 from attncli.errors import EnvironmentFailure
-from attncli.tui import undecodable
+from attncli.tui import textual_fixes
 from attncli.tui.screens import experiment
-from attncli.tui.screens.add_card import AddCardScreen
-from attncli.tui.widgets.typed_answer import AnswerField
+from attncli.tui.screens.cards import AddCardScreen
+from attncli.tui.widgets.answers import AnswerField
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown
@@ -112,8 +112,8 @@ async def test_search_and_numeric_fields_keep_what_was_typed_too(make_app: MakeA
     ],
 )
 def test_bytes_that_are_no_text_are_shown_as_such_and_press_no_key(sent: bytes, pressed: str) -> None:
-    undecodable.install()
-    undecodable.install()
+    textual_fixes.install_undecodable()
+    textual_fixes.install_undecodable()
     reading, writing = os.pipe()
     app = AttnAppStandIn()
     driver = object.__new__(LinuxDriver)

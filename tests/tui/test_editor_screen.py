@@ -11,9 +11,9 @@ from textual.widgets import TextArea
 from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import editor
+from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
-from attncli.tui.screens.help import HelpScreen
 
 from .conftest import MakeApp, shown, until
 from .test_challenge import in_editor, noted, opened, settled, write_solution

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from attncli.config import load
-from attncli.tui import ways_out
+from attncli.tui import app as ways_out
 
 from .conftest import MakeApp
 from .test_challenge import opened, write_solution

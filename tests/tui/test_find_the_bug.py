@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenges import standings
-from attncli.tui.screens.confirm import ConfirmScreen
+from attncli.tui.screens.base import ConfirmScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, opened, settled, write_solution

@@ -10,10 +10,10 @@ from attncli.domain.card import LEVELS
 from attncli.domain.text import Lang
 from attncli.errors import EnvironmentFailure
 from attncli.paths import Home
-from attncli.practice.first_run import QUESTIONS, is_first_run
+from attncli.practice.workspace import QUESTIONS, is_first_run
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.routes import Route
+from attncli.tui.screens.base import Route
 from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.first_run import FirstRunScreen
 from attncli.tui.screens.home import HomeScreen
@@ -96,7 +96,7 @@ async def test_what_cannot_be_kept_is_told_and_leads_home(make_app: MakeApp, mon
     def full(*_: object) -> None:
         raise EnvironmentFailure("cannot write config.toml (no space); free some disk space")
 
-    monkeypatch.setattr("attncli.practice.settings.save", full)
+    monkeypatch.setattr("attncli.practice.workspace.save", full)
     app = make_app("first-run")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter", "enter", "right", "enter")

@@ -12,16 +12,15 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.content import Content
 
-from attncli.domain.grade_report_json import report_of
-from attncli.domain.printable import hidden_in
-from attncli.domain.text import Lang
+from attncli.domain.grade_report import report_of
+from attncli.domain.text import Lang, hidden_in
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.confirm import ConfirmScreen
-from attncli.tui.shown_text import ShownText
+from attncli.tui.screens.base import ConfirmScreen
+from attncli.tui.textual_fixes import ShownText
+from attncli.tui.widgets.answers import Rows
+from attncli.tui.widgets.basics import Plain
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.markdown import CardMarkdown
-from attncli.tui.widgets.option_rows import Rows
-from attncli.tui.widgets.plain import Plain
 
 from .conftest import MakeApp, shown, text_of
 

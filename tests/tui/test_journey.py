@@ -11,7 +11,7 @@ import journey
 from attncli.config import load
 from attncli.domain.text import LANGS, Lang
 from attncli.practice.challenges import standings
-from attncli.practice.score_mock import past_mocks
+from attncli.practice.mock import past_mocks
 from attncli.tui.app import AttnApp
 from attncli.words.app_texts import say
 from attncli.words.grade_report_texts import REACHED

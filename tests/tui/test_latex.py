@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from attncli.tui.latex import UnreadableLatex, draw, draw_within, one_line
+from attncli.tui.formulas import UnreadableLatex, draw, draw_within, one_line
 
 ONE_LINE = {
     r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V": "softmax(QKᵀ/√dₖ)V",

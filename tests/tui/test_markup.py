@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.tui.markup import for_markdown, inline, unfolded
+from attncli.tui.formulas import for_markdown, inline, unfolded
 from attncli.tui.widgets.markdown import _parser
 
 

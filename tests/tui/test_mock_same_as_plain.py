@@ -12,11 +12,9 @@ from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.mock import MockInterview, asked_card
-from attncli.practice.score_mock import report_of
+from attncli.practice.mock import MockInterview, MockWish, asked_card, report_of
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.mock_interview import MockInterviewScreen
+from attncli.tui.screens.mock import MockInterviewScreen
 from attncli.words.mock_texts import score_lines
 from moved_clock import Clock
 from same_answer import answer_in_app

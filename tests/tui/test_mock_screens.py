@@ -16,28 +16,22 @@ from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NothingFits
 from attncli.paths import Home
-from attncli.practice import mock_log
-from attncli.practice.cards import hold
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.log.undo import take_back
-from attncli.practice.mock import MockInterview
-from attncli.practice.score_mock import past_mocks
-from attncli.practice.warm_judge import WarmJudge
+from attncli.practice import mock_log, record
+from attncli.practice.grade import WarmJudge
+from attncli.practice.mock import MockInterview, MockWish, past_mocks
+from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
+from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
-from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
-from attncli.tui.screens.mock import MockScreen
-from attncli.tui.screens.mock_code import MockCodeScreen
-from attncli.tui.screens.mock_interview import MockInterviewScreen
-from attncli.tui.screens.mock_report import MockReportScreen
-from attncli.tui.widget_events import PointsTicked
+from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen, MockScreen
+from attncli.tui.widgets.basics import PointsTicked
 from attncli.tui.widgets.card import Sheet
-from attncli.tui.widgets.mock_time import MockTimeLine
+from attncli.tui.widgets.session import MockTimeLine
 from moved_clock import Clock
 
 from ..support.interviews import write_bank, write_impl
@@ -366,7 +360,7 @@ async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom
 async def test_nothing_to_ask_is_said(room: MakeRoom) -> None:
     app = room()
     for card in app.workspace.library.cards():
-        hold.suspend(app.workspace, card.id)
+        record.suspend(app.workspace, card.id)
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "enter")
         assert isinstance(app.screen, MockScreen) and app._notifications

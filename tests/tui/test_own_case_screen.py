@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.case_answers import BothAnswers
-from attncli.domain.grade_report_json import counterexample_of
+from attncli.domain.grade_report import BothAnswers, counterexample_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
-from attncli.practice.warm_judge import GradingCancelled, TryRequest
+from attncli.practice.grade import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.challenge import ChallengeScreen
-from attncli.tui.screens.own_case import CaseField, OwnCaseScreen
+from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, Scripted, settled, write_solution

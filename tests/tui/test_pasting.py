@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from textual import events
 from textual.widgets import Input, TextArea
 
-from attncli.domain.printable import hidden_in
-from attncli.tui.pasting import BEGIN, END, KEY, PastedEscapes, as_text, install
+from attncli.domain.text import hidden_in
+from attncli.tui.screens.cards import SearchScreen
 from attncli.tui.screens.editor import EditorScreen
-from attncli.tui.screens.search import SearchScreen
+from attncli.tui.textual_fixes import BEGIN, END, KEY, PastedEscapes, as_text, install_pasting
 
 from .conftest import MakeApp
 from .test_challenge import opened
@@ -32,7 +32,7 @@ def read(pieces: list[str]) -> list[events.Event]:
     """What Textual makes of what a terminal sends."""
     from textual._xterm_parser import XTermParser
 
-    install()
+    install_pasting()
     parser = XTermParser()
     found: list[events.Event] = []
     for piece in pieces:

@@ -11,12 +11,10 @@ from textual.css.query import NoMatches
 from textual.geometry import Offset
 from textual.widgets import OptionList, Static
 
-from attncli.tui.palette import Palette
+from attncli.tui.app import Palette
 from attncli.tui.screens.home import HomeScreen
-from attncli.tui.widgets.answers import MarkedRow, MarkedRows
-from attncli.tui.widgets.option_rows import Rows
-from attncli.tui.widgets.ordering import OrderingAnswer
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.answers import MarkedRow, MarkedRows, OrderingAnswer, Rows
+from attncli.tui.widgets.basics import TitleBar
 
 from .conftest import MakeApp, shown
 from .every_screen import to_card

@@ -13,12 +13,12 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.errors import NotFound
 from attncli.paths import Home
-from attncli.practice.cards import hold
+from attncli.practice import record
 from attncli.practice.quiz import Quiz, QuizWish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
+from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.cards import CardScreen
-from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.quiz import QuizScreen
 from moved_clock import Clock
@@ -34,7 +34,7 @@ async def asking(make_app: MakeApp, *kinds: str, **options: Any) -> AsyncIterato
     """A quiz of cards of these kinds alone."""
     app = make_app(**options)
     for card in ALL - {KINDS[kind] for kind in kinds}:
-        hold.suspend(app.workspace, card)
+        record.suspend(app.workspace, card)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("z")
         await pilot.pause()
@@ -159,7 +159,7 @@ async def test_n_draws_another_quiz_once_the_score_is_shown(make_app: MakeApp) -
 async def test_a_topic_without_a_card_for_a_quiz_says_so(make_app: MakeApp, lang: str, said: str) -> None:
     app = make_app(lang=lang)
     for card in ALL:
-        hold.suspend(app.workspace, card)
+        record.suspend(app.workspace, card)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("z")
         await pilot.pause()

@@ -9,13 +9,11 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.answers import MarkedRows
-from attncli.tui.widgets.basics import KeyBar
-from attncli.tui.widgets.behind import Behind
-from attncli.tui.widgets.card import Sheet
-from attncli.tui.widgets.point_list import Points
+from attncli.tui.widgets.basics import Behind, KeyBar
+from attncli.tui.widgets.card import Points, Sheet
 from attncli.tui.widgets.session import RatingBar
 
 from .conftest import MakeApp, shown, until

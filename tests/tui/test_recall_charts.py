@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.stats import StatsScreen

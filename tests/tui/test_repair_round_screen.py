@@ -6,8 +6,7 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenges import standings
-from attncli.tui.screens.bug_count import BugCountScreen
-from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.challenge import BugCountScreen, ChallengeScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, opened, settled, write_solution

@@ -12,16 +12,14 @@ from textual import events
 from textual.pilot import Pilot
 
 from attncli.domain.card import FollowUp, OrderingCard
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import Localised
-from attncli.practice.cards.ask import Asked
+from attncli.practice.marking import Asked
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.answers import MarkedRow, MarkedRows
-from attncli.tui.widgets.card import Sheet
-from attncli.tui.widgets.follow_ups import AskedNext
+from attncli.tui.widgets.card import AskedNext, Sheet
 from attncli.tui.widgets.session import RatingBar, RatingButton
 from moved_clock import Clock
 

@@ -9,8 +9,7 @@ from textual.pilot import Pilot
 
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.review import ReviewScreen
-from attncli.tui.widgets.answer_clock import AnswerClock
-from attncli.tui.widgets.progress_line import Progress
+from attncli.tui.widgets.session import AnswerClock, Progress
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown, text_of

@@ -17,32 +17,26 @@ from textual.pilot import Pilot
 from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
-from attncli.commands.grade_watch import GradeWatch
-from attncli.commands.plain_answers import read_answer
-from attncli.commands.plain_quiz import PlainQuiz
-from attncli.commands.plain_review import PlainReview
+from attncli.commands.grade import GradeWatch
+from attncli.commands.plain import PlainQuiz, PlainReview, read_answer
 from attncli.commands.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import report_of
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
+from attncli.practice import record
 from attncli.practice.assistant import AssistantSitting
-from attncli.practice.cards import hold
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.choose_cards import Wish
 from attncli.practice.grade import GradeOptions
+from attncli.practice.marking import Asked
+from attncli.practice.queue import Wish
 from attncli.practice.quiz import Quiz, QuizWish
-from attncli.practice.review import ReviewSitting
-from attncli.practice.sittings.drill_sitting import ChosenDrill
+from attncli.practice.review import ChosenDrill, ReviewSitting
 from attncli.practice.workspace import Workspace
-from attncli.tui.markup import inline
+from attncli.tui.formulas import inline
 from attncli.tui.screens.quiz import QuizScreen
-from attncli.tui.widgets.verdict import CardVerdict
+from attncli.tui.widgets.card import CardVerdict
 from attncli.words.after_solving_texts import ASKED_NEXT
 from attncli.words.grade_report_texts import headline
 from attncli.words.quiz_texts import MISSED, SCORE
@@ -71,7 +65,7 @@ def only(workspace: Workspace, kind: str) -> None:
     """Leaves the card of `kind` alone in the queue."""
     for card in KINDS.values():
         if card != KINDS[kind]:
-            hold.suspend(workspace, card)
+            record.suspend(workspace, card)
 
 
 def outcome(workspace: Workspace, told: str) -> Outcome:

@@ -10,17 +10,15 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import Unfit
 from attncli.practice import record
-from attncli.practice.cards.search_filters import FoundCards, browse
+from attncli.practice.queue import FoundCards, browse
 from attncli.practice.stats import overview, progress
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.cards import CardScreen
-from attncli.tui.screens.search import SearchScreen
-from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
-from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.screens.cards import CardScreen, SearchScreen
+from attncli.tui.widgets.answers import Rows
+from attncli.tui.widgets.charts import SHADES, heatmap_rows, shade
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown
@@ -67,7 +65,7 @@ async def test_the_newest_query_wins_and_keys_come_in_meanwhile(
         may_end.wait(20)
         return browse(reader, line, most)
 
-    monkeypatch.setattr("attncli.tui.search_thread.browse", slow)
+    monkeypatch.setattr("attncli.tui.screens.cards.browse", slow)
     app = make_app("search")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
@@ -90,7 +88,7 @@ async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytes
     def fails(*_: object) -> FoundCards:
         raise Unfit("the search takes too long; use fewer words", "search-time")
 
-    monkeypatch.setattr("attncli.tui.search_thread.browse", fails)
+    monkeypatch.setattr("attncli.tui.screens.cards.browse", fails)
     app = make_app("search")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("a")

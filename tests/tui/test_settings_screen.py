@@ -12,7 +12,7 @@ from attncli.domain.text import LANGS, Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.settings import CHOICES, SettingsScreen
 from attncli.tui.theme import CONTRAST
-from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.answers import Rows
 from attncli.words.settings_texts import EXPLAINED, NAMES
 
 from .conftest import MakeApp, shown

@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli.config import Settings
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.tui.app import AttnApp
-from attncli.tui.summary_export import export_summary
+from attncli.tui.screens.stats import export_summary
 
 from .conftest import MakeApp
 

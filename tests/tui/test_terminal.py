@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.tui.terminal import hung_up, standard_terminal
-from attncli.tui.ways_out import WaysOut
+from attncli.tui.app import WaysOut, hung_up, standard_terminal
 
 pty = pytest.importorskip("pty")
 ENOUGH_SECONDS = 60.0

@@ -16,8 +16,7 @@ from textual.pilot import Pilot
 
 from attncli import errors
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import (
     AttnError,
@@ -37,10 +36,9 @@ from attncli.practice import record
 from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
-from attncli.tui import app_errors
 from attncli.tui.app import AttnApp
-from attncli.tui.app_errors import fault_text
-from attncli.tui.screens import review
+from attncli.tui.screens import base, review
+from attncli.tui.screens.base import fault_text
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.session import RatingButton
 from attncli.words.app_texts import TEXTS, say
@@ -128,7 +126,7 @@ async def test_a_lock_that_stays_is_given_up_and_the_key_tries_again(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(review, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(app_errors, "RETRIES", 2)
+    monkeypatch.setattr(base, "RETRIES", 2)
     monkeypatch.setattr(review.Change, "__init__", _tried_twice(review.Change.__init__))
     async with rating(make_app) as (pilot, screen):
         before = rows(screen)
@@ -334,17 +332,17 @@ def test_a_fault_is_one_line_in_eighty_columns(key: str) -> None:
     assert max(cell_len(f"! {TEXTS[key][lang]}") for lang in ("en", "zh")) <= 76
 
 
-@pytest.mark.parametrize("kind", app_errors._KEYS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", base._KEYS, ids=lambda kind: kind.__name__)
 def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
     error = kind.__new__(kind, "x")
-    told = [say(app_errors._KEYS[kind], lang, message="x") for lang in LANGS]
+    told = [say(base._KEYS[kind], lang, message="x") for lang in LANGS]
     assert [fault_text(error, lang) for lang in LANGS] == told
 
 
 def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StoreError)}
-    assert kinds - set(app_errors._KEYS) == set()
-    lines = [say(key, "zh", message="x") for key in app_errors._KEYS.values()]
+    assert kinds - set(base._KEYS) == set()
+    lines = [say(key, "zh", message="x") for key in base._KEYS.values()]
     assert len(set(lines)) == len(lines)
 
 

@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
-from attncli.domain.grade_report import Counterexample
-from attncli.domain.grade_report_json import counterexample_of
-from attncli.tui import wrapping
+from attncli.domain.grade_report import Counterexample, counterexample_of
+from attncli.tui import textual_fixes
 from attncli.tui.theme import DARK
-from attncli.tui.widgets.counterexample_view import CounterexampleView
-from attncli.tui.widgets.formula import Formula
-from attncli.tui.widgets.markdown import CardMarkdown
-from attncli.tui.widgets.markdown_table import column_widths
+from attncli.tui.widgets.grading import CounterexampleView
+from attncli.tui.widgets.markdown import CardMarkdown, Formula, column_widths
 
-wrapping.install()
+textual_fixes.install_wrapping()
 
 
 class Shown(App[None]):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual._wrap import compute_wrap_offsets
 
-from attncli.domain import line_breaks
-from attncli.tui import wrapping
+from attncli.domain import text as line_breaks
+from attncli.tui import textual_fixes
 
-wrapping.install()
+textual_fixes.install_wrapping()
 
 PIECES = [*"注意力机制节省显存层头KVcache W_Q ，。、（）“”《》：；a b 1 2 %,.()", "KV cache", "\u00a0"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)
@@ -34,7 +34,7 @@ def test_the_private_names_that_are_patched_still_exist() -> None:
 
 def test_a_library_without_the_name_is_left_alone() -> None:
     module = ModuleType("other")
-    wrapping._replace(module, "re_word", line_breaks.WORD)
+    textual_fixes._replace(module, "re_word", line_breaks.WORD)
     assert not hasattr(module, "re_word")
 
 

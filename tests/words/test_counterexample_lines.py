@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.cells import cells
-from attncli.domain.grade_report import CodeLine, Counterexample, ShownTensor
-from attncli.domain.grade_report_json import counterexample_of
-from attncli.domain.tensor_grid import DIGITS
-from attncli.domain.text import Lang
+from attncli.domain.grade_report import DIGITS, CodeLine, Counterexample, ShownTensor, counterexample_of
+from attncli.domain.text import Lang, cells
 from attncli.words.counterexample_lines import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 
 TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport
-from attncli.domain.grade_report_json import check_of, report_of
+from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, check_of, report_of
 from attncli.domain.text import Localised
 from attncli.words.grade_report_texts import (
     REACHED,

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, TORCH_MODULES
-from attncli.domain.challenge import Challenge
-from attncli.domain.fact_names import SIXTEEN_BITS
+from attncli.domain.challenge import FORBIDDEN_EVERYWHERE, IMPORTS, SIXTEEN_BITS, TORCH_MODULES, Challenge
 from attncli.domain.text import LANGS, Lang, Localised
 from attncli.words import statement_texts
 from attncli.words.statement_texts import SharedFacts, Statement, statement_of

@@ -17,8 +17,7 @@ import attncli
 from attncli.domain.card import KINDS, LEVELS
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
-from attncli.judge import messages
-from attncli.judge.telling import growth_sentences
+from attncli.judge import growth, messages
 from attncli.paths import bundled_impl
 from attncli.words import app_texts
 from attncli.words.grade_report_texts import STATUSES
@@ -58,7 +57,7 @@ def texts(modules: Mapping[str, object]) -> Iterator[tuple[str, Localised]]:
 
 
 WRITTEN = dict(texts(WORDS))
-ALL = WRITTEN | dict(texts({"sentences": messages, "growth_sentences": growth_sentences}))
+ALL = WRITTEN | dict(texts({"sentences": messages, "growth_sentences": growth}))
 
 
 def places(text: str) -> set[str]:

@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 from asyncio import Lock
-from collections.abc import Iterable
-from contextlib import suppress
-from typing import ClassVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.css.query import NoMatches
 from textual.geometry import Size
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from attncli.domain.card import Card
 from attncli.domain.text import Lang, Localised
-from attncli.errors import NotFound
+from attncli.errors import (
+    AttnError,
+    ClockWrong,
+    ConfigInvalid,
+    ExperimentFailed,
+    JudgeFailed,
+    NotFound,
+    NothingFits,
+    NoTorch,
+    Outdated,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreRemoved,
+    StoreReplaced,
+    StoreUnwritable,
+    Unfit,
+)
+from attncli.practice.grade import WarmJudge
+from attncli.practice.queue import Wish
 from attncli.practice.workspace import Workspace
-from attncli.tui.routes import Routes
-from attncli.tui.widgets.basics import KeyBar
-from attncli.tui.widgets.even import Even
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
-from attncli.words.app_texts import say
+from attncli.tui.widgets.basics import Even, KeyBar, Plain, TitleBar, key_name, left
+from attncli.words.app_texts import TEXTS, say
+from attncli.words.in_chinese import told_in
+
+if TYPE_CHECKING:
+    from attncli.domain.mock_interview import MockReport
+    from attncli.practice.mock import MockInterview
+
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 READ_SECONDS = 0.01
@@ -156,3 +182,139 @@ class AttnScreen(Even, Screen[None]):
 
     def action_help(self) -> None:
         self.attn.open_help(self)
+
+
+# A question that wants yes or no.
+
+_CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False)]$no[/]"
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """y gives True; n and Escape give False."""
+
+    CSS_PATH = Path(__file__).with_name("confirm.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "challenge.yes", show=False),
+        Binding("n,escape,q", "dismiss(False)", "challenge.no", show=False),
+    ]
+
+    def __init__(self, question: str, yes: str, no: str) -> None:
+        super().__init__()
+        self.question, self.yes, self.no = question, yes, no
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Plain(self.question)
+            yield Plain(Content.from_markup(_CHOICES, yes=self.yes, no=self.no))
+
+
+# Help: the keys of the screen below, in words.
+
+
+class HelpScreen(ModalScreen[None]):
+    """Escape, q or ? closes it."""
+
+    CSS_PATH = Path(__file__).with_name("help.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
+    ]
+
+    def __init__(self, below: Screen[Any], lang: Lang) -> None:
+        super().__init__()
+        self.below, self.lang = below, lang
+        self._keys = self._found_keys()
+
+    def compose(self) -> ComposeResult:
+        lang = self.lang
+        lines = [Content.assemble((left(key, 16), "bold $primary"), text) for key, text in self._keys]
+        note = Content.styled(say("help.ime", lang), "$text-muted")
+        with VerticalScroll():
+            yield Plain(Content.styled(say("help.title", lang), "bold"), classes="title")
+            yield Plain(Content("\n").join(lines))
+            yield Plain(note, classes="note")
+            yield Plain(Content.styled(say("help.close", lang), "$text-muted"))
+
+    def _found_keys(self) -> list[tuple[str, str]]:
+        """What the key bar names comes first."""
+        found: dict[str, list[str]] = {}
+        for active in sorted(self.below.active_bindings.values(), key=lambda active: not active.binding.show):
+            binding = active.binding
+            if binding.description in TEXTS and active.enabled:
+                names = found.setdefault(say(binding.description, self.lang), [])
+                names += [name for name in key_name(binding).split() if name not in names]
+        return [(_joined(names), text) for text, names in found.items()]
+
+
+def _joined(names: list[str]) -> str:
+    """`1-4` stands for the four of them."""
+    return next((name for name in names if "-" in name and len(name) > 1), " ".join(names[:3]))
+
+
+# The ways between screens: what a screen may ask of the app, so that no screen knows the app or another screen.
+
+Route = Literal[
+    "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"
+]
+
+
+class Routes(Protocol):
+    """The app, as its screens see it; before it ends it calls `keep`, which tells whether what was typed is on disk."""
+
+    workspace: Workspace
+    rng: Random
+    grader: WarmJudge
+    lang: Lang
+    keep: Callable[[], bool] | None
+
+    def tell(self, error: AttnError) -> None: ...
+    def telling(self) -> AbstractContextManager[None]: ...
+    def open(self, route: Route) -> None: ...
+    def open_review(self, topic: str | None = None, limit: int | None = None) -> None: ...
+    def open_planned(self, cards: Sequence[str]) -> None: ...
+    def open_drill(self, wish: Wish) -> None: ...
+    def start_drill(self, wish: Wish) -> None: ...
+    def open_quiz(self, topic: str | None = None) -> None: ...
+    def show_interview(self, interview: MockInterview) -> None: ...
+    def open_mock_report(self, report: MockReport) -> None: ...
+    def open_challenge(self, id: str) -> None: ...
+    def open_card(self, id: str, question_first: bool = False) -> None: ...
+    def open_add_card(self, topic: str | None = None) -> None: ...
+    def open_experiment(self, id: str) -> None: ...
+    def setting_changed(self, key: str) -> None: ...
+    def open_help(self, below: Screen[Any]) -> None: ...
+    def go_back(self) -> None: ...
+
+
+# What went wrong while the app runs, as one line in the learner's language.
+
+# How long one try may keep the screen waiting for another process, how soon the next one follows, and how many.
+BUSY_MILLISECONDS = 200
+RETRY_SECONDS = 0.6
+RETRIES = 25
+
+
+_KEYS: dict[type[AttnError], str] = {
+    StoreBusy: "fault.still-busy",
+    StoreFull: "fault.full",
+    StoreUnwritable: "fault.unwritable",
+    StoreReplaced: "fault.replaced",
+    StoreRemoved: "fault.removed",
+    ClockWrong: "fault.clock",
+    StoreCorrupt: "fault.damaged",
+    StoreError: "fault.store",
+    NothingFits: "fault.nothing-fits",
+    NoTorch: "fault.no-torch",
+    JudgeFailed: "fault.judge",
+    ExperimentFailed: "fault.experiment",
+    ConfigInvalid: "fault.config",
+}
+
+
+def fault_text(error: AttnError, lang: Lang) -> str:
+    """The line that tells what was not stored, and what to do."""
+    if isinstance(error, Outdated):
+        return say(f"outdated.{error.reason}", lang)
+    if isinstance(error, Unfit):
+        return say(f"unfit.{error.reason}", lang, **error.parts)
+    key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
+    return say(key, lang, message=told_in(lang, error.message))

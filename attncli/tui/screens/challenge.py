@@ -4,38 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
 from textual import work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widget import Widget
+from textual.widgets import Input
 
-from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.domain.challenge import MOST_BUGS, Challenge
+from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
+from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import grade as grade_file
-from attncli.practice.challenges import is_solved, next_unsolved
-from attncli.practice.hint import Hint, next_hint
-from attncli.practice.repair_round import offers_rounds
-from attncli.practice.solution import show_solution
-from attncli.practice.start import Started, solution_file
-from attncli.practice.warm_judge import GradeRequest, GradingCancelled
-from attncli.practice.whole_statement import statement
-from attncli.tui.app_errors import fault_text
-from attncli.tui.bug_files import hand_out_bug, hand_out_repair, task_of
-from attncli.tui.challenge_standing import comes_back_text, standing_text
-from attncli.tui.choose_editor import edit_outside, has_file, write_here
-from attncli.tui.mounting import mount_anew, mount_in
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
-from attncli.tui.widgets.after_solving import AfterSolving, after_solving
-from attncli.tui.widgets.challenge_statement import asked_for, help_taken
-from attncli.tui.widgets.folded_text import Fold
-from attncli.tui.widgets.grading import GradeReportView
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.practice.challenges import (
+    ChallengeStanding,
+    Hint,
+    is_solved,
+    next_hint,
+    next_unsolved,
+    show_solution,
+    standings,
+)
+from attncli.practice.grade import GradeRequest, GradingCancelled, TryRequest, calls_of, try_request
+from attncli.practice.start import Started, offers_rounds, solution_file, start_challenge, statement
+from attncli.practice.workspace import Workspace
+from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.screens.editor import edit_outside, has_file, write_here
+from attncli.tui.widgets.basics import (
+    CheckChanged,
+    Fold,
+    Graded,
+    GradingFailed,
+    LineField,
+    Page,
+    Plain,
+    TitleBar,
+    Tried,
+    heading,
+    mount_anew,
+    mount_in,
+)
+from attncli.tui.widgets.grading import AfterSolving, GradeReportView, after_solving, asked_for, help_taken
 from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
+from attncli.words.interval_texts import interval_text
 from attncli.words.track_texts import track_title
 
 
@@ -196,8 +214,7 @@ class ChallengeScreen(AttnScreen):
 
     def action_own_case(self) -> None:
         """A case of the learner's own, beginning with the counterexample where there is one."""
-        from attncli.practice.own_case import counterexample_text
-        from attncli.tui.screens.own_case import OwnCaseScreen
+        from attncli.practice.grade import counterexample_text
 
         if has_file(self, self.challenge_id, self.file):
             text = counterexample_text(self.challenge, self.report)
@@ -316,10 +333,229 @@ class ChallengeScreen(AttnScreen):
     @work
     async def action_solution(self) -> None:
         """The reference, after asking: it is recorded as seen."""
-        from attncli.tui.screens.confirm import ConfirmScreen
+        from attncli.tui.screens.base import ConfirmScreen
 
         texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
             with self.attn.telling():
                 self.reference = show_solution(self.workspace, self.challenge_id)
                 await self._show_statement()
+
+
+# A case of one's own: arguments are typed, and both answers stand side by side.
+
+
+class CaseField(LineField):
+    """Enter tries what stands here; ↓ goes to the answers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.try_case", "key.try", key_display="Enter"),
+        Binding("down", "screen.to_answers", "key.down", show=False),
+    ]
+
+
+class OwnCaseScreen(AttnScreen):
+    """What was typed stays, over a change of language and over an error too; nothing of it is recorded."""
+
+    CSS_PATH = Path(__file__).with_name("own_case.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "to_field", "key.own-case"),
+        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
+        Binding("escape,q", "back", "key.back", key_display="Esc"),
+    ]
+
+    def __init__(self, id: str, file: Path, text: str = "") -> None:
+        super().__init__()
+        self.challenge_id, self.file, self.text = id, file, text
+        self.answers: BothAnswers | None = None
+        self.failed: Localised | str = ""
+        self.is_asking = False
+
+    def title_bar(self) -> TitleBar:
+        self.challenge = self.workspace.library.challenge(self.challenge_id)
+        return TitleBar(say("own-case.title", self.lang), self.challenge.title[self.lang], self.file.name)
+
+    def body(self) -> Iterable[Widget]:
+        yield CaseField(self.text, placeholder=say("own-case.prompt", self.lang))
+        yield Page(*self._parts(), id="answers")
+
+    def focus_first(self) -> None:
+        self.query_one(CaseField).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.text = event.value
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("try_case", "back"):
+            return not self.is_asking
+        return self.is_asking if action == "cancel" else True
+
+    def _parts(self) -> Iterable[Widget]:
+        if self.is_asking:
+            yield Plain(say("own-case.waiting", self.lang), classes="note")
+        elif self.failed:
+            said = self.failed if isinstance(self.failed, str) else self.failed[self.lang]
+            yield Plain(say("own-case.refused", self.lang, why=said), classes="verdict")
+        elif self.answers is not None:
+            yield from self._answers(self.answers)
+        calls = calls_of(self.challenge)
+        yield Plain(say("own-case.how", self.lang, calls=", ".join(self.challenge.entry)), classes="muted")
+        yield Plain("\n".join(calls), classes="muted")
+
+    def _answers(self, answers: BothAnswers) -> Iterable[Widget]:
+        from attncli.tui.widgets.grading import CounterexampleView
+        from attncli.words.counterexample_lines import Answers
+
+        lang, keys = self.lang, {True: "own-case.same", False: "own-case.differ", None: "own-case.no-answer"}
+        same = "verdict -same" if answers.same else "verdict"
+        yield Plain(say(keys[answers.same], lang, how=answers.said[lang]), classes=same)
+        if answers.forbidden:
+            what = say("own-case.between", lang).join(line[lang] for line in answers.forbidden)
+            yield Plain(say("own-case.forbidden", lang, what=what), classes="note")
+        if answers.shown is not None:
+            named = Answers("reference", "yours", starred=answers.same is False)
+            yield CounterexampleView(answers.shown, lang, self.file.name, "own-case.case", named)
+        if answers.printed:
+            yield heading(say("verdict.printed", lang))
+            yield Plain(answers.printed, classes="note")
+
+    async def _show(self) -> None:
+        page = self.query_one("#answers")
+        await mount_anew(page, self._parts())
+        page.scroll_home(animate=False)
+        self.refresh_bindings()
+
+    async def action_try_case(self) -> None:
+        self.answers, self.failed = None, ""
+        try:
+            request = try_request(self.workspace, self.challenge_id, self.file, self.text)
+        except AttnError as error:
+            self.failed = fault_text(error, self.lang)
+        else:
+            self.is_asking = True
+            self._ask(request)
+        await self._show()
+
+    @work(thread=True, exclusive=True)
+    def _ask(self, request: TryRequest) -> None:
+        """In a thread of its own: learner code may take its time."""
+        try:
+            self.post_message(Tried(self.attn.grader.try_case(request)))
+        except JudgeFailed as error:
+            self.post_message(Tried(error))
+
+    async def on_tried(self, message: Tried) -> None:
+        self.is_asking = False
+        if isinstance(message.answers, GradingCancelled):
+            self.failed = say("challenge.cancelled", self.lang)
+        elif isinstance(message.answers, JudgeFailed):
+            self.failed = fault_text(message.answers, self.lang)
+        elif message.answers.refused.en:
+            self.failed = message.answers.refused
+        else:
+            self.answers = message.answers
+        await self._show()
+
+    def action_cancel(self) -> None:
+        self.attn.grader.cancel()
+
+    def action_to_answers(self) -> None:
+        self.query_one("#answers").focus()
+
+    def action_to_field(self) -> None:
+        self.query_one(CaseField).focus()
+
+
+# How many bugs a repair round is to have.
+
+
+class BugCountScreen(ModalScreen[int]):
+    """A digit gives that many bugs; Escape gives none."""
+
+    CSS_PATH = Path(__file__).with_name("bug_count.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(bugs), f"dismiss({bugs})", "key.bugs", show=False) for bugs in range(1, MOST_BUGS + 1)),
+        Binding("escape,q", "dismiss(0)", "challenge.no", show=False),
+    ]
+
+    def __init__(self, question: str, lang: Lang) -> None:
+        super().__init__()
+        self.question, self.lang = question, lang
+
+    def compose(self) -> ComposeResult:
+        choices = [f"[@click=screen.dismiss({bugs})] {bugs} [/]" for bugs in range(1, MOST_BUGS + 1)]
+        leave = "[@click=screen.dismiss(0)]$leave[/]"
+        with Vertical():
+            yield Plain(self.question)
+            shown = "   ".join([*choices, leave])
+            yield Plain(Content.from_markup(shown, leave=say("challenge.repair-leave", self.lang)))
+
+
+# What the screen of a challenge hands out to be mended: one wrong solution, or a reference with several bugs.
+
+
+async def hand_out_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
+    """A wrong solution; a file that is there is kept, after asking. None where nothing was written."""
+    from attncli.tui.screens.base import ConfirmScreen
+
+    texts = [say(key, screen.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
+    if file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
+        return None
+    return _started(screen, id, None, "challenge.bug-written")
+
+
+async def hand_out_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
+    """The reference with as many bugs as are asked for, if it has any; a file that is there is kept."""
+    challenge = screen.workspace.library.challenge(id)
+    if not offers_rounds(challenge):
+        screen.notify(say("challenge.no-repair", screen.lang, title=challenge.title[screen.lang]))
+        return None
+
+    question = "challenge.how-many-kept" if file.exists() else "challenge.how-many"
+    bugs = await screen.app.push_screen_wait(BugCountScreen(say(question, screen.lang), screen.lang))
+    return _started(screen, id, bugs, "challenge.repair-written") if bugs else None
+
+
+def _started(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
+    try:
+        started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
+    except AttnError as error:
+        screen.attn.tell(error)
+        return None
+    if started.kept is not None:
+        screen.notify(say("challenge.bug-kept", screen.lang, file=started.kept))
+    bugs = counted(started.bugs, "bug")[screen.lang]
+    screen.notify(say(written, screen.lang, file=started.path, bugs=bugs))
+    return started
+
+
+def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
+    """What is to be done with it: a heading, and what stands below."""
+    if started.symptom is not None:
+        return say("challenge.symptom", lang), started.symptom
+    bugs = counted(started.bugs, "bug")
+    texts = [say("challenge.repair-task", other, file=file) for other in ("en", "zh")]
+    return say("challenge.repair", lang, bugs=bugs[lang]), Localised(*texts)
+
+
+# How the learner stands in one challenge, as its screen says it.
+
+
+def standing_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
+    """New, tried, solved or hardened, and whether it is due."""
+    found = _standing(workspace, challenge)
+    word = say(f"standing.{found.standing}", lang)
+    return f"{word} · {say('challenges.due', lang)}" if found.is_due else word
+
+
+def comes_back_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
+    """When it is asked again; empty where it is not scheduled."""
+    found = _standing(workspace, challenge)
+    if found.schedule is None:
+        return ""
+    wait = max(timedelta(0), found.schedule.due_at - workspace.clock())
+    return say("verdict.next-due", lang, interval=interval_text(wait, lang))
+
+
+def _standing(workspace: Workspace, challenge: Challenge) -> ChallengeStanding:
+    return next(s for s in standings(workspace, challenge.track) if s.challenge.id == challenge.id)

@@ -11,14 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.domain.rungs import RUNGS
+from attncli.domain.challenge import RUNGS
 from attncli.practice.challenges import STATES, ChallengeStanding, narrowed, standings
-from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.line_field import PassingField
-from attncli.tui.widgets.option_rows import Rows, row_width
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.answers import Rows, row_width
+from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
 from attncli.words.track_texts import track_title
 

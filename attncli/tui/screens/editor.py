@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
 
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
 from attncli.domain.text import Lang, Localised
-from attncli.errors import AttnError
-from attncli.practice.edited_file import OpenFile
-from attncli.tui.code_theme import code_theme_named, code_themes
-from attncli.tui.routes import Routes
-from attncli.tui.widgets.basics import KeyBar
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.title_bar import TitleBar
-from attncli.tui.widgets.typed_in_order import KeysInOrder
+from attncli.errors import AttnError, EditorMissing
+from attncli.practice.start import OpenFile, edit, start_challenge, told
+from attncli.tui.screens.base import AttnScreen, Routes
+from attncli.tui.theme import code_theme_named, code_themes
+from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
 from attncli.words.app_texts import say
 
 INDENT = 4
@@ -201,3 +199,49 @@ def place_to_begin(code: str) -> tuple[int, int] | None:
         return before.count("\n"), INDENT
     heads = [row for row, line in enumerate(code.split("\n")) if re.match(r"(async def|def|class) ", line)]
     return (heads[-1], 0) if heads else None
+
+
+# Opening a file from a screen: in the learner's editor, or in the app's own.
+
+
+def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
+    """Whether there is a file to work with: a starter is written where there was none."""
+    if not file.exists():
+        try:
+            start_challenge(screen.workspace, challenge)
+        except AttnError as error:
+            screen.attn.tell(error)
+            return False
+        screen.notify(say("challenge.started", screen.lang, file=file))
+    return True
+
+
+def edit_outside(screen: AttnScreen, file: Path) -> None:
+    """Waits until the learner's editor is closed; where there is none, or no place for one, it is told.
+
+    No error may leave `suspend`: Textual would never take the terminal back.
+    """
+    missing: EditorMissing | None = None
+    try:
+        with screen.app.suspend():
+            try:
+                edit(file, screen.workspace.settings.editor, os.environ)
+            except EditorMissing as error:
+                missing = error
+    except SuspendNotSupported:
+        screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
+    if missing:
+        screen.notify(told(missing, screen.lang), severity="error")
+    screen.app.refresh(layout=True)
+
+
+async def write_here(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
+    """Whether the file is to be graded after it was edited here; a file that cannot be opened is told. In a worker."""
+
+    try:
+        opened = OpenFile(file)
+    except AttnError as error:
+        screen.attn.tell(error)
+        return False
+    grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
+    return grade is True

@@ -11,15 +11,10 @@ from textual.widget import Widget
 from attncli import paths
 from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
-from attncli.experiments.catalogue import find
-from attncli.experiments.experiment_report import WIDEST, lines
-from attncli.experiments.results import SeedOutcome
-from attncli.experiments.runner import ChildRun
-from attncli.tui.app_errors import fault_text
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.experiments.plots import WIDEST, lines
+from attncli.experiments.runner import ChildRun, SeedOutcome, find
+from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.widgets.basics import Page, Plain, TitleBar
 from attncli.words.app_texts import say
 
 BESIDE = 6

@@ -15,13 +15,9 @@ from textual.widgets import Input
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again
-from attncli.practice.settings import kept_settings
-from attncli.tui.app_errors import fault_text
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.line_field import LineField
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.practice.workspace import QUESTIONS, answer, do_not_ask_again, kept_settings
+from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.widgets.basics import LineField, Plain, TitleBar
 from attncli.words.app_texts import say
 from attncli.words.settings_texts import NAMES
 

@@ -11,17 +11,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.practice.cards.choose_cards import Wish, level_wished
-from attncli.practice.queue import DueCounts, due_counts
+from attncli.practice.queue import DueCounts, Wish, due_counts, level_wished
 from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
-from attncli.tui.columns import bar, left, right
-from attncli.tui.routes import Route
-from attncli.tui.screens.base import READ_SECONDS, AttnScreen
-from attncli.tui.widgets.heatmap import shade
-from attncli.tui.widgets.option_rows import Rows, row_width
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen, Route
+from attncli.tui.widgets.answers import Rows, row_width
+from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
+from attncli.tui.widgets.charts import shade
 from attncli.words.app_texts import say, say_counted
 from attncli.words.interval_texts import interval_text
 from attncli.words.marking_texts import BETWEEN_SENTENCES

@@ -6,21 +6,34 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.card import LEVELS
-from attncli.practice import mock_log
-from attncli.practice.compose_mock import MockWish, split
-from attncli.practice.mock import MockInterview
-from attncli.practice.score_mock import past_mocks
-from attncli.tui.screens.sitting_choice import START, WishRows, WishScreen
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.mock_interview import MissedItem, MockReport
+from attncli.errors import JudgeFailed
+from attncli.practice import mock, mock_log
+from attncli.practice.grade import GradeRequest, GradingCancelled
+from attncli.practice.marking import Asked
+from attncli.practice.mock import MockInterview, MockWish, past_mocks, split
+from attncli.tui.formulas import inline
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.drill import START, WishRows, WishScreen
+from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.review import AskingScreen
+from attncli.tui.widgets.answers import Rows, row_width
+from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_anew, mount_in
+from attncli.tui.widgets.card import Sheet, asked_parts
+from attncli.tui.widgets.grading import GradeReportView
+from attncli.tui.widgets.session import MockTimeLine
 from attncli.words.app_texts import say
-from attncli.words.mock_texts import LEVEL_NAMES, PART_NAMES
+from attncli.words.mock_texts import FOLLOW_UP, LEVEL_NAMES, PART_NAMES, code_task, missed_lines, read_line, score_lines
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
@@ -133,3 +146,336 @@ class MockScreen(WishScreen[MockWish]):
     def action_start(self) -> None:
         """Draws the interview and begins; the one that is unfinished ends, and its report stays."""
         self._show(lambda: MockInterview.begin(self.workspace, self.wish))
+
+
+# What a mock interview came to: the score by part, the times, and what was missed, to open.
+
+_STYLES = {"head": "bold $primary", "note": "$text-muted"}
+
+
+class MockReportScreen(AttnScreen):
+    """Enter opens the card, or the challenge, under the cursor."""
+
+    CSS_PATH = Path(__file__).with_name("mock_report.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "again", "key.new-mock"),
+        Binding("enter", "back", "key.back", show=False),
+    ]
+
+    def __init__(self, report: MockReport) -> None:
+        super().__init__()
+        self.report = report
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(say("mock.title", self.lang), f"{self.report.begun_at.astimezone():%Y-%m-%d %H:%M}")
+
+    def body(self) -> Iterable[Widget]:
+        lines = [Content.styled(text, _STYLES.get(kind, "")) for kind, text in score_lines(self.report, self.lang)]
+        if self.report.read:
+            lines.insert(-1, Content(read_line(self.report, self.lang)))
+        lines.insert(-1, Content(""))
+        yield Plain(Content("\n").join(lines), id="score")
+        if self.report.missed:
+            yield Rows([(str(n), self._missed(one)) for n, one in enumerate(self.report.missed)], id="missed")
+
+    def _missed(self, missed: MissedItem) -> Content:
+        (_, head), *points = missed_lines(missed, self.lang)
+        title = inline(head).truncate(row_width(self.app.size.width), ellipsis=True)
+        told = [Content.assemble(("  · ", "$text-muted"), inline(text)) for _, text in points]
+        return Content("\n").join([title, *told, Content("")])
+
+    def focus_first(self) -> None:
+        self.set_focus(self.query(Rows).first() if self.query(Rows) else None)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        missed = self.report.missed[int(event.option_id or 0)]
+        with self.attn.telling():
+            if missed.is_code:
+                self.workspace.library.challenge(missed.card)
+                self.attn.open_challenge(missed.card)
+            else:
+                self.workspace.library.card(missed.card)
+                self.attn.open_card(missed.card)
+
+    def action_again(self) -> None:
+        self.attn.open("mock")
+
+
+# The clock of a mock interview, on each screen that the interview is held on.
+
+
+class InterviewClock(AttnScreen):
+    """Leaving stops the clock, and so does another screen over this one, but for those it goes on under."""
+
+    GOES_ON_UNDER: ClassVar[tuple[type[object], ...]] = (ModalScreen,)
+    interview: MockInterview
+    is_left = False
+    is_settled = False
+
+    def action_back(self) -> None:
+        self.stop_clock()
+        self.attn.go_back()
+
+    def on_screen_suspend(self) -> None:
+        if not isinstance(self.app.screen, self.GOES_ON_UNDER):
+            self.stop_clock()
+
+    async def on_screen_resume(self) -> None:
+        if not self.is_left and not self.is_settled:
+            self.interview.go_on()
+
+    def on_unmount(self) -> None:
+        self.stop_clock()
+
+    def stop_clock(self) -> None:
+        """Keeps the time, unless the interview goes on on another screen."""
+        if not self.is_left and self.interview.is_running:
+            with self.attn.telling():
+                self.interview.pause()
+
+
+# The questions of a mock interview: one after the other, said aloud or answered, ticked, against the clock.
+
+_CREDIT = "[@click=screen.credit(2)]$whole[/] · [@click=screen.credit(1)]$partly[/] · [@click=screen.credit(0)]$no[/]"
+
+
+class MockInterviewScreen(AskingScreen, InterviewClock):
+    """Every step is on disk before the next question; leaving stops the clock."""
+
+    CSS_PATH = Path(__file__).with_name("mock_interview.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "reveal", "key.reveal", key_display="Space"),
+        Binding("enter", "reveal", "key.reveal", show=False),
+        Binding("enter", "submit", "key.submit", key_display="Enter"),
+        Binding("enter", "settle", "key.settle", key_display="Enter"),
+        Binding("a", "points", "key.points", key_display="a-g"),
+        Binding("2", "credit(2)", "key.credit", key_display="0-2"),
+        Binding("1", "credit(1)", "key.credit", show=False),
+        Binding("0", "credit(0)", "key.credit", show=False),
+        Binding("s", "skip", "key.skip"),
+        Binding("n", "next_part", "key.next-part"),
+        Binding("u", "undo", "key.undo"),
+        Binding("ctrl+z", "undo", "key.undo", show=False),
+        Binding("x", "end", "key.end-mock"),
+        Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
+    ]
+
+    def __init__(self, interview: MockInterview) -> None:
+        super().__init__()
+        self.interview = interview
+
+    @property
+    def asked(self) -> Asked | None:  # type: ignore[override]
+        return self.interview.asked
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(*self._titles())
+
+    def _titles(self) -> tuple[str, str, str]:
+        part, item, asked = self.interview.part, self.interview.item, self.asked
+        if part is None or item is None or asked is None:
+            return say("mock.title", self.lang), "", ""
+        topic = self.topic_title(asked.card.topic)
+        detail = f"{FOLLOW_UP[self.lang]} · {topic}" if item.kind == "follow-up" else topic
+        return PART_NAMES[part.name][self.lang], detail, item.id
+
+    def body(self) -> Iterable[Widget]:
+        yield MockTimeLine(self.interview, self.lang)
+        yield Sheet(*self._parts(), id="sheet")
+
+    def _parts(self) -> Iterable[Widget]:
+        if self.asked is None:
+            return
+        yield from asked_parts(self.asked, self.lang, self.question_of, in_quiz=True)
+        if self._wants_credit():
+            whole, partly, no = say("mock.credit", self.lang).split(" · ")
+            yield Plain(Content.from_markup(_CREDIT, whole=whole, partly=partly, no=no), classes="note")
+
+    def _wants_credit(self) -> bool:
+        asked = self.asked
+        return asked is not None and asked.revealed and not (asked.is_marked_automatically or asked.card.points)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        asked = self.asked
+        if asked is None:
+            return action not in ("reveal", "submit", "settle", "points", "credit", "skip", "next_part", "end")
+        is_spoken = not asked.is_marked_automatically
+        match action:
+            case "reveal":
+                return is_spoken and not asked.revealed
+            case "submit":
+                return not is_spoken
+            case "settle" | "points":
+                return is_spoken and asked.revealed and bool(asked.card.points)
+            case "credit":
+                return self._wants_credit()
+        return True
+
+    async def action_reveal(self) -> None:
+        self.interview.reveal()
+        await self._show()
+
+    async def action_submit(self) -> None:
+        """Hands in the answer; nothing at all is handed in at the second Enter alone."""
+        if (asked := self.asked) is None or not asked.is_marked_automatically:
+            return
+        if not self.is_blank(asked) and self.hand_in(asked):
+            self.interview.reveal()
+            await self._step(self.interview.answer)
+
+    async def action_settle(self) -> None:
+        await self._step(self.interview.answer)
+
+    async def action_credit(self, credit: int) -> None:
+        await self._step(lambda: self.interview.answer(credit))
+
+    async def action_skip(self) -> None:
+        await self._step(self.interview.skip)
+
+    async def action_next_part(self) -> None:
+        await self._step(self.interview.leave_part)
+
+    async def action_undo(self) -> None:
+        await self._step(self.interview.undo)
+
+    @work
+    async def action_end(self) -> None:
+        texts = [say(key, self.lang) for key in ("mock.end", "mock.yes-end", "mock.no-end")]
+        if await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            await self._step(self.interview.end)
+
+    async def _step(self, step: Callable[[], None]) -> None:
+        """Records a step and shows what comes next; what cannot be recorded is said, and can be tried again."""
+        with self.attn.telling():
+            step()
+            self.app.clear_notifications()
+            if self.asked is None:
+                self.is_left = True
+                self.attn.show_interview(self.interview)
+            else:
+                await self._show()
+
+    async def _show(self) -> None:
+        self.query_one(TitleBar).show(*self._titles())
+        self.query_one(MockTimeLine).refresh()
+        sheet = self.query_one(Sheet)
+        await mount_anew(sheet, self._parts())
+        sheet.scroll_home(animate=False)
+        self.focus_first()
+        self.refresh_bindings()
+
+
+# The rounds of code in a mock interview: the task beside the verdict, graded at the first rung, against the clock.
+
+
+class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
+    """Once the round is settled the clock stands still, until Enter goes on. Raises AttnError without a file."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "key.edit"),
+        Binding("w", "write", "key.write"),
+        Binding("g", "grade", "key.grade"),
+        Binding("s", "skip", "key.leave-code"),
+        Binding("enter", "go_on", "key.settle", key_display="Enter"),
+        Binding("1", "tick(1)", "key.credit", key_display="0-1"),
+        Binding("0", "tick(0)", "key.credit", show=False),
+        Binding("u", "undo", "key.undo", show=False),
+        Binding("tab", "other_side(True)", "key.report", key_display="Tab", priority=True),
+        Binding("tab", "other_side(False)", "key.statement", key_display="Tab", priority=True),
+        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
+        Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
+        Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
+    ]
+
+    GOES_ON_UNDER = (ModalScreen, EditorScreen)
+
+    def __init__(self, interview: MockInterview) -> None:
+        self.round = mock.hand_out(interview)
+        super().__init__(self.round.challenge.id)
+        self.interview = interview
+        self.place = interview.state.place
+        self.is_by_hand = False
+
+    @property
+    def is_settled(self) -> bool:  # type: ignore[override]
+        return self.interview.state.place != self.place
+
+    def title_bar(self) -> TitleBar:
+        super().title_bar()
+        self.file = self.round.path
+        part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
+        return TitleBar(part, self.challenge.title[self.lang])
+
+    def _standing(self) -> str:
+        return ""
+
+    def body(self) -> Iterable[Widget]:
+        yield MockTimeLine(self.interview, self.lang)
+        yield from super().body()
+
+    def _statement(self) -> Iterable[Widget]:
+        yield heading(code_task(self.round.bugs)[self.lang])
+        yield from super()._statement()
+
+    def _after_solving(self) -> Iterable[Widget]:
+        """Nothing: the interview is not over."""
+        return ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "go_on":
+            return self.is_settled
+        if action == "tick":
+            return self.is_by_hand and not self.is_settled
+        if action in ("edit", "write", "grade", "skip") and self.is_settled:
+            return False
+        if action == "repair":
+            return False
+        if action in ("write", "skip", "undo"):
+            return self.request is None
+        return super().check_action(action, parameters)
+
+    async def action_grade(self) -> None:
+        await self._begin(mock.OPTIONS)
+
+    def _settle(self, request: GradeRequest, report: GradeReport) -> None:
+        with self.attn.telling():
+            mock.settle(self.interview, request, report)
+            if self.is_settled:
+                self.interview.pause()
+
+    def _comes_back(self) -> str:
+        return ""
+
+    async def _show_report(self, report: GradeReport, after: str) -> None:
+        """Once the round is over, its verdict can be read while the clock stands still."""
+        await super()._show_report(report, after)
+        if self.is_settled and self.is_attached:
+            self.query_one(MockTimeLine).display = False
+            go_on = heading(say("mock.go-on", self.lang))
+            await mount_in(self.query_one(GradeReportView), [go_on], before=0)
+
+    def _failed_text(self, error: JudgeFailed) -> str:
+        why = super()._failed_text(error)
+        if isinstance(error, GradingCancelled):
+            return why
+        self.is_by_hand = True
+        return say("mock.by-hand", self.lang, why=why)
+
+    def action_go_on(self) -> None:
+        self.is_left = True
+        self.interview.go_on()
+        self.attn.show_interview(self.interview)
+
+    def action_skip(self) -> None:
+        self._step(self.interview.skip)
+
+    def action_tick(self, got: int) -> None:
+        self._step(lambda: self.interview.tick_code(got, 1))
+
+    def action_undo(self) -> None:
+        self._step(self.interview.undo)
+
+    def _step(self, step: Callable[[], None]) -> None:
+        step()
+        if self.is_settled:
+            self.action_go_on()

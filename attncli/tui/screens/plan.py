@@ -11,14 +11,10 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
-from attncli.practice import plan_sentences as told
+from attncli.practice import today as told
 from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
-from attncli.tui.app_errors import fault_text
-from attncli.tui.columns import bar, left, right
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.words import plan_texts as words
 from attncli.words.app_texts import say
 

@@ -12,16 +12,15 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.domain.seeds import SITTINGS
-from attncli.practice.cards.ask import Asked
+from attncli.domain.card import SITTINGS
+from attncli.practice.marking import Asked
 from attncli.practice.quiz import Missed, Quiz
-from attncli.tui.markup import inline
-from attncli.tui.screens.card_answering import AskingScreen
+from attncli.tui.formulas import inline
+from attncli.tui.screens.review import AskingScreen
+from attncli.tui.widgets.answers import Rows
+from attncli.tui.widgets.basics import Plain, TitleBar
 from attncli.tui.widgets.card import Sheet, asked_parts
-from attncli.tui.widgets.option_rows import Rows
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.progress_line import Progress
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.session import Progress
 from attncli.words import quiz_texts
 from attncli.words.app_texts import say
 

@@ -12,17 +12,13 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
-from attncli.domain.rungs import RUNGS
+from attncli.domain.challenge import RUNGS
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.practice.settings import change_setting, kept_settings
-from attncli.tui.app_errors import fault_text
-from attncli.tui.columns import left
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.line_field import PassingField
-from attncli.tui.widgets.option_rows import Rows
-from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.practice.workspace import change_setting, kept_settings
+from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.widgets.answers import Rows
+from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
 from attncli.words.settings_texts import EXPLAINED, NAMES
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.practice.recall_stats import RecallRecord, minutes_by_day
-from attncli.practice.stats import FORECAST_DAYS, RETENTION_DAYS, ProgressStats, TopicStanding, progress
-from attncli.tui.columns import bar, left, right
-from attncli.tui.screens.base import READ_SECONDS, AttnScreen
-from attncli.tui.summary_export import export_summary
-from attncli.tui.widgets.charts import RecallReport
-from attncli.tui.widgets.due_forecast import Forecast
-from attncli.tui.widgets.heatmap import Heatmap
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.title_bar import TitleBar
+from attncli.errors import AttnError
+from attncli.practice.stats import (
+    FORECAST_DAYS,
+    RETENTION_DAYS,
+    ProgressStats,
+    RecallRecord,
+    TopicStanding,
+    minutes_by_day,
+    progress,
+)
+from attncli.practice.workspace import Workspace
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen, fault_text
+from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
+from attncli.tui.widgets.charts import Forecast, Heatmap, RecallReport
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 from attncli.words.plan_texts import countdown_line
@@ -107,3 +112,26 @@ class StatsScreen(AttnScreen):
 
     def _heading(self, key: str, **values: object) -> Plain:
         return heading(say(key, self.lang, **values))
+
+
+# The interview summary, written from within the app.
+
+SECONDS_SHOWN = 10
+
+
+def export_summary(app: App[Any], opened: Workspace) -> None:
+    """Writes it, and says where, while the app goes on: all that was learned is read."""
+    app.run_worker(partial(_export, app, opened), group="summary", exclusive=True, thread=True)
+
+
+def _export(app: App[Any], opened: Workspace) -> None:
+    from attncli.export.render import write_summary
+
+    lang = opened.lang
+    try:
+        with opened.beside() as workspace:
+            file = write_summary(workspace)
+    except AttnError as error:
+        app.notify(fault_text(error, lang), severity="warning")
+    else:
+        app.notify(say("summary.written", lang, file=file), timeout=SECONDS_SHOWN)

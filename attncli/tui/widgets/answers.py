@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual import events
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.errors import NoWidget
+from textual.highlight import highlight
 from textual.message import Message
 from textual.style import Style
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
 
-from attncli.tui.widgets.even import Even
-from attncli.tui.widgets.lined import Lined
+from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
+from attncli.domain.card import Option as OfferedAnswer
+from attncli.domain.text import Lang
+from attncli.practice.marking import Asked
+from attncli.tui.formulas import inline
+from attncli.tui.widgets.basics import Answered, Even, KeysInOrder, Lined, Plain
+from attncli.words.app_texts import say
 
 _APART = Style.from_meta({"apart": True})
 """What stands between a mark and its text looks like both, and is drawn as neither: they are two columns."""
@@ -149,3 +159,307 @@ class MarkedRows(Even, Vertical, can_focus=True):
             return bool(rows) and bool(self.screen.find_widget(rows[0]).visible_region)
         except NoWidget:  # in a terminal that is too small nothing is laid out
             return False
+
+
+# The options of a choice card, in the order drawn for this time.
+
+
+class ChoiceAnswer(MarkedRows):
+    """Letters choose; with one right option a choice replaces the last. Revealed, every wrong option says why."""
+
+    def __init__(self, asked: Asked, card: ChoiceCard, lang: Lang) -> None:
+        self.asked, self.card = asked, card
+        self.lang: Lang = lang
+        super().__init__([inline(self._option(place).text[lang]) for place in range(len(card.options))])
+        self.closed = asked.revealed
+
+    def _option(self, place: int) -> OfferedAnswer:
+        return self.card.options[self.asked.option_order[place]]
+
+    def mark(self, index: int) -> str:
+        letter = chr(ord("A") + index)
+        chosen = self.asked.option_order[index] in self.asked.chosen
+        if self.closed:
+            sign = "✓" if self._option(index).correct else "✗" if chosen else " "
+            return f"{letter} {sign}"
+        sign = ("x" if self.card.multiple else "•") if chosen else " "
+        return f"{letter} [{sign}]" if self.card.multiple else f"{letter} ({sign})"
+
+    def text(self, index: int) -> Content:
+        option = self._option(index)
+        text = self.texts[index]
+        if not self.closed:
+            return text
+        if self.asked.option_order[index] in self.asked.chosen:
+            text = Content.assemble(text, (f"  {say('mark.your-answer', self.lang)}", "bold"))
+        if option.why_not is not None:
+            text = Content.assemble(text, "\n", inline(option.why_not[self.lang]).stylize("$text-muted"))
+        return text
+
+    def choose(self, index: int) -> None:
+        option = self.asked.option_order[index]
+        if self.card.multiple:
+            self.asked.chosen ^= {option}
+        else:
+            self.asked.chosen = {option}
+
+    def complete(self) -> None:
+        """Enter without a choice means the option under the cursor, where only one is right."""
+        if not self.card.multiple and not self.asked.chosen:
+            self.choose(self.cursor)
+
+
+# The items of an ordering card, moved up and down.
+
+
+class OrderingAnswer(MarkedRows):
+    """Arrows (j, k) choose an item, with Shift (J, K) they move it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+up,K", "move(-1)", "key.move-item", key_display="Shift+↑/↓"),
+        Binding("shift+down,J", "move(1)", "key.item-down", show=False),
+        Binding("k", "cursor(-1)", "key.up", show=False),
+        Binding("j", "cursor(1)", "key.down", show=False),
+    ]
+
+    def __init__(self, asked: Asked, card: OrderingCard, lang: Lang) -> None:
+        self.asked = asked
+        self._names = {key: inline(text[lang]) for key, text in card.items}
+        super().__init__(list(self._names.values()))
+        self.closed = asked.revealed
+
+    def mark(self, index: int) -> str:
+        return f"{index + 1}."
+
+    def text(self, index: int) -> Content:
+        return self._names[self.asked.item_order[index]]
+
+    def choose(self, index: int) -> None:
+        """A click or a letter only moves the cursor."""
+
+    def press(self, letter: str) -> bool:
+        return False
+
+    def action_move(self, step: int) -> None:
+        if self.closed:
+            raise SkipAction
+        target = self.cursor + step
+        if 0 <= target < len(self.asked.item_order):
+            order = self.asked.item_order
+            order[self.cursor], order[target] = order[target], order[self.cursor]
+            self.cursor = target
+            self._show_cursor()
+
+
+# The code of a debug card; the learner points at the line that is wrong.
+
+
+@lru_cache(maxsize=8)
+def _lines(code: str) -> list[Content]:
+    """Read once for the question and its answer: the colours are a third of what the card costs."""
+    return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
+
+
+class DebugCode(MarkedRows):
+    """Numbered lines; the one under the cursor is the answer. Revealed, the wrong lines are marked."""
+
+    DEFAULT_CSS = """
+    DebugCode { background: $surface; padding: 1 1; }
+    """
+
+    def __init__(self, asked: Asked, card: DebugCard, lang: Lang) -> None:
+        self.asked, self.card = asked, card
+        self.lang: Lang = lang
+        super().__init__(_lines(card.code))
+        self.closed = asked.revealed
+        self.cursor = max(0, asked.line - 1)
+        if not self.closed:
+            asked.line = self.cursor + 1
+
+    def mark(self, index: int) -> str:
+        number = f"{index + 1:>2}"
+        if not self.closed:
+            return f"{number} │"
+        wrong = "✗" if index + 1 in self.card.lines else " "
+        return f"{number} {wrong}"
+
+    def text(self, index: int) -> Content:
+        line = self.texts[index]
+        if self.closed and index + 1 in self.card.lines:
+            line = line.stylize("bold underline")
+        if self.closed and index + 1 == self.asked.line:
+            line = Content.assemble(line, (f"  {say('mark.your-answer', self.lang)}", "bold"))
+        return line
+
+    def choose(self, index: int) -> None:
+        self.asked.line = index + 1
+
+    def press(self, letter: str) -> bool:
+        return False
+
+    def action_cursor(self, step: int) -> None:
+        super().action_cursor(step)
+        self.asked.line = self.cursor + 1
+
+
+# Answers that are typed: one field for a number, one for each blank of a cloze.
+
+_TYPED_SIGNS = frozenset({"minus", "slash"})
+_COMMANDS = frozenset({"u", "l", "q", "exclamation_mark", "question_mark"})
+
+
+class AnswerField(KeysInOrder, Input):
+    """A one-line field; Enter goes on to the next one, or answers.
+
+    With `numbers`, an empty field leaves the keys with which no number begins to the screen, so that undo, help and
+    the like need no Escape first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "key.submit", show=True),
+        Binding("escape", "leave", "key.leave-field", key_display="Esc"),
+        Binding("up", "app.focus_previous", "key.up", show=False),
+        Binding("down", "app.focus_next", "key.down", show=False),
+    ]
+
+    def __init__(self, value: str, numbers: bool, name: str, disabled: bool) -> None:
+        super().__init__(value, name=name, disabled=disabled, select_on_focus=False)
+        self.numbers = numbers
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Whether the key is typed; Textual does not count `minus` and `slash` among the characters."""
+        if self._leaves(key):
+            return False
+        return super().check_consume_key(key, character) or key in _TYPED_SIGNS
+
+    async def on_key(self, event: events.Key) -> None:
+        if self._leaves(event.key):
+            event.prevent_default()  # and what is mixed in is not asked
+
+    def _leaves(self, key: str) -> bool:
+        return self.numbers and not self.value and key in _COMMANDS
+
+    def action_leave(self) -> None:
+        """So that the single-letter keys of the screen work again."""
+        self.screen.set_focus(None)
+
+
+class TypedAnswer(Vertical):
+    """`labels` in front of the fields, `unit` behind; what is typed goes to `asked.texts` at once."""
+
+    DEFAULT_CSS = """
+    TypedAnswer { height: auto; width: 1fr; margin: 0 0 1 0; }
+    TypedAnswer Horizontal { height: 1; }
+    TypedAnswer .label, TypedAnswer .unit { width: auto; padding: 0 1 0 0; }
+    TypedAnswer .unit { padding: 0 1; color: $text-muted; }
+    TypedAnswer AnswerField { width: 32; height: 1; border: none; padding: 0 1; background: $panel; }
+    TypedAnswer AnswerField:focus { background: $primary 25%; border: none; }
+    """
+
+    numbers: ClassVar[bool] = False
+
+    def __init__(self, asked: Asked, labels: list[str], unit: str, lang: Lang) -> None:
+        super().__init__()
+        self.asked, self.labels, self.unit = asked, labels, unit
+        self.lang: Lang = lang
+
+    def compose(self) -> ComposeResult:
+        for index, label in enumerate(self.labels):
+            with Horizontal():
+                yield Plain(f"{label}{self._sign(index)}", classes="label")
+                yield AnswerField(self.asked.texts[index], self.numbers, str(index), self.asked.revealed)
+                yield Plain(self.unit, classes="unit")
+
+    def _sign(self, index: int) -> str:
+        marked = self.asked.marked
+        if marked is None:
+            return ""
+        right = marked.parts[index] if index < len(marked.parts) else marked.correct
+        return " ✓" if right else " ✗"
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        place = int(event.input.name or 0)
+        emptied_or_begun = bool(self.asked.texts[place]) != bool(event.value)
+        self.asked.texts[place] = event.value
+        if emptied_or_begun:  # other keys are the screen's now, and the key bar says which
+            self.screen.refresh_bindings()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        fields = list(self.query(AnswerField))
+        # Where keys come fast, what changed is told after the Enter that followed it.
+        self.asked.texts[:] = [field.value for field in fields]
+        place = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
+        if place + 1 < len(fields):
+            self.screen.set_focus(fields[place + 1])
+        else:
+            self.post_message(Answered())
+
+
+class ClozeAnswer(TypedAnswer):
+    """The fields stand in the order of the blanks."""
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        labels = [say("cloze.prompt", lang, n=number) for number in range(1, len(asked.texts) + 1)]
+        super().__init__(asked, labels, "", lang)
+
+
+class NumericAnswer(TypedAnswer):
+    """One field; `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿` are all understood."""
+
+    numbers = True
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        super().__init__(asked, [say("numeric.prompt", lang)], asked.task.unit if asked.task else "", lang)
+
+
+# A list to choose from, whose keys the key bar can name.
+
+_BESIDE, _MOST = 7, 110
+
+
+def row_width(screen_width: int) -> int:
+    """The cells that a row has on a screen: its margins, its padding and the scrollbar take the rest."""
+    return max(20, min(_MOST, screen_width - _BESIDE))
+
+
+class Rows(OptionList):
+    """Rows with ids; Enter opens the one under the cursor (arrows, j and k)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", "key.open", key_display="Enter"),
+        Binding("j", "cursor_down", "key.down", show=False, key_display="↓ j"),
+        Binding("k", "cursor_up", "key.up", show=False, key_display="↑ k"),
+    ]
+
+    def __init__(self, rows: list[tuple[str, Content]] | None = None, *, id: str | None = None) -> None:
+        super().__init__(*(Option(row, id=row_id) for row_id, row in rows or ()), id=id, markup=False)
+        if rows:
+            self.highlighted = 0
+
+    def enter(self) -> None:
+        """Takes the focus, unless there is nothing to choose."""
+        if self.option_count:
+            self.focus()
+
+    def show_rows(self, rows: list[tuple[str, Content]], stay: bool = True) -> None:
+        """Replaces the rows; the cursor stays on the same id where it still exists, or goes to the first row."""
+        before = self.highlighted_option.id if stay and self.highlighted_option else None
+        self.clear_options()
+        self.add_options([Option(row, id=id) for id, row in rows])
+        ids = [id for id, _ in rows]
+        self.highlighted = ids.index(before) if before in ids else (0 if rows else None)
+
+    def add_rows(self, rows: list[tuple[str, Content]]) -> None:
+        """More rows below those that are there."""
+        self.add_options([Option(row, id=id) for id, row in rows])
+
+    def action_page_up(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_up()
+
+    def action_page_down(self) -> None:
+        """Nothing where there is no room for a row: a page has no height then."""
+        if self.scrollable_content_region:
+            super().action_page_down()

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
-from attncli.domain.text import Lang
-from attncli.practice.cards.answer_sections import Section, sections
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.marking import right_order
-from attncli.tui.markup import inline
-from attncli.tui.widgets.answers import MarkedRows
-from attncli.tui.widgets.behind import Behind
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.text import Lang, Localised
+from attncli.practice.marking import Asked, Section, right_order, sections
+from attncli.tui.formulas import inline
+from attncli.tui.widgets.answers import ClozeAnswer, MarkedRows, NumericAnswer, TypedAnswer
+from attncli.tui.widgets.basics import Behind, Even, Lined, Page, Plain, PointsTicked, beside, heading
 from attncli.words.app_texts import say
-
-if TYPE_CHECKING:
-    from attncli.tui.widgets.follow_ups import FollowUps, Questions
 
 
 class Sheet(Page):
@@ -94,7 +90,6 @@ class Sheet(Page):
 
     @property
     def _follow_ups(self) -> list[FollowUps]:
-        from attncli.tui.widgets.follow_ups import FollowUps
 
         return [part for part in self.parts if isinstance(part, FollowUps)]
 
@@ -124,8 +119,6 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
             yield Plain(say("review.say-it", lang), classes="note")
         return
     if asked.marked is not None:
-        from attncli.tui.widgets.verdict import CardVerdict
-
         yield CardVerdict(asked, lang)
     elif told := asked.answer_told[lang]:
         yield _heading("review.answer", lang)
@@ -146,15 +139,15 @@ _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "nu
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
     match card := asked.card:
         case ChoiceCard():
-            from attncli.tui.widgets.choice import ChoiceAnswer
+            from attncli.tui.widgets.answers import ChoiceAnswer
 
             yield ChoiceAnswer(asked, card, lang)
         case OrderingCard():
-            from attncli.tui.widgets.ordering import OrderingAnswer
+            from attncli.tui.widgets.answers import OrderingAnswer
 
             yield OrderingAnswer(asked, card, lang)
         case DebugCard():
-            from attncli.tui.widgets.debug_code import DebugCode
+            from attncli.tui.widgets.answers import DebugCode
 
             yield DebugCode(asked, card, lang)
         case NumericCard() if not asked.is_read:
@@ -184,8 +177,6 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
             yield _heading(f"review.{section}", lang)
             yield _markdown(text[lang] if text else "")
         case "points":
-            from attncli.tui.widgets.point_list import Points
-
             yield _heading("review.points", lang)
             yield Points(card.points, lang, asked.ticked)
         case "pitfalls":
@@ -199,8 +190,6 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
         case "experiment":
             yield Plain(say("review.experiment", lang, id=card.experiment), classes="note")
         case "follow-ups":
-            from attncli.tui.widgets.follow_ups import FollowUps
-
             can_open = any(entry.answer for entry in card.follow_ups)
             yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
             yield FollowUps(card.follow_ups, asked.opened, lang, questions)
@@ -219,3 +208,146 @@ def _markdown(text: str) -> Widget:
     from attncli.tui.widgets.markdown import CardMarkdown
 
     return CardMarkdown(text)
+
+
+# What an interviewer asks next: each question opens its answer.
+
+Questions = Callable[[str], Localised | None]
+
+
+class AskedNext(Plain, can_focus=True):
+    """One follow-up; with an answer of its own, Enter, Space or a click opens and closes it."""
+
+    DEFAULT_CSS = """
+    AskedNext { height: auto; width: 1fr; }
+    AskedNext:focus { background: $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "turn", "key.open", show=False),
+        Binding("space", "turn", "key.open", show=False),
+    ]
+
+    class Turned(Message):
+        """A follow-up was opened or closed."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, index: int, text: Content) -> None:
+        super().__init__(text)
+        self.index = index
+
+    def action_turn(self) -> None:
+        self.post_message(self.Turned(self.index))
+
+    def on_click(self) -> None:
+        self.action_turn()
+
+
+class Linked(Lined):
+    """Follow-ups that are cards of their own: the id of each, and its question beside it."""
+
+    DEFAULT_CSS = "Linked { height: auto; width: 1fr; }"
+
+    def __init__(self, cards: Sequence[tuple[Content, Content]]) -> None:
+        super().__init__()
+        self._cards = cards
+
+    def lines(self, width: int) -> list[Content]:
+        return [line for card, question in self._cards for line in beside(card, question, width)]
+
+
+class FollowUps(Even, Vertical):
+    """`opened` holds the places of the open ones; it belongs to the card that is shown and outlives this widget."""
+
+    DEFAULT_CSS = """
+    FollowUps { height: auto; width: 1fr; margin: 0 0 1 0; }
+    FollowUps > Plain { height: auto; }
+    """
+
+    def __init__(self, entries: Sequence[FollowUp], opened: set[int], lang: Lang, questions: Questions) -> None:
+        super().__init__()
+        self._entries, self._opened = tuple(entries), opened
+        self._lang, self._questions = lang, questions
+
+    def compose(self) -> ComposeResult:
+        for has_answer, entries in groupby(enumerate(self._entries), lambda numbered: bool(numbered[1].answer)):
+            if has_answer:
+                yield from (AskedNext(index, self._asked(index)) for index, _ in entries)
+            else:
+                yield Linked([self._linked(entry) for _, entry in entries])
+
+    @property
+    def closed(self) -> list[int]:
+        """The places of those whose answer is still to be opened."""
+        return [n for n, entry in enumerate(self._entries) if entry.answer and n not in self._opened]
+
+    def open_next(self) -> None:
+        """Opens the first answer that is still closed."""
+        if closed := self.closed:
+            self._turn(closed[0])
+
+    def on_asked_next_turned(self, message: AskedNext.Turned) -> None:
+        message.stop()
+        self._turn(message.index)
+
+    def _turn(self, index: int) -> None:
+        self._opened ^= {index}
+        row = next(row for row in self.query(AskedNext) if row.index == index)
+        row.update(self._asked(index))
+        self.call_after_refresh(row.scroll_visible, animate=False)
+
+    def _asked(self, index: int) -> Content:
+        entry, is_open = self._entries[index], index in self._opened
+        assert entry.ask and entry.answer
+        question = Content.assemble(("▾ " if is_open else "▸ ", "$primary"), inline(entry.ask[self._lang]))
+        if not is_open:
+            return question
+        more = Content.styled(f"  → {entry.card}", "$text-muted") if entry.card else Content()
+        return Content("\n").join([question.stylize("bold"), inline(entry.answer[self._lang]) + more])
+
+    def _linked(self, entry: FollowUp) -> tuple[Content, Content]:
+        question = self._questions(entry.card)
+        text = inline(question[self._lang]) if question else Content()
+        indent = "  " if any(other.answer for other in self._entries) else ""
+        return Content.assemble(indent, (f"{entry.card}  ", "$text-muted")), text
+
+
+# The points an interviewer would tick off.
+
+
+class Points(MarkedRows):
+    """Ticked with the letters a to g, with the mouse, or with arrows and Space."""
+
+    def __init__(self, points: Sequence[Localised], lang: Lang, ticked: Iterable[int] = ()) -> None:
+        super().__init__([inline(point[lang]) for point in points])
+        self.ticked = set(ticked)
+
+    def mark(self, index: int) -> str:
+        return f"{chr(ord('a') + index)} [{'x' if index in self.ticked else ' '}]"
+
+    def choose(self, index: int) -> None:
+        self.ticked ^= {index}
+        self.post_message(PointsTicked())
+
+
+# The verdict on a marked card, in words and signs.
+
+
+class CardVerdict(Plain):
+    """`✓ Right`, or what was wrong; never colour alone."""
+
+    DEFAULT_CSS = """
+    CardVerdict { height: auto; width: 1fr; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
+    CardVerdict.-right { border-left: thick $success; }
+    """
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        head, detail = (text[lang] for text in asked.told)
+        is_right = bool(asked.correct)
+        whole = Content.styled(head, "bold $success" if is_right else "bold $error")
+        # The options themselves tell why they are wrong.
+        if detail and not isinstance(asked.card, ChoiceCard):
+            whole = Content.assemble(whole, "  ", inline(detail))
+        super().__init__(whole, classes="-right" if is_right else "")

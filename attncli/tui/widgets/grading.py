@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.challenge import Challenge
-from attncli.domain.grade_report import CheckResult, GradeReport, RepairedBugs
-from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang
-from attncli.tui.markup import inline
-from attncli.tui.mounting import mount_in
-from attncli.tui.widgets.check_list import CheckList
-from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.progress_line import Progress
-from attncli.words.app_texts import say
+from attncli.domain.challenge import RUNGS, Challenge
+from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
+from attncli.domain.text import Lang, printable
+from attncli.practice.challenges import Hint, next_unsolved, reference, solving_source
+from attncli.practice.start import without_docstring
+from attncli.practice.workspace import Workspace
+from attncli.tui.formulas import inline
+from attncli.tui.widgets.basics import Fold, Lined, Page, Plain, beside, heading, left, mount_in
+from attncli.tui.widgets.card import FollowUps, Questions
+from attncli.tui.widgets.session import Progress
+from attncli.words.after_solving_texts import YOUR_CODE
+from attncli.words.app_texts import TEXTS, say
+from attncli.words.counterexample_lines import Answers, counterexample_lines
 from attncli.words.grade_report_texts import (
     deciding_checks,
     diagnosis_lines,
@@ -29,6 +34,7 @@ from attncli.words.grade_report_texts import (
     unproved,
 )
 from attncli.words.repair_texts import repaired_lines
+from attncli.words.statement_texts import EVERYWHERE, HARDENED, Statement
 
 _SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
 
@@ -119,8 +125,6 @@ class GradeReportView(Page):
         others = [check for check in failed if not follows(check, checks)]
         shown = next((check.counterexample for check in others if check.counterexample), None)
         if shown is not None:
-            from attncli.tui.widgets.counterexample_view import CounterexampleView
-
             yield CounterexampleView(shown, self.lang, file)
 
     def _heading(self, key: str, **values: object) -> Plain:
@@ -141,3 +145,184 @@ class GradeReportView(Page):
         head = (f"{sign} {said[:1].upper()}{said[1:]}", "$success" if is_solved else "$error")
         whole = Content.assemble(head, "  ", " · ".join(filter(None, parts)))
         return Plain(whole, classes="verdict -accepted" if is_solved else "verdict")
+
+
+# The checks of a grading, each with what it asks beside its name; what a failed one says stands below it.
+
+_STYLES = {
+    "pass": "$success",
+    "fail": "bold $error",
+    "harden": "bold $warning",
+    "skipped": "$text-muted",
+    "info": "$primary",
+    "running": "bold",
+}
+_NAME, _STATUS, _BELOW = 19, 11, 4
+
+
+class CheckList(Lined):
+    """`checks` are those of a report, or the judge's events."""
+
+    DEFAULT_CSS = """
+    CheckList { height: auto; width: 1fr; margin: 0 0 1 0; }
+    """
+
+    def __init__(self, checks: Sequence[CheckResult], lang: Lang) -> None:
+        super().__init__()
+        self.checks = checks
+        self.lang: Lang = lang
+
+    def show(self, checks: Sequence[CheckResult]) -> None:
+        self.checks = checks
+        self.refresh(layout=True)
+
+    def lines(self, width: int) -> list[Content]:
+        return [line for check in self.checks for line in self._check(check, width)]
+
+    def _check(self, check: CheckResult, width: int) -> list[Content]:
+        status, message = status_of(check), told(check, self.lang)
+        told_below = check.status == "fail" and message
+        head = Content.assemble(
+            (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
+            left(check.name, _NAME),
+        )
+        about = Content.styled(printable(self._about(check, "" if told_below else message)), "$text-muted")
+        lines = beside(head, about, width)
+        return [*lines, *indented(message, width)] if told_below else lines
+
+    def _about(self, check: CheckResult, message: str) -> str:
+        key = f"check.{check.name}"
+        about = message if message and check.status != "pass" else say(key, self.lang) if key in TEXTS else ""
+        return about if check.required else f"{about}{say('status.badge', self.lang)}"
+
+
+def indented(text: str, width: int) -> list[Content]:
+    """Lines of `text` wrapped to `width`, set in by four cells."""
+    lines = [part for line in text.splitlines() for part in Content(line).wrap(max(10, width - _BELOW))]
+    return [Content(" " * _BELOW) + line for line in lines]
+
+
+# The smallest input that shows what is wrong: the arguments, then expected beside got.
+
+
+class CounterexampleView(Lined):
+    """Its lines under a title; what is longer than the screen is wide is wrapped."""
+
+    DEFAULT_CSS = """
+    CounterexampleView { height: auto; width: 1fr; margin: 0 0 1 0; }
+    """
+
+    def __init__(
+        self,
+        shown: Counterexample,
+        lang: Lang,
+        file: str = "",
+        title: str = "counterexample.title",
+        answers: Answers | None = None,
+    ) -> None:
+        super().__init__()
+        self._shown, self._file, self._title, self._answers = shown, file, title, answers
+        self.lang: Lang = lang
+
+    def lines(self, width: int) -> list[Content]:
+        lines = [Content.styled(say(self._title, self.lang), "bold $primary")]
+        for style, line in counterexample_lines(self._shown, width - 2, self.lang, self._file, self._answers):
+            text = Content.styled(line, "$text-muted" if style == "note" else "")
+            parts = text.wrap(max(10, width - 2)) if style == "place" else [text]
+            lines += [Content("  ") + part for part in parts]
+        return lines
+
+
+# What a challenge asks for, and the help that was taken, as parts of its statement.
+
+
+def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Widget]:
+    """The hints that were asked for, and the reference where it was seen."""
+    from attncli.tui.widgets.markdown import CardMarkdown
+
+    for hint in hints:
+        yield heading(say("challenge.hint", lang, n=hint.number, total=hint.total))
+        yield CardMarkdown(hint.text[lang])
+    if reference:
+        yield heading(say("challenge.solution", lang))
+        yield CardMarkdown(f"```python\n{reference.rstrip()}\n```")
+
+
+def asked_for(challenge: Challenge, statement: Statement, lang: Lang, unfolded: bool) -> Iterable[Widget]:
+    """What solves it, what all challenges ask, and, folded, what hardens it."""
+    from attncli.tui.widgets.markdown import CardMarkdown
+
+    yield CardMarkdown(statement.first[lang])
+    yield heading(EVERYWHERE[lang])
+    yield CardMarkdown(statement.everywhere[lang])
+    if statement.hardened[lang]:
+        yield Fold(HARDENED[lang], CardMarkdown(statement.hardened[lang]), lang, unfolded)
+    yield Plain(say("challenge.needs", lang, checks=", ".join(challenge.required)))
+    if challenge.forbidden:
+        yield Plain(say("challenge.forbidden", lang, calls=", ".join(challenge.forbidden)))
+
+
+# What comes after a challenge is solved: the learner's code beside the reference, what is asked next, the next one.
+
+LEAST_BESIDE = 70
+
+
+def after_solving(
+    workspace: Workspace, challenge: Challenge, lang: Lang, opened: set[int], questions: Questions
+) -> Iterator[Widget]:
+    """What comes once a challenge is solved; nothing before. Code stands beside code: the statement is above."""
+    source = solving_source(workspace, challenge.id)
+    if source is not None:
+        sources = without_docstring(source), without_docstring(reference(challenge))
+        yield AfterSolving(challenge, sources, next_unsolved(workspace, challenge.id), lang, opened, questions)
+
+
+class AfterSolving(Vertical):
+    """`opened` holds the places of the answers that are open; it outlives this widget."""
+
+    DEFAULT_CSS = """
+    AfterSolving { height: auto; width: 1fr; }
+    AfterSolving .heading { color: $primary; text-style: bold; height: auto; }
+    AfterSolving .next { height: auto; margin: 0 0 1 0; }
+    AfterSolving > Horizontal { height: auto; }
+    AfterSolving > Horizontal > Vertical { height: auto; width: 1fr; }
+    AfterSolving.-narrow > Horizontal { layout: vertical; }
+    """
+
+    def __init__(
+        self,
+        challenge: Challenge,
+        sources: tuple[str, str],
+        following: Challenge | None,
+        lang: Lang,
+        opened: set[int],
+        questions: Questions,
+    ) -> None:
+        super().__init__()
+        self._challenge, self._sources, self._following = challenge, sources, following
+        self._lang, self._opened, self._questions = lang, opened, questions
+
+    def compose(self) -> ComposeResult:
+        from attncli.tui.widgets.markdown import CardMarkdown
+
+        if self._challenge.follow_ups:
+            yield heading(say("after.asked-next", self._lang))
+            yield FollowUps(self._challenge.follow_ups, self._opened, self._lang, self._questions)
+        if self._following is not None:
+            yield Plain(say("after.next", self._lang, title=self._following.title[self._lang]), classes="next")
+        with Horizontal():
+            for title, source in zip(
+                (YOUR_CODE[self._lang], say("challenge.solution", self._lang)), self._sources, strict=True
+            ):
+                with Vertical():
+                    yield heading(title)
+                    yield CardMarkdown(f"```python\n{source.rstrip()}\n```")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Code stands side by side where there is room for it."""
+        self.set_class(event.size.width < LEAST_BESIDE, "-narrow")
+
+    def open_next_answer(self) -> None:
+        """Opens the first answer that is still closed."""
+        for follow_ups in self.query(FollowUps):
+            follow_ups.open_next()

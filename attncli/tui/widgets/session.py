@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
 from attncli.domain.text import Lang
-from attncli.tui.widget_events import Rated
-from attncli.tui.widgets.plain import Plain
+from attncli.practice.mock import MockInterview
+from attncli.practice.queue import due_counts
+from attncli.practice.review import ReviewSitting, SittingProgress
+from attncli.practice.workspace import Clock
+from attncli.tui.formulas import inline
+from attncli.tui.widgets.basics import Plain, Rated, bar
+from attncli.words import mock_texts
 from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
 from attncli.words.interval_texts import interval_text
 
 
@@ -77,3 +85,199 @@ class RatingBar(Horizontal):
     def suggest(self, rating: Rating) -> None:
         """Marks `rating` as the suggested one."""
         self.show({button.rating: button.interval for button in self._buttons}, rating)
+
+
+# The half minute that an answer takes aloud: it counts down under the question, and interrupts nothing.
+
+TICK_SECONDS = 1.0
+# Without motion the line changes only so often, and has no bar.
+STEADY_SECONDS = 10
+
+
+class AnswerClock(Widget):
+    """One line; it takes no focus, and when the time is up it says so and stays as it is."""
+
+    DEFAULT_CSS = """
+    AnswerClock { height: 1; width: 1fr; padding: 0 2; color: $text-muted; }
+    """
+
+    def __init__(self, clock: Clock, began_at: datetime, lang: Lang, *, steady: bool) -> None:
+        super().__init__()
+        self._clock, self._began_at, self._steady = clock, began_at, steady
+        self._lang: Lang = lang
+        self._shown = self._left()
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK_SECONDS, self.tick)
+
+    def tick(self) -> None:
+        """Draws the line anew if it says something else by now."""
+        left = self._left()
+        if left != self._shown:
+            self._shown = left
+            self.refresh()
+
+    def _left(self) -> int:
+        spent = max(0, int((self._clock() - self._began_at).total_seconds()))
+        left = max(0, ANSWER_SECONDS - spent)
+        return -(-left // STEADY_SECONDS) * STEADY_SECONDS if self._steady else left
+
+    def render(self) -> Content:
+        left = self._shown
+        if not left:
+            return Content(say("review.time-up", self._lang, seconds=ANSWER_SECONDS))
+        told = say("review.time-left", self._lang, seconds=left)
+        if self._steady:
+            return Content(told)
+        width = max(1, self.size.width - Content(told).cell_length - 1)
+        return Content.assemble(f"{told} ", bar(left / ANSWER_SECONDS, width, "$primary"))
+
+
+# How far a sitting is: `3/12`, a bar, and what waits.
+
+
+class Progress(Widget):
+    """One line; `done` of `total`, and `beside` the bar what waits."""
+
+    DEFAULT_CSS = """
+    Progress { height: 1; width: 1fr; color: $primary; }
+    """
+    done: reactive[int] = reactive(0)
+    total: reactive[int] = reactive(0)
+
+    def __init__(self, done: int = 0, total: int = 0, beside: Content | None = None) -> None:
+        super().__init__()
+        self._beside = beside or Content("")
+        self.set_reactive(Progress.done, done)
+        self.set_reactive(Progress.total, total)
+
+    def show(self, done: int, total: int, beside: Content | None = None) -> None:
+        self.done, self.total, self._beside = done, total, beside or Content("")
+        self.refresh()
+
+    def render(self) -> Content:
+        label = f" {self.done}/{self.total} "
+        share = self.done / self.total if self.total else 0.0
+        waits = Content("  ") + self._beside if self._beside else self._beside
+        room = max(1, self.size.width - len(label) - 1 - waits.cell_length)
+        return Content.assemble((label, "bold"), bar(share, room, "$primary"), waits)
+
+
+# What waits in a review: new cards, cards in their learning steps, and reviews that are due.
+
+_STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}
+
+
+def waiting_counts(progress: SittingProgress, state: State | None, lang: Lang) -> Content:
+    """`9 new · 1 learning · 12 due`; the count that the card on the screen belongs to is underlined."""
+    counts = {"new": progress.new, "learning": progress.learning, "due": progress.review}
+    parts = [
+        Content.styled(say(f"review.waits-{name}", lang, count=count), "underline" if state in _STATES[name] else "")
+        for name, count in counts.items()
+    ]
+    return Content(" · ").join(parts)
+
+
+# What a sitting came to.
+
+
+class SessionEnd(Plain):
+    """Reviews, the share that was recalled, minutes, what is still due, and the cards to look at again."""
+
+    DEFAULT_CSS = """
+    SessionEnd { height: auto; width: 1fr; padding: 1 0; }
+    """
+
+    def __init__(self, drill: ReviewSitting, began_at: datetime, lang: Lang) -> None:
+        self.drill = drill
+        self.lang: Lang = lang
+        super().__init__(Content("\n").join(self._lines(drill.workspace.clock() - began_at)))
+
+    def _lines(self, spent: timedelta) -> list[Content]:
+        answers, lang = self.drill.answers, self.lang
+        if not answers:
+            lines = [Content.styled(say("done.nothing", lang), "bold")]
+        else:
+            recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
+            count = counted(len(answers), "review")[lang]
+            parts = [
+                count if self.drill.is_recorded else say("done.answered", lang, count=len(answers)),
+                say("done.recalled", lang, percent=round(100 * recalled)),
+                say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
+            ]
+            lines = [Content.styled(say("done.title", lang), "bold $success"), Content("  ·  ".join(parts))]
+        if self.drill.is_recorded:
+            lines += self._waiting()
+        else:
+            lines.append(Content.styled(say("done.not-recorded", lang), "$text-muted"))
+        lines += self._again()
+        return [*lines, Content(""), Content.styled(say("done.leave", lang), "$text-muted")]
+
+    def _waiting(self) -> list[Content]:
+        workspace = self.drill.workspace
+        due = due_counts(workspace)
+        lines = [Content(say("done.still-due", self.lang, due=due.due))] if due.due else []
+        coming = [answer.due_at for answer in self.drill.answers if answer.due_at is not None]
+        soonest = min(coming) - workspace.clock() if coming else timedelta(0)
+        if timedelta(0) < soonest < timedelta(hours=12):
+            lines.append(Content(say("done.waiting", self.lang, interval=interval_text(soonest, self.lang))))
+        return lines
+
+    def _again(self) -> list[Content]:
+        failed = dict.fromkeys(answer.card for answer in self.drill.answers if answer.rating is Rating.AGAIN)
+        if not failed:
+            return []
+        library = self.drill.workspace.library
+        lines = [Content(""), Content.styled(say("done.again", self.lang), "bold $primary")]
+        for card in failed:
+            lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).listed[self.lang])))
+        return lines
+
+
+# How far a part of an interview is, and the time that it has left, a second at a time.
+
+_LITTLE_SECONDS = 60
+
+
+class MockTimeLine(Widget):
+    """One line; it takes no focus, and only it is drawn anew when a second has passed."""
+
+    DEFAULT_CSS = """
+    MockTimeLine { height: 1; width: 1fr; padding: 0 1; dock: top; margin: 1 0 0 0; }
+    """
+
+    def __init__(self, interview: MockInterview, lang: Lang) -> None:
+        super().__init__()
+        self._interview, self._lang = interview, lang
+        self._shown: tuple[object, ...] = ()
+        self._was_up = interview.state.is_over or interview.time.is_up
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK_SECONDS, self.tick)
+
+    def tick(self) -> None:
+        """Draws the line anew if it says something else by now, and tells once that the time is up."""
+        if self._interview.state.is_over:
+            return
+        now = (*self._interview.number, self._interview.time.left_seconds)
+        if now != self._shown:
+            self._shown = now
+            self.refresh()
+        if self._interview.time.is_up and not self._was_up:
+            self._was_up = True
+            self.notify(mock_texts.FINISH[self._lang], severity="warning", markup=False)
+
+    def render(self) -> Content:
+        if self._interview.state.is_over:
+            return Content("")
+        (n, total), time = self._interview.number, self._interview.time
+        label, told = f"{n}/{total} ", f" {self._told(time.is_up, time.left_seconds)}"
+        share = min(1.0, time.spent_ms / time.budget_ms) if time.budget_ms else 1.0
+        style = "bold $warning" if time.left_seconds <= _LITTLE_SECONDS else "bold"
+        width = max(1, self.size.width - len(label) - Content(told).cell_length - 2)
+        return Content.assemble((label, "bold"), bar(share, width, "$primary"), (told, style))
+
+    def _told(self, is_up: bool, left_seconds: int) -> str:
+        if is_up:
+            return f"{mock_texts.TIME_UP[self._lang]} {mock_texts.clock_text(left_seconds)}"
+        return mock_texts.TIME_LEFT[self._lang].format(time=mock_texts.clock_text(left_seconds))

@@ -14,8 +14,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attncli.bank.reading.card_texts import localised
-from attncli.bank.reading.code_snippets import snippet_findings, snippets_of
+from attncli.bank.prose_rules import localised, snippet_findings, snippets_of
 
 from ..conftest import bundled_documents
 

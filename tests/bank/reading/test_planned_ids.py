@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from attncli.bank.reading.planned_ids import Planned, PlannedCard, load_planned
+from attncli.bank.link_rules import Planned, PlannedCard, load_planned
 from attncli.paths import bundled_quizbank
 
 

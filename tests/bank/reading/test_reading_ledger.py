@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from attncli.bank.__main__ import read
-from attncli.bank.check import Report, check
+from attncli.bank.check import Report, check, load_readings, text_hash
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.reading.reading_ledger import load_readings, text_hash
 
 from ..conftest import as_yaml
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from attncli.bank.reading.signatures import Signature, UnreadableSignature, called, defined_in, shown_in
+from attncli.bank.challenge_rules import Signature, UnreadableSignature, called, defined_in, shown_in
 
 CODE = """
 def f(x: Tensor, *, eps: float = 1e-5) -> Tensor: ...

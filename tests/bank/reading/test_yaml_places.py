@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from attncli.bank.problems import Finding, Way
-from attncli.bank.reading.yaml_places import located
+from attncli.bank.yaml_reader import located
 
 TEXT = """\
 topic: att

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.bank.reading.yaml_scalars import resolve
+from attncli.bank.yaml_reader import resolve
 
 
 @pytest.mark.parametrize(

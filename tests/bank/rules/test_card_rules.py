@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from attncli.bank.card_rules import card_findings
-from attncli.bank.rules.numeric_rules import MAX_COMBINATIONS, choices_of, combinations
+from attncli.bank.card_rules import MAX_COMBINATIONS, card_findings, choices_of, combinations
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.bank.reading.card_texts import parts_of
-from attncli.bank.rules.formula_rules import fault_of, formula_findings
+from attncli.bank.prose_rules import fault_of, formula_findings, parts_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 from attncli.bank.check import Report, check
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.rules.hidden_characters import hidden_findings
+from attncli.bank.prose_rules import hidden_findings
 
 Card = dict[str, Any]
 

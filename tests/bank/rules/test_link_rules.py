@@ -8,8 +8,15 @@ import pytest
 
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.link_rules import Known, errata_findings, experiment_findings, link_findings, source_findings
-from attncli.bank.reading.planned_ids import Planned, PlannedCard
+from attncli.bank.link_rules import (
+    Known,
+    Planned,
+    PlannedCard,
+    errata_findings,
+    experiment_findings,
+    link_findings,
+    source_findings,
+)
 
 Card = dict[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from attncli.bank.rules.mistake_rules import docstring_faults
+from attncli.bank.challenge_rules import docstring_faults
 
 from ..reading.test_wrong_files import GOOD
 

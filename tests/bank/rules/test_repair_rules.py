@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from attncli.bank.challenge_rules import load_repairs, repair_problems
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.rules.repair_rules import load_repairs, repair_problems
 from attncli.errors import EnvironmentFailure
 from attncli.paths import bundled_impl
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attncli.bank.rules.similar_questions import Match, matches
+from attncli.bank.link_rules import Match, matches
 
 Card = dict[str, Any]
 
@@ -55,21 +55,21 @@ def test_a_question_is_told_once_beside_many_alike() -> None:
 
 
 def test_the_work_is_linear_in_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncli.bank.rules import similar_questions
+    from attncli.bank import link_rules
 
     compared = 0
-    resembles = similar_questions._Question.resembles
+    resembles = link_rules._Question.resembles
 
     def counted(self: Any, other: Any) -> bool:
         nonlocal compared
         compared += 1
         return resembles(self, other)
 
-    monkeypatch.setattr(similar_questions._Question, "resembles", counted)
+    monkeypatch.setattr(link_rules._Question, "resembles", counted)
     count = 2000
     questions = [f"What is generated question {n} about, and why does it matter to {n * 7}?" for n in range(count)]
     assert list(matches(questions)) == []
-    assert compared <= count * similar_questions._SKETCH * similar_questions._MAX_BUCKET
+    assert compared <= count * link_rules._SKETCH * link_rules._MAX_BUCKET
 
 
 def test_a_repeated_question_is_named_with_the_earlier_card(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.bank.rules.written_numbers import readings_of
+from attncli.bank.card_rules import readings_of
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]

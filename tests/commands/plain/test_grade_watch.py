@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.commands import grade_watch as module
-from attncli.commands.grade_watch import GradeWatch, changes
-from attncli.commands.hint import print_hint
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import report_of
+from attncli.commands import grade as module
+from attncli.commands.challenges import print_hint
+from attncli.commands.grade import GradeWatch, changes
+from attncli.domain.grade_report import GradeReport, report_of
 from attncli.errors import JudgeFailed
+from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
-from attncli.practice.hint import Hint
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import WATCH_KEYS
 

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from attncli import config
-from attncli.commands.plain_review import PlainReview
+from attncli.commands.plain import PlainReview
 from attncli.config import Settings
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
@@ -141,7 +140,7 @@ def test_what_holds_no_longer_is_asked_again(
     with opened() as workspace:
         record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
         for other in ("att-02", "att-03"):
-            hold.suspend(workspace, other)
+            record.suspend(workspace, other)
         typed = lines()
         drill = ReviewSitting(workspace, topic="att", limit=1)
         PlainReview(workspace, drill, Random(1), lambda: next(typed, "")).run()

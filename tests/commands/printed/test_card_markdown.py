@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attncli.bank.validate import card_document
-from attncli.commands.printed.card_markdown import whole_card
+from attncli.bank.loader import card_document
+from attncli.commands.cards import whole_card
 from attncli.domain.card import card_of
 from attncli.domain.text import LANGS
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from attncli.commands.printed import printed_report
-from attncli.domain.grade_report_json import report_of
+from attncli.commands import grade
+from attncli.domain.grade_report import report_of
 from attncli.words import grade_report_texts
 
 
 def report_lines(report: dict[str, Any], challenge: Any, lang: str) -> list[str]:
-    return list(printed_report.report_lines(report_of(report), challenge, lang))
+    return list(grade.report_lines(report_of(report), challenge, lang))
 
 
 REPORT = {

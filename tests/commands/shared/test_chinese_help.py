@@ -11,7 +11,7 @@ import click
 import pytest
 
 from attncli.cli import cli
-from attncli.domain.cells import cells
+from attncli.domain.text import cells
 from attncli.words.help_option_texts import OPTION_HELP
 from attncli.words.help_texts import COMMAND_HELP
 from attncli.words.in_chinese import in_chinese

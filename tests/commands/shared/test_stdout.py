@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from attncli.commands.session import Session
-from attncli.commands.shared.exit_code import Boundary
-from attncli.domain.printable import hidden_in
+from attncli.commands.session import Boundary, Session
+from attncli.domain.text import hidden_in
 
 Attn = Callable[..., Any]
 
@@ -98,7 +97,7 @@ def test_an_interrupt_while_the_program_is_loaded_is_no_traceback() -> None:
         "import sys\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'attncli.commands.shared.exit_code': raise KeyboardInterrupt\n"
+        "        if name == 'attncli.commands.session': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())\n"
         "import attncli.__main__\n"
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.experiments.catalogue import find
-from attncli.experiments.runner import ChildRun
+from attncli.experiments.runner import ChildRun, find
 
 from ..conftest import IMPL
 

@@ -12,10 +12,8 @@ import pytest
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.domain.text import LANGS, Localised
-from attncli.experiments.catalogue import FIRST_SEED, Experiment, catalogue
-from attncli.experiments.experiment_report import lines, unmet
-from attncli.experiments.plots import svg
-from attncli.experiments.runner import ChildRun
+from attncli.experiments.plots import lines, svg, unmet
+from attncli.experiments.runner import FIRST_SEED, ChildRun, Experiment, catalogue
 from attncli.paths import bundled_quizbank
 
 from ..conftest import IMPL

@@ -15,9 +15,7 @@ from typing import Any
 import torch
 import yaml
 
-from attncli.judge.case import Case
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.turns import Turn
+from attncli.judge.case import Case, Turn, profile_of
 from attncli.judge.challenge import Folder
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.exam import Exam

@@ -13,7 +13,7 @@ import torch
 LINUX = sys.platform == "linux"
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if LINUX and DEVICE == "cpu":
-    from attncli.sandbox.kernel_pace import quicken
+    from attncli.sandbox.kernels import quicken
     from tests.impl.kernels import rounding_interpreter
 
     rounding_interpreter.install()

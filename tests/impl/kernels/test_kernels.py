@@ -22,16 +22,15 @@ import torch
 import yaml
 from torch import Tensor
 
-from attncli.judge.answers.finding import CaseFinding
-from attncli.judge.answers.request import Request
 from attncli.judge.case import Case, Input
-from attncli.judge.challenge import Folder
+from attncli.judge.challenge import Demands, Folder, tensor_trees
 from attncli.judge.exam import Exam
 from attncli.judge.growth import MeasuredGrowth, contracts, examine_growth
 from attncli.judge.guard import Guard
+from attncli.judge.protocol import Request
 from attncli.judge.questions import EdgeWithGradients, Gradients, Values
 from attncli.judge.reference import Observed, Rounded, run_reference
-from attncli.judge.truth.demands import Demands, tensor_trees
+from attncli.judge.submission import CaseFinding
 from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of
 
 STREAMS = (0, 1)

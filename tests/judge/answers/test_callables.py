@@ -8,17 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.answers import callables as module
-from attncli.judge.answers.callables import LARGER, LEAST_ELEMENTS, Callables
-from attncli.judge.answers.request import Request
-from attncli.judge.case import Case, Input
-from attncli.judge.cases.profiles import Profile
+from attncli.judge import submission as module
+from attncli.judge.case import Case, Input, Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.make import Recorder
-from attncli.judge.submission import Budget, Failure, Submission
-from attncli.sandbox.tensor_table import bytes_of, describe_tensor
-from attncli.sandbox.values import Packer
+from attncli.judge.protocol import Request
+from attncli.judge.submission import LARGER, LEAST_ELEMENTS, Budget, Callables, Failure, Submission
+from attncli.sandbox.values import Packer, bytes_of, describe_tensor
 from attncli.sandbox.zygote_client import ZygoteClient
 
 

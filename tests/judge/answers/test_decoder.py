@@ -16,16 +16,14 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.answers.request import Request
-from attncli.judge.asking.purity import with_graph
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Profile
+from attncli.judge.challenge import Demands
 from attncli.judge.drawing import fixed_draw
+from attncli.judge.examiner import same
 from attncli.judge.make import Recorder
-from attncli.judge.protocol import UnreadableReply, read_reply
-from attncli.judge.questions import EdgeWithGradients
-from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.expectation import Expectation
-from attncli.judge.truth.sameness import same
+from attncli.judge.protocol import Request, UnreadableReply, read_reply
+from attncli.judge.questions import EdgeWithGradients, with_graph
+from attncli.judge.reference import Expectation
 from attncli.sandbox import interpreter, wire
 from in_process import write_challenge
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.answers.request import Request
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.protocol import (
@@ -21,6 +20,7 @@ from attncli.judge.protocol import (
     NAME_LENGTH,
     REASONS,
     TEXT_LENGTH,
+    Request,
     UnreadableReply,
     read_names,
     read_raised,

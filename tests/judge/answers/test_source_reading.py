@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from attncli.bank.loader import load_challenge
-from attncli.judge.answers.source_reading import (
+from attncli.judge.challenge import Folder
+from attncli.judge.protocol import (
     MOST_CHARACTERS,
     SourceReading,
+    UnreadableReply,
     outside_kernels,
     reading_of,
     rules_for,
 )
-from attncli.judge.challenge import Folder
-from attncli.judge.protocol import UnreadableReply
 from attncli.paths import bundled_impl
-from attncli.practice.challenge_documents import challenge_of
 from attncli.practice.grade import specification
+from attncli.practice.library import challenge_of
 from attncli.sandbox.source_reading import read_source
 
 

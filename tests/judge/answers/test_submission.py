@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.judge import submission as module
-from attncli.judge.answers.request import Request
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
+from attncli.judge.protocol import Request
 from attncli.judge.reference import Observed
 from attncli.judge.submission import Budget, Failure, Submission
-from attncli.sandbox.endings import Ending
 from attncli.sandbox.source_reading import Rules
+from attncli.sandbox.wire import Ending
 from attncli.sandbox.zygote_client import Reply, ZygoteClient
 from in_process import InProcessWorker
 

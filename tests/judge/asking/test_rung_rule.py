@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
-from attncli.judge.answers.finding import CaseFinding, gravest_finding
-from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
-from attncli.judge.case import Case, Input
-from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Case, Facts, Input, Profile
 from attncli.judge.checks import CHECKS
+from attncli.judge.exam import rung_of, rung_of_finding
+from attncli.judge.submission import CaseFinding, gravest_finding
 from in_process import INPUTS, SPEC, check, grade, write_challenge
 
 DTYPES = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.domain.grade_report_json import report_of
+from attncli.domain.grade_report import report_of
 from attncli.domain.text import Localised
-from attncli.judge.asking.devices import _TWO_DEVICES, _names_two_devices, wants_values
+from attncli.judge.questions import _TWO_DEVICES, _names_two_devices, wants_values
 from attncli.judge.submission import Failure
 from attncli.sandbox.devices import Elsewhere, two_devices
 from attncli.words.grade_report_texts import unproved

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.turns import Turn
+from attncli.judge.case import Facts, Profile, Turn
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import attncli
-from attncli.domain.fact_names import FACTS
-from attncli.judge.cases.facts import Facts
+from attncli.domain.challenge import FACTS
+from attncli.judge.case import Facts
 
 PAGE = Path(attncli.__file__).parent.parent / "docs" / "challenge-format.md"
 

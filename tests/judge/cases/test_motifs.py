@@ -10,15 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.fact_names import MOTIFS
+from attncli.domain.challenge import MOTIFS
 from attncli.errors import JudgeFailed
-from attncli.judge.asking.rung_rule import rung_of_values
-from attncli.judge.case import Case
-from attncli.judge.cases.extreme_scores import SCORES, masks_over
-from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.turns import LEADS, Turn
+from attncli.judge.case import LEADS, Case, Profile, Turn
 from attncli.judge.challenge import Folder
-from attncli.judge.drawing import fixed_draw
+from attncli.judge.drawing import SCORES, fixed_draw, masks_over
+from attncli.judge.exam import rung_of_values
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import HARDENED_MOTIFS, motifs
 from in_process import write_challenge

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.cases.profiles import relayout
+from attncli.judge.case import relayout
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 9))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.reused_memory import refilled
+from attncli.judge.case import Profile, refilled
 from attncli.judge.make import Recorder
 from attncli.judge.reference import as_given, run_reference
 from in_process import check, grade, write_challenge

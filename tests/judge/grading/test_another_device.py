@@ -18,11 +18,11 @@ import yaml
 
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.judge.challenge import Folder
+from attncli.judge.checks import Options
 from attncli.judge.exam import Exam
-from attncli.judge.grading.options import Options
-from attncli.judge.grading.run_checks import Grading
+from attncli.judge.grade import Grading
 from attncli.judge.submission import Budget, Submission
-from attncli.sandbox.placement import CPU, ELSEWHERE
+from attncli.sandbox.devices import CPU, ELSEWHERE
 from in_process import InProcessWorker, check, grade, write_challenge
 
 IMPL = Path(__file__).parent.parent.parent.parent / "impl"

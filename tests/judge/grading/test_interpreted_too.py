@@ -10,7 +10,7 @@ import pytest
 from attncli.judge.challenge import Folder
 from attncli.judge.submission import Budget, Submission
 from attncli.judge.verify import Proving
-from attncli.sandbox.placement import CPU, ELSEWHERE
+from attncli.sandbox.devices import CPU, ELSEWHERE
 from in_process import InProcessWorker
 from played_kernels import GREEDY, RIGHT_THERE, write_kernels
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.grade_report import CheckResult
-from attncli.domain.grade_report_json import report_of
+from attncli.domain.grade_report import CheckResult, report_of
 from attncli.words.grade_report_texts import deciding_checks
 from in_process import REFERENCE, grade, write_challenge
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attncli.judge.diagnose import most_like
-from attncli.sandbox.limits import memory_at_most
+from attncli.sandbox.namespaces import memory_at_most
 from in_process import grade, write_challenge
 
 WEIGHTED = '''

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.repairs import Repair
+from attncli.domain.challenge import Repair
+from attncli.judge.checks import Options
 from attncli.judge.exam import Exam
-from attncli.judge.grading.options import Options
-from attncli.judge.grading.proving_repairs import planted_surprises
-from attncli.judge.grading.run_checks import Grading
-from attncli.judge.naming.planted_bugs_left import PlantedFiles, undistinguished
-from attncli.judge.repairs import probes, with_repairs
+from attncli.judge.grade import Grading
+from attncli.judge.repairs import PlantedFiles, planted_surprises, probes, undistinguished, with_repairs
 from attncli.judge.submission import Budget, Submission
 from in_process import InProcessWorker, write_challenge
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.case import Case
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.case import Case, Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import needed, only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.judge.telling.growth_sentences import MEASURES, growth_told
+from attncli.judge.growth import MEASURES, growth_told
 
 BROKEN = {
     "holds": False,

@@ -11,11 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.grade_report_json import counterexample_of
+from attncli.domain.grade_report import CheckResult, GradeReport, counterexample_of
 from attncli.domain.text import quoted
-from attncli.judge.telling.bounded_report import LARGEST, document
-from attncli.judge.telling.shown_values import ITEMS_SHOWN, TEXT_SHOWN, VALUES_SHOWN, Room, plain
+from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, document, plain
 from attncli.sandbox.values import Opaque, Raised
 from in_process import check, grade, write_challenge
 

@@ -11,7 +11,7 @@ import torch
 from attncli.judge.exam import Exam
 from attncli.judge.reference import Observed, as_given, run_natively
 from attncli.judge.submission import Budget, Submission
-from attncli.sandbox.placement import CPU, ELSEWHERE
+from attncli.sandbox.devices import CPU, ELSEWHERE
 from in_process import InProcessWorker, write_challenge
 
 SOURCE = """

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attncli.judge import naming, truth
-from attncli.judge.truth.tolerance import CONDITIONING_FACTORS, EPSILONS
+from attncli.judge.compare import CONDITIONING_FACTORS, EPSILONS
 
 HOME = "tolerance.py"
 # Nothing, one, and what a division is kept from zero by.

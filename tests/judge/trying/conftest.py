@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.case_answers import BothAnswers
+from attncli.domain.grade_report import BothAnswers
 from attncli.judge.challenge import Folder
 from attncli.judge.submission import Budget, Submission
-from attncli.judge.trying.both_answers import both_answers
+from attncli.judge.try_case import both_answers
 from in_process import InProcessWorker, write_challenge
 
 REFERENCE = """

@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from attncli.domain.case_answers import BothAnswers
-from attncli.judge.case import Case
-from attncli.judge.cases.edge_cases import edge_functions
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.challenge import Folder
+from attncli.domain.grade_report import BothAnswers
+from attncli.judge.case import Case, profile_of
+from attncli.judge.challenge import Demands, Folder, edge_functions
 from attncli.judge.drawing import fixed_draw
+from attncli.judge.exam import drawn
 from attncli.judge.make import Recorder
-from attncli.judge.searching.streams import drawn
-from attncli.judge.truth.demands import Demands
-from attncli.judge.trying.against_facts import forbidden
+from attncli.judge.try_case import forbidden
 from attncli.paths import bundled_impl
 
 CHALLENGES = sorted(bundled_impl().glob("*/*/challenge.yaml"))

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from attncli.domain.case_answers import BothAnswers, answers_document, answers_of
-from attncli.domain.grade_report import ABSENT, ShownTensor
+from attncli.domain.grade_report import ABSENT, BothAnswers, ShownTensor, answers_document, answers_of
+from attncli.judge import try_case as module
 from attncli.judge.challenge import Folder
-from attncli.judge.trying import both_answers as module
 
 from .conftest import RIGHT
 

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 
 from attncli.judge.case import Case
 from attncli.judge.challenge import Folder
-from attncli.judge.try_case import MOST_CALLS, MOST_CHARACTERS, typed_case
-from attncli.judge.trying.typed_tensors import MOST_ELEMENTS
-from attncli.judge.trying.typed_values import TypedValues
-from attncli.judge.trying.untypable import Untypable
+from attncli.judge.try_case import MOST_CALLS, MOST_CHARACTERS, MOST_ELEMENTS, TypedValues, Untypable, typed_case
 
 
 def names(case: Case) -> list[str]:

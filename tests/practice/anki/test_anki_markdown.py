@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.anki.importer import NewOwnCard, texts_of, usable
 from attncli.anki.markdown import LONGEST_TEXT, _read_again, _Reader, _unspaced, markdown_of, written
-from attncli.domain.anki import ForeignCard, Template
-from attncli.domain.printable import hidden_in, printable
+from attncli.anki.package import ForeignCard, Template
+from attncli.anki.read_package import LONGEST_SIDE, sides
+from attncli.domain.text import hidden_in, printable
 from attncli.errors import UsageError
-from attncli.practice.anki.anki_bank import NewOwnCard, texts_of, usable
-from attncli.practice.anki.anki_templates import LONGEST_SIDE, sides
 from processor_time import processor_seconds
 
 

@@ -15,19 +15,15 @@ from typing import Any
 
 import pytest
 
-from attncli.anki.importer import import_package
+from attncli.anki.importer import NewOwnCard, import_package
 from attncli.anki.read_package import key_of
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import UsageError
 from attncli.practice import record
-from attncli.practice.anki.anki_bank import NewOwnCard
-from attncli.practice.log.merge_logs import merge
-from attncli.practice.log.read_log_file import Placed
-from attncli.practice.log.undo import take_back
-from attncli.practice.sync import sync
+from attncli.practice.record import take_back
+from attncli.practice.sync import Placed, merge, sync
 from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
@@ -179,7 +175,7 @@ def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace
 
 def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
     pytest.importorskip("genanki")
-    from attncli.export.anki_deck import export_deck
+    from attncli.anki.exporter import export_deck
 
     record.answer(workspace, "att-01", Rating.AGAIN, moving_clock.now - timedelta(days=9, milliseconds=0.4))
     record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=8))
@@ -202,7 +198,7 @@ def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs:
 
 def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, theirs: Anki, small_bank: Path) -> None:
     pytest.importorskip("genanki")
-    from attncli.export.anki_deck import export_deck
+    from attncli.anki.exporter import export_deck
 
     record.answer(workspace, "att-01", Rating.GOOD)
     path = theirs.folder / "ours.apkg"
@@ -219,7 +215,7 @@ def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, th
 
 def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, filled: Anki) -> None:
     pytest.importorskip("genanki")
-    from attncli.export.anki_deck import export_deck
+    from attncli.anki.exporter import export_deck
 
     import_package(workspace, filled.export("one.apkg"))
     done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
@@ -472,7 +468,7 @@ def take_in_as_before(workspace: Workspace, package: Path) -> None:
 
 def test_a_reset_of_our_own_card_takes_its_reviews_back(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
     pytest.importorskip("genanki")
-    from attncli.export.anki_deck import export_deck
+    from attncli.anki.exporter import export_deck
 
     for days in (40, 37, 20):
         record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))

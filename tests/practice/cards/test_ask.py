@@ -7,10 +7,9 @@ from random import Random
 import pytest
 
 from attncli.domain.card import Card, card_of
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import UsageError
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.marking import right_order
+from attncli.practice.marking import Asked, right_order
 
 BOTH = {"en": "text", "zh": "文字"}
 

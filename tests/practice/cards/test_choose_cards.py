@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.card import KINDS, LEVELS, Kind, Level
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import NotFound, NothingFits, NothingFound
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.cards.choose_cards import Wish, chosen, fitting, without
-from attncli.practice.log.undo import take_back
+from attncli.practice.queue import Wish, chosen, fitting, without
+from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -38,8 +37,8 @@ def test_every_condition_is_kept_to(workspace: Workspace) -> None:
 
 
 def test_what_is_put_away_is_left_out(workspace: Workspace) -> None:
-    hold.suspend(workspace, "att-01")
-    hold.bury(workspace, "kv-02")
+    record.suspend(workspace, "att-01")
+    record.bury(workspace, "kv-02")
     assert ids(workspace) == ["att-02", "att-03", "kv-01", "kv-03"]
 
 
@@ -113,6 +112,6 @@ def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) ->
 
 def test_where_there_is_no_card_at_all_the_error_says_so(workspace: Workspace) -> None:
     for card in ALL:
-        hold.suspend(workspace, card)
+        record.suspend(workspace, card)
     with pytest.raises(NothingFits, match="there is no card to ask"):
         chosen(workspace, Wish(), Random(1))

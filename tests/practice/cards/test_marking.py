@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard
 from attncli.errors import UsageError
-from attncli.practice.cards.marking import (
+from attncli.practice.marking import (
     give_up_ordering,
     mark_choice,
     mark_cloze,

@@ -12,8 +12,7 @@ from attncli.domain.card import LEVELS
 from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
 from attncli.practice.review import ReviewSitting
-from attncli.practice.settings import change_setting
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import Workspace, change_setting
 
 Open = Callable[..., Workspace]
 WINDOW = 10

@@ -10,7 +10,7 @@ import pytest
 
 from attncli.config import WEEKDAYS
 from attncli.config import load as load_settings
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSitting

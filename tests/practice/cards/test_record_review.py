@@ -15,18 +15,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from attncli.config import Settings
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule, State
+from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log.merge_logs import exported, import_file
-from attncli.practice.log.undo import take_back
 from attncli.practice.optimize import record_fit
 from attncli.practice.queue import due_counts
+from attncli.practice.record import take_back
+from attncli.practice.sync import exported, import_file
 from attncli.practice.workspace import Workspace
 from known_memories import SHORT_MEMORY
 
@@ -115,12 +112,12 @@ def test_holds_keep_a_card_out_of_the_queue(
     workspace: Workspace, open_workspace: Callable[..., Workspace], moving_clock: object
 ) -> None:
     total = due_counts(workspace).due
-    hold.bury(workspace, "att-01")
-    hold.suspend(workspace, "att-02")
+    record.bury(workspace, "att-01")
+    record.suspend(workspace, "att-02")
     assert due_counts(workspace).due == total - 2
     moving_clock.move(days=1)  # type: ignore[attr-defined]
     assert due_counts(workspace).due == total - 1
-    hold.unsuspend(workspace, "att-02")
+    record.unsuspend(workspace, "att-02")
     assert due_counts(workspace).due == total
 
 
@@ -218,7 +215,7 @@ class Sitting(RuleBasedStateMachine):
 
     @rule(card=st.sampled_from(CARDS), kind=st.sampled_from([RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND]))
     def hold(self, card: str, kind: RowKind) -> None:
-        hold.hold(self.workspace, kind, card)
+        record.hold(self.workspace, kind, card)
         self.done.append(kind)
 
     @rule(weights=st.sampled_from(WEIGHTS))

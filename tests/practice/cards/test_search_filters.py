@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import UsageError
-from attncli.practice.cards import hold
-from attncli.practice.cards.search_filters import STATES, browse
-from attncli.practice.cards.tag_flag_note import annotated_cards, annotation, set_note, toggle_tag
-from attncli.practice.log.undo import take_back
+from attncli.practice import record
 from attncli.practice.new_card import add_card
-from attncli.practice.record import answer
+from attncli.practice.queue import STATES, browse
+from attncli.practice.record import annotated_cards, annotation, answer, set_note, take_back, toggle_tag
 from attncli.practice.workspace import Workspace
 
 
@@ -62,8 +60,8 @@ def test_a_note_too_long_to_keep_is_refused_and_the_old_one_stays(workspace: Wor
 def test_states_find_the_cards_that_are_in_them(workspace: Workspace) -> None:
     seen, suspended, buried, _ = some(workspace)
     answer(workspace, seen, Rating.AGAIN)
-    hold.suspend(workspace, suspended)
-    hold.bury(workspace, buried)
+    record.suspend(workspace, suspended)
+    record.bury(workspace, buried)
     everything = ids(workspace, "")
     assert ids(workspace, "is:seen") == {seen} and ids(workspace, "is:new") == everything - {seen}
     assert ids(workspace, "is:suspended") == {suspended} and ids(workspace, "is:buried") == {buried}

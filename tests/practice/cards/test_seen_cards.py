@@ -9,13 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import State
-from attncli.memory.forgetting_curve import recall_on
+from attncli.domain.log_row import Rating, State
 from attncli.memory.replay import is_leech
+from attncli.memory.scheduler import recall_on
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.cards.weakness import curve_on, has_missed, is_weak, weak_cards
+from attncli.practice.queue import curve_on, has_missed, is_weak, weak_cards
 from attncli.practice.stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
@@ -122,7 +120,7 @@ def test_the_forecast_is_what_the_schedules_say(
 ) -> None:
     workspace = reviewed(open_workspace, str(tmp_path_factory.mktemp("seen")), given_answers)
     for card in suspended:
-        hold.suspend(workspace, card)
+        record.suspend(workspace, card)
     when, counts = workspace.moment(), [0] * 14
     for card, schedule in workspace.store.schedules.all():
         is_review = schedule.state is State.REVIEW

@@ -13,12 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.siblings import LONGEST_WAIT_DAYS
+from attncli.domain.card import LONGEST_WAIT_DAYS
+from attncli.domain.log_row import Rating, RowKind
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.challenges import standings
 from attncli.practice.queue import due_counts, held_apart
 from attncli.practice.review import ReviewSitting
@@ -105,9 +103,9 @@ def test_nothing_waits_longer_than_a_week_nor_for_a_suspended_card(linked: Linke
     days = round(workspace.store.schedules.get("n-01").interval_days)  # type: ignore[union-attr]
     moving_clock.move(days=days)
     assert due_counts(workspace).review == 1
-    hold.suspend(workspace, "n-01")
+    record.suspend(workspace, "n-01")
     assert held_apart(workspace, workspace.moment()) == {}
-    hold.unsuspend(workspace, "n-01")
+    record.unsuspend(workspace, "n-01")
     moving_clock.move(days=LONGEST_WAIT_DAYS)
     assert due_counts(workspace).review == 2
 

@@ -8,10 +8,8 @@ from random import Random
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -25,7 +23,7 @@ def test_counted_limited_and_among_some(open_workspace: Open, moving_clock: obje
         record.answer(workspace, card, draw.choice([Rating.AGAIN, Rating.HARD, Rating.GOOD, Rating.EASY]))
         moving_clock.move(minutes=draw.choice([0, 1, 7]))  # type: ignore[attr-defined]
         if draw.random() < 0.2:
-            hold.hold(workspace, draw.choice([RowKind.BURY, RowKind.SUSPEND]), card)
+            record.hold(workspace, draw.choice([RowKind.BURY, RowKind.SUSPEND]), card)
     queue, now = workspace.store.queue, workspace.moment()
     asked = {waiting.topic for waiting in queue.learning(replace(now, now=now.day_end))}
     seen = 0

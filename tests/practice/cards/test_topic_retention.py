@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.log_row import Rating, Schedule
 from attncli.errors import ConfigInvalid, NotFound
 from attncli.practice import record
-from attncli.practice.settings import change_setting
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import Workspace, change_setting
 
 Open = Callable[..., Workspace]
 WISHED = (("att", 0.97),)

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.device_choice import gains_by_gpu, runs_on_gpu
+from attncli.domain.challenge import gains_by_gpu, runs_on_gpu
 from attncli.errors import UsageError
-from attncli.practice import gpu
-from attncli.practice.choose_device import device_for
-from attncli.practice.gpu import require_gpu, torch_without_cuda
+from attncli.practice import grade
+from attncli.practice.grade import device_for, require_gpu, torch_without_cuda
 
 KERNEL = SimpleNamespace(kernel=True, required=("loads", "work"))
 MEMORY = SimpleNamespace(kernel=False, required=("loads", "device", "memory"))
@@ -36,12 +35,12 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     def make(there: bool, build: str) -> None:
         seen = tmp_path / "nvidia0"
         seen.touch()
-        monkeypatch.setattr(gpu, "_GPUS", (seen if there else tmp_path / "none",))
+        monkeypatch.setattr(grade, "_GPUS", (seen if there else tmp_path / "none",))
         package = tmp_path / "torch"
         package.mkdir(exist_ok=True)
         (package / "version.py").write_text(build)
         spec = ModuleSpec("torch", None, origin=str(package / "__init__.py"))
-        monkeypatch.setattr(gpu.importlib.util, "find_spec", lambda name: spec)
+        monkeypatch.setattr(grade.importlib.util, "find_spec", lambda name: spec)
 
     return make
 
@@ -98,7 +97,7 @@ def test_no_torch_is_loaded_to_choose() -> None:
     """On a machine with a GPU, too, where the build of PyTorch is looked at."""
     source = (
         "import sys\nfrom pathlib import Path\nfrom types import SimpleNamespace\n"
-        "from attncli.practice import gpu\nfrom attncli.practice.choose_device import device_for\n"
+        "from attncli.practice import gpu\nfrom attncli.practice.grade import device_for\n"
         "gpu._GPUS = (Path('/'),)\nassert gpu.gpu_is_seen()\n"
         "device_for(SimpleNamespace(kernel=True, required=()), 'auto')\nassert 'torch' not in sys.modules"
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.errors import UsageError
-from attncli.practice.edited_file import LARGEST_BYTES, OpenFile
+from attncli.practice.start import LARGEST_BYTES, OpenFile
 
 
 @pytest.fixture

@@ -10,15 +10,13 @@ import pytest
 import torch
 
 from attncli.config import Settings
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import check_of
+from attncli.domain.grade_report import GradeReport, check_of
 from attncli.errors import NotFound
 from attncli.judge.challenge import Folder
 from attncli.judge.try_case import typed_case
 from attncli.paths import Home
-from attncli.practice.own_case import calls_of, counterexample_text, try_request
-from attncli.practice.solution import reference
-from attncli.practice.warm_judge import WarmJudge
+from attncli.practice.challenges import reference
+from attncli.practice.grade import WarmJudge, calls_of, counterexample_text, try_request
 from attncli.practice.workspace import Workspace
 
 

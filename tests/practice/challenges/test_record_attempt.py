@@ -10,21 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import GradeReport
-from attncli.domain.grade_report_json import report_of
-from attncli.domain.log_row import RowKind
-from attncli.domain.log_row_json import checked_line
-from attncli.domain.rating import Rating
+from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.log_row import Rating, RowKind, checked_line
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
-from attncli.memory.attempt_rating import solved_reviews
+from attncli.memory.replay import solved_reviews
 from attncli.practice import record
-from attncli.practice.challenges import standings
-from attncli.practice.hint import next_hint
-from attncli.practice.log.undo import take_back
-from attncli.practice.own_solutions import solving_source, written
+from attncli.practice.challenges import next_hint, show_solution, solving_source, standings, written
+from attncli.practice.grade import record_attempt
 from attncli.practice.queue import due_counts
-from attncli.practice.record_attempt import record_attempt
-from attncli.practice.solution import show_solution
+from attncli.practice.record import take_back
 from attncli.practice.start import start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace

@@ -9,19 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.grade_report import LeftBug, RepairedBugs
-from attncli.domain.grade_report_json import report_document, report_of
-from attncli.domain.log_row import RowKind
-from attncli.domain.log_row_json import checked_line, row_of_line
+from attncli.domain.grade_report import LeftBug, RepairedBugs, report_document, report_of
+from attncli.domain.log_row import RowKind, checked_line, row_of_line
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.paths import bundled_impl
 from attncli.practice.challenges import standings
-from attncli.practice.grade import GradeOptions, request_for, settle
-from attncli.practice.log.undo import take_back
-from attncli.practice.planted_files import planted_in
-from attncli.practice.record_attempt import record_attempt
-from attncli.practice.start import start_challenge
+from attncli.practice.grade import GradeOptions, record_attempt, request_for, settle
+from attncli.practice.record import take_back
+from attncli.practice.start import planted_in, start_challenge
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.cells import cells
-from attncli.practice.starter_docstring import docstring, without_docstring
+from attncli.domain.text import cells
+from attncli.practice.start import docstring, without_docstring
 
 
 def lines_of(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from attncli import paths
 from attncli.bank.loader import CHALLENGE, load_challenge
-from attncli.practice.starters import disguised, starter
+from attncli.practice.start import disguised, starter
 
 DOCUMENTS = [
     document

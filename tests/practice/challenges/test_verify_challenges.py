@@ -14,7 +14,7 @@ import pytest
 from attncli.bank.loader import load_challenge
 from attncli.paths import bundled_impl
 from attncli.practice import verify
-from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.library import challenge_of
 from attncli.practice.verify import can_be_run
 
 PATIENCE_SECONDS = 20

@@ -11,7 +11,7 @@ import pytest
 from attncli.errors import JudgeFailed
 from attncli.judge.client import Judge
 from attncli.paths import bundled_impl
-from attncli.practice.warm_judge import GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice.grade import GradeRequest, GradingCancelled, WarmJudge
 
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 SPEC = {

@@ -9,8 +9,7 @@ import pytest
 
 from attncli.domain.card import Source
 from attncli.domain.text import Localised
-from attncli.practice.start import start_challenge
-from attncli.practice.whole_statement import shared_facts, statement
+from attncli.practice.start import shared_facts, start_challenge, statement
 from attncli.practice.workspace import Workspace
 from attncli.words.statement_texts import SharedFacts
 

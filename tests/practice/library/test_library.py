@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.card import KINDS
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.errors import NotFound
 from attncli.practice import record
 from attncli.practice.challenges import is_solved, next_unsolved
-from attncli.practice.log.undo import take_back
 from attncli.practice.queue import due_counts
+from attncli.practice.record import take_back
 from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 

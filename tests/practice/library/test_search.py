@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from attncli import paths
 from attncli.domain.card import ClozeCard
 from attncli.errors import NotFound, Unfit
-from attncli.practice.cards.marking import mark_cloze
-from attncli.practice.cards.search_filters import browse
-from attncli.practice.cards.tag_flag_note import toggle_tag
-from attncli.practice.search import find, meant_id, one_slip_away
-from attncli.practice.synonyms import Synonyms
+from attncli.practice.indexing import Synonyms
+from attncli.practice.library import find, meant_id, one_slip_away
+from attncli.practice.marking import mark_cloze
+from attncli.practice.queue import browse
+from attncli.practice.record import toggle_tag
 from attncli.practice.workspace import Workspace
 
 SHOWN_FIRST = 3

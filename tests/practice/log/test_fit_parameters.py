@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.errors import NothingFound
 from attncli.memory.optimizer import History
 from attncli.practice import doctor, record
-from attncli.practice.log.merge_logs import exported, import_file
-from attncli.practice.log.undo import take_back
 from attncli.practice.optimize import histories, optimise, record_fit
+from attncli.practice.record import take_back
+from attncli.practice.sync import exported, import_file
 from attncli.practice.workspace import Workspace
 from known_memories import LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 

@@ -16,14 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log.read_log_file import read_log
-from attncli.practice.log.undo import take_back
-from attncli.practice.sync import sync
+from attncli.practice.record import take_back
+from attncli.practice.sync import read_log, sync
 from attncli.practice.workspace import Workspace
 from attncli.store.backups import OTHERS_KEPT
 from attncli.store.restore_backup import restore_database
@@ -92,7 +89,7 @@ class Machines(RuleBasedStateMachine):
                 take_back(workspace)
             self.acknowledged |= workspace.store.log.ids() - before
 
-    @rule(name=machines, card=cards, act=st.sampled_from([hold.suspend, hold.bury, hold.unsuspend]))
+    @rule(name=machines, card=cards, act=st.sampled_from([record.suspend, record.bury, record.unsuspend]))
     def hold(self, name: str, card: str, act: Callable[[Workspace, str], str]) -> None:
         with self.workspace(name) as workspace:
             before = workspace.store.log.ids()

@@ -12,16 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain import log_row_json
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain import log_row
+from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log import merge_logs, read_log_file
-from attncli.practice.log.timestamps import MOST_AHEAD
-from attncli.practice.log.undo import take_back
+from attncli.practice import record, sync
+from attncli.practice.record import MOST_AHEAD, take_back
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
@@ -44,7 +39,7 @@ def schedules(workspace: Workspace) -> dict[str, Schedule]:
 
 
 def write(workspace: Workspace, path: Path) -> Path:
-    merge_logs.write_lines(path, merge_logs.exported(workspace, []))
+    sync.write_lines(path, sync.exported(workspace, []))
     return path
 
 
@@ -53,11 +48,11 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
     for rating in (Rating.GOOD, Rating.EASY):
         record.answer(one, "att-01", rating)
     take_back(one)
-    hold.suspend(one, "att-02")
+    record.suspend(one, "att-02")
     record.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
     file = write(one, tmp_path / "log.jsonl")
-    assert merge_logs.import_file(other, file).new == 5
-    assert merge_logs.import_file(other, file).new == 0, "twice is once"
+    assert sync.import_file(other, file).new == 5
+    assert sync.import_file(other, file).new == 0, "twice is once"
     assert list(other.store.log.everything()) == list(one.store.log.everything())
     assert schedules(other) == schedules(one) and other.store.schedules.hold("att-02") == (True, 0)
     assert progress(other).reviews == 2
@@ -73,7 +68,7 @@ def test_what_is_done_with_challenges_says_nothing_about_a_card(
     answered = record.answer(workspace, "att-01", Rating.GOOD)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "kind": kind, "payload": payload}) + "\n", encoding="utf-8")
-    assert merge_logs.import_file(workspace, file).new == 1
+    assert sync.import_file(workspace, file).new == 1
     assert workspace.store.schedules.get("att-01") == answered.schedule
     workspace.derive_all()
     assert workspace.store.schedules.get("att-01") == answered.schedule
@@ -88,7 +83,7 @@ def test_rows_that_were_found_ahead_are_named_on_other_machines_too(
     strays = [record.answer(one, "att-01", Rating.EASY, at).row for at in future]
     answered = record.answer(one, "att-01", Rating.GOOD)
     assert answered.schedule.repetitions == 1
-    assert merge_logs.import_file(other, write(one, tmp_path / "log.jsonl")).new == MOST_AHEAD + 1
+    assert sync.import_file(other, write(one, tmp_path / "log.jsonl")).new == MOST_AHEAD + 1
     assert {row.id: row.ahead for row in other.store.log.everything()}[answered.row] == frozenset(strays)
     assert schedules(other) == schedules(one)
 
@@ -113,7 +108,7 @@ def test_two_machines_end_up_equal_whichever_merges_first(
             take_back(workspace)
     logs = [write(machine, folder / f"{number}.jsonl") for number, machine in enumerate(machines)]
     for machine, log in zip(machines, reversed(logs), strict=True):
-        merge_logs.import_file(machine, log)
+        sync.import_file(machine, log)
     assert list(machines[0].store.log.everything()) == list(machines[1].store.log.everything())
     assert schedules(machines[0]) == schedules(machines[1])
     machines[0].derive_all()
@@ -124,7 +119,7 @@ def test_rows_of_cards_that_no_bank_has_are_kept(open_workspace: Open, tmp_path:
     workspace = open_workspace()
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "subject": "elsewhere-7"}) + "\n", encoding="utf-8")
-    assert merge_logs.import_file(workspace, file).new == 1
+    assert sync.import_file(workspace, file).new == 1
     assert schedules(workspace)["elsewhere-7"].repetitions == 1
 
 
@@ -139,7 +134,7 @@ def test_a_fit_from_another_machine_is_used_for_all_schedules(open_workspace: Op
     file = tmp_path / "fit.jsonl"
     fit = {**ROW, "kind": RowKind.FIT, "subject": "", "payload": {"parameters": weights}}
     file.write_text(json.dumps(fit), encoding="utf-8")
-    merge_logs.import_file(workspace, file)
+    sync.import_file(workspace, file)
     assert schedules(workspace)["att-01"].stability_days == 20.0 != before.stability_days
     assert workspace.policy.parameters == tuple(weights)
 
@@ -220,7 +215,7 @@ def test_a_line_that_is_no_row_is_named_and_nothing_is_merged(workspace: Workspa
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps(ROW) + "\n" + line + "\n", encoding="utf-8", errors="surrogatepass")
     with pytest.raises(UsageError, match=f"{file}:2: ") as refusal:
-        merge_logs.import_file(workspace, file)
+        sync.import_file(workspace, file)
     assert len(refusal.value.message) < 600
     assert workspace.store.log.length() == 0
 
@@ -228,7 +223,7 @@ def test_a_line_that_is_no_row_is_named_and_nothing_is_merged(workspace: Workspa
 def test_a_file_that_cannot_be_read_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     for path in (tmp_path / "missing.jsonl", tmp_path):
         with pytest.raises(UsageError, match=r"cannot read .*attn export reviews"):
-            merge_logs.import_file(workspace, path)
+            sync.import_file(workspace, path)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", json.dumps(ROW).encode("utf-16"), b"\x00" * 100])
@@ -236,26 +231,26 @@ def test_a_file_that_is_no_text_is_refused(workspace: Workspace, tmp_path: Path,
     file = tmp_path / "log.jsonl"
     file.write_bytes(content)
     with pytest.raises(UsageError, match=rf"{file}:1: no line of a review log \("):
-        merge_logs.import_file(workspace, file)
+        sync.import_file(workspace, file)
 
 
 @pytest.mark.parametrize("form", ["{}\n", "{}", "\ufeff{}\n", "{}\r\n", "\n\n  \n{}\n\n"])
 def test_a_mark_or_line_ends_of_another_system_do_no_harm(workspace: Workspace, tmp_path: Path, form: str) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(form.format(json.dumps(ROW)).encode())
-    assert merge_logs.import_file(workspace, file).new == 1
+    assert sync.import_file(workspace, file).new == 1
 
 
 def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (log_row_json, read_log_file):
+    for module in (log_row, sync):
         monkeypatch.setattr(module, "LONGEST_LINE", 1000)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")
     with pytest.raises(UsageError, match="too long"):
-        merge_logs.import_file(workspace, file)
-    assert [fault[:50].partition(": ")[0] for fault in read_log_file.read_log(file, tmp_path).faults] == [
+        sync.import_file(workspace, file)
+    assert [fault[:50].partition(": ")[0] for fault in sync.read_log(file, tmp_path).faults] == [
         f"{file}:1"[:50],
         f"{file}:2"[:50],
     ]
@@ -266,11 +261,11 @@ def test_a_row_that_is_here_with_other_content_is_named_and_nothing_is_merged(
 ) -> None:
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps(ROW) + "\n")
-    merge_logs.import_file(workspace, file)
+    sync.import_file(workspace, file)
     lines = [{**ROW, "id": "x-2"}, {**ROW, "payload": {"rating": 1}}]
     file.write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(UsageError, match=rf"{file}:2: row x-1 is here with another content; nothing was merged"):
-        merge_logs.import_file(workspace, file)
+        sync.import_file(workspace, file)
     assert [row.payload for row in workspace.store.log.everything()] == [{"rating": 3}]
 
 
@@ -278,7 +273,7 @@ def test_a_row_that_stands_in_a_file_twice_with_other_content_is_named(workspace
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps(ROW) + "\n" + json.dumps(ROW) + "\n" + json.dumps({**ROW, "subject": "kv-01"}) + "\n")
     with pytest.raises(UsageError, match=rf"{file}:3: row x-1"):
-        merge_logs.import_file(workspace, file)
+        sync.import_file(workspace, file)
     assert workspace.store.log.length() == 0
 
 
@@ -287,8 +282,8 @@ def test_a_backup_is_imported_like_a_log(open_workspace: Open, tmp_path: Path) -
     record.answer(one, "att-01", Rating.GOOD)
     record.answer(other, "kv-01", Rating.GOOD)
     one.store.copy_to(tmp_path / "one.db")
-    assert merge_logs.import_file(other, tmp_path / "one.db") == merge_logs.Imported(1)
-    assert merge_logs.import_file(other, tmp_path / "one.db") == merge_logs.Imported(0)
+    assert sync.import_file(other, tmp_path / "one.db") == sync.Imported(1)
+    assert sync.import_file(other, tmp_path / "one.db") == sync.Imported(0)
     assert set(schedules(other)) == {"att-01", "kv-01"}
 
 
@@ -297,8 +292,8 @@ def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open
     file = tmp_path / "log.jsonl"
     newer = {**ROW, "payload": {"rating": 3, "mood": {"words": ["fine", None, 0.5]}}}
     file.write_text(json.dumps(newer))
-    merge_logs.import_file(one, file)
-    merge_logs.import_file(other, write(one, file))
+    sync.import_file(one, file)
+    sync.import_file(other, write(one, file))
     assert [row.payload for row in other.store.log.everything()] == [newer["payload"]]
 
 
@@ -306,15 +301,15 @@ def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_works
     one, other, left_out = open_workspace("one"), open_workspace("other"), list[str]()
     record.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
     record.answer(one, "att-02", Rating.GOOD)
-    merge_logs.write_lines(tmp_path / "log.jsonl", merge_logs.exported(one, left_out))
-    assert merge_logs.import_file(other, tmp_path / "log.jsonl").new == 1
+    sync.write_lines(tmp_path / "log.jsonl", sync.exported(one, left_out))
+    assert sync.import_file(other, tmp_path / "log.jsonl").new == 1
     assert left_out == [f"row {next(one.store.log.everything()).id}: payload.note: it is too large"]
 
 
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:
     for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "name another place"), (tmp_path, "name a file")):
         with pytest.raises(UsageError, match=remedy):
-            merge_logs.write_lines(place, ["x"])
+            sync.write_lines(place, ["x"])
 
 
 def test_no_room_for_an_export_is_no_misuse_and_leaves_the_old_file(
@@ -327,5 +322,5 @@ def test_no_room_for_an_export_is_no_misuse_and_leaves_the_old_file(
     file.write_text("old")
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(EnvironmentFailure, match=r"cannot write .*log.jsonl \(No space left.*free some disk space"):
-        merge_logs.write_lines(file, ["new"])
+        sync.write_lines(file, ["new"])
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"] and file.read_text() == "old"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
-from attncli.practice.log.rows_ahead import ahead_in_words
-from attncli.practice.log.undo import take_back
+from attncli.practice.record import take_back
+from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 

@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from attncli import config
-from attncli.domain.grade_report_json import report_of
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.grade_report import report_of
+from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import record
-from attncli.practice.cards import hold
+from attncli.practice import record, sync
 from attncli.practice.derive import derive_everything
-from attncli.practice.log import merge_logs
-from attncli.practice.log.read_log_file import Placed
-from attncli.practice.log.undo import TAKEN_BACK, take_back
-from attncli.practice.record_attempt import record_attempt
+from attncli.practice.grade import record_attempt
+from attncli.practice.record import TAKEN_BACK, take_back
+from attncli.practice.sync import Placed
 from attncli.practice.workspace import Workspace
 
 START = datetime(2026, 3, 27, 20, tzinfo=UTC)
@@ -96,7 +93,7 @@ class Life(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), kind=st.sampled_from([RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND]))
     def hold(self, card: str, kind: RowKind) -> None:
         try:
-            row = hold.hold(self.open, kind, card)
+            row = record.hold(self.open, kind, card)
         except NotFound:
             return
         suspended, buried_day = self.open.store.schedules.hold(row.subject)
@@ -152,7 +149,7 @@ class Life(RuleBasedStateMachine):
         self.imported += 1
         at = self.now + timedelta(hours=hours)
         row = LogRow(f"{self.imported:04}-else", "else", kind, card, at, at.toordinal(), payloads.get(kind, {}))
-        merge_logs.merge(self.open, [Placed(row, "else")], pytest.fail)
+        sync.merge(self.open, [Placed(row, "else")], pytest.fail)
 
     @invariant()
     def stored_is_replayed(self) -> None:

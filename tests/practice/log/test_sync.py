@@ -12,15 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.log_row_json import is_machine
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import Schedule
+from attncli.domain.log_row import Rating, Schedule, is_machine
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import record
+from attncli.practice import sync as merge_logs
 from attncli.practice import sync as sync_module
-from attncli.practice.log import merge_logs
-from attncli.practice.log.read_log_file import read_log
-from attncli.practice.sync import sync
+from attncli.practice.sync import read_log, sync
 from attncli.practice.workspace import Workspace
 from attncli.store.restore_backup import restore_database
 

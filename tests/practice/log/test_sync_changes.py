@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice import sync as sync_module
-from attncli.practice.log.read_log_file import read_log
-from attncli.practice.sync import Synced, sync
+from attncli.practice.sync import Synced, read_log, sync
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

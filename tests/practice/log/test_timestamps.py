@@ -9,17 +9,13 @@ import pytest
 
 from attncli import config
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import ClockWrong, UsageError
-from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log import merge_logs
-from attncli.practice.log.read_log_file import Placed
-from attncli.practice.log.timestamps import MOST_AHEAD
-from attncli.practice.log.undo import take_back
+from attncli.practice import record, sync
+from attncli.practice.grade import record_attempt
 from attncli.practice.queue import due_counts
-from attncli.practice.record_attempt import record_attempt
+from attncli.practice.record import MOST_AHEAD, take_back
+from attncli.practice.sync import Placed
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -35,9 +31,9 @@ def test_a_hold_counts_although_the_clock_was_set_back(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     now = workspace.clock()
-    hold.suspend(workspace, "att-01")
+    record.suspend(workspace, "att-01")
     at(moving_clock, now - back)
-    hold.unsuspend(workspace, "att-01")
+    record.unsuspend(workspace, "att-01")
     assert workspace.store.schedules.hold("att-01") == (False, 0)
     first, second = workspace.store.log.everything()
     assert second.at == first.at + timedelta(microseconds=1)
@@ -49,9 +45,9 @@ def test_a_bury_hides_the_card_now_whatever_the_clock_did(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     total = due_counts(workspace).due
-    hold.unsuspend(workspace, "att-01")
+    record.unsuspend(workspace, "att-01")
     at(moving_clock, workspace.clock() - back)
-    hold.bury(workspace, "att-01")
+    record.bury(workspace, "att-01")
     assert due_counts(workspace).due == total - 1
 
 
@@ -110,7 +106,7 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
         LogRow(f"{n:05}", "else", RowKind.REVIEW, "att-01", now + timedelta(days=n + 2), 740_000 + n, {"rating": 3})
         for n in range(MOST_AHEAD + 1)
     ]
-    merge_logs.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
+    sync.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
     answered = record.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == rows[-1].at + timedelta(microseconds=1)
 
@@ -137,7 +133,7 @@ def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: 
     with pytest.raises(UsageError, match="set the clock of this machine"):
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
-        hold.suspend(workspace, "att-01")
+        record.suspend(workspace, "att-01")
 
 
 @pytest.mark.parametrize("what", ["bury", "suspend", "unsuspend", "undo", "import", "attempt"])
@@ -159,11 +155,11 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
         elif what == "import":
             moment = first.clock() - timedelta(days=5)
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
-            merge_logs.merge(opened, [Placed(row, "else")], pytest.fail)
+            sync.merge(opened, [Placed(row, "else")], pytest.fail)
         elif what == "attempt":
             record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:
-            getattr(hold, what)(opened, "att-01")
+            getattr(record, what)(opened, "att-01")
         stored = dict(changed.store.schedules.all())
         changed.derive_all()
         assert dict(changed.store.schedules.all()) == stored

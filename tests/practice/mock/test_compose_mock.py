@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, plan_document, plan_of
 from attncli.errors import NothingFits, UsageError
-from attncli.practice.cards import hold
-from attncli.practice.compose_mock import MockWish, draw_plan, split
+from attncli.practice import record
+from attncli.practice.mock import MockWish, draw_plan, split
 from attncli.practice.workspace import Workspace
 
 from ...support.interviews import TOPICS
@@ -43,7 +43,7 @@ def test_the_same_seed_draws_the_same_and_another_another(interview_room: Worksp
 
 
 def test_what_was_learned_does_not_change_the_draw(interview_room: Workspace) -> None:
-    from attncli.domain.rating import Rating
+    from attncli.domain.log_row import Rating
     from attncli.practice.record import answer
 
     before = draw_plan(interview_room, MockWish(seed=4))
@@ -84,10 +84,10 @@ def test_code_is_of_the_level(interview_room: Workspace, level: Level, levels: s
 def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:
     ids = [card.id for card in interview_room.library.cards()]
     for id in ids[1:]:
-        hold.suspend(interview_room, id)
+        record.suspend(interview_room, id)
     only = draw_plan(interview_room, MockWish())
     assert {item.id for item in only.items if not item.is_code} == {ids[0]}
-    hold.suspend(interview_room, ids[0])
+    record.suspend(interview_room, ids[0])
     with pytest.raises(NothingFits, match="there is no card to ask"):
         draw_plan(interview_room, MockWish())
 

@@ -7,18 +7,14 @@ from dataclasses import replace
 import pytest
 
 from attncli.domain.grade_report import Diagnosis, GradeReport, LeftBug, RepairedBugs
-from attncli.domain.log_row import RowKind
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.mock_interview import MockItem
-from attncli.domain.rating import Rating
 from attncli.errors import NotFound, UsageError
-from attncli.practice import mock_code, mock_log
-from attncli.practice.cards.choose_cards import Wish, fitting
-from attncli.practice.compose_mock import MockWish
+from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeOptions
-from attncli.practice.log.undo import take_back
-from attncli.practice.mock import NOTHING, PARTLY, WHOLE, MockInterview, asked_card
-from attncli.practice.record import answer
-from attncli.practice.score_mock import past_mocks, report_of
+from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockWish, asked_card, past_mocks, report_of
+from attncli.practice.queue import Wish, fitting
+from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
@@ -67,7 +63,7 @@ def test_points_partly_made_and_partial_answers_count_in_part(interview_room: Wo
     interview.reveal()
     interview.answer(PARTLY)
     interview.reveal()
-    interview.answer(NOTHING)
+    interview.answer(MISSED)
     report = report_of(interview_room, interview.state)
     assert report.parts[1].credit == 1.5 and report.parts[1].asked == 3 and report.is_open
     missed = [missed.question.en.split()[0] for missed in report.missed]
@@ -231,7 +227,7 @@ def test_an_answer_without_points_needs_to_be_judged(interview_room: Workspace, 
     with pytest.raises(UsageError, match="no code is asked for now"):
         interview.tick_code(1, 1)
     with pytest.raises(UsageError, match="no code is asked for now"):
-        mock_code.hand_out(interview)
+        mock.hand_out(interview)
 
 
 def test_nothing_can_be_done_once_it_is_over(interview_room: Workspace) -> None:
@@ -254,15 +250,15 @@ def graded(verdict: str, challenge: str) -> GradeReport:
 
 def test_code_is_handed_out_once_graded_at_the_first_rung_and_an_attempt(interview_room: Workspace) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "whiteboard")
-    handed = mock_code.hand_out(interview)
+    handed = mock.hand_out(interview)
     assert not handed.bugs and handed.path.parent.name == "mock-20260612-090000"
     handed.path.write_text("def double(x):\n    return 3 * x\n", encoding="utf-8")
-    assert mock_code.hand_out(interview) == handed and "3 * x" in handed.path.read_text(encoding="utf-8")
-    request = mock_code.request_for(interview, handed)
+    assert mock.hand_out(interview) == handed and "3 * x" in handed.path.read_text(encoding="utf-8")
+    request = mock.request_for(interview, handed)
     assert request.rung == "solved" and GradeOptions(rung="solved").record
-    mock_code.settle(interview, request, graded("rejected", handed.challenge.id))
+    mock.settle(interview, request, graded("rejected", handed.challenge.id))
     assert interview.item is not None and interview.item.kind == "whiteboard"
-    mock_code.settle(interview, request, graded("accepted", handed.challenge.id))
+    mock.settle(interview, request, graded("accepted", handed.challenge.id))
     assert interview.item.kind == "repair"
     report = report_of(interview_room, interview.state)
     assert report.parts[2].credit == 1 and interview.state.results[interview.state.place - 1].tries == 2  # type: ignore[operator]
@@ -274,8 +270,8 @@ def test_code_that_is_left_or_late_is_missed_with_the_cards_that_explain_it(
     interview_room: Workspace, moving_clock: Clock
 ) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "whiteboard")
-    handed = mock_code.hand_out(interview)
-    mock_code.settle(interview, mock_code.request_for(interview, handed), graded("rejected", handed.challenge.id))
+    handed = mock.hand_out(interview)
+    mock.settle(interview, mock.request_for(interview, handed), graded("rejected", handed.challenge.id))
     assert report_of(interview_room, interview.state).read == ("att-03",)
     interview.skip()
     moving_clock.move(minutes=7)
@@ -290,7 +286,7 @@ def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(intervi
     texts = []
     for _ in range(2):
         interview = until(MockInterview.begin(interview_room, WISH), "repair")
-        handed = mock_code.hand_out(interview)
+        handed = mock.hand_out(interview)
         assert handed.bugs == 1 and "Right for 0 only." in handed.path.read_text(encoding="utf-8")
         texts.append(handed.path.read_text(encoding="utf-8"))
         interview_room.clock.move(minutes=1)  # type: ignore[attr-defined]
@@ -299,7 +295,7 @@ def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(intervi
     for seed in range(12):
         interview_room.clock.move(minutes=1)  # type: ignore[attr-defined]
         interview = until(MockInterview.begin(interview_room, MockWish(30, "onsite", seed)), "repair")
-        mock_code.hand_out(interview)
+        mock.hand_out(interview)
         bugs.add(interview_room.store.log.of_kind(RowKind.START)[-1].bug)
     assert bugs == {"by-3", "by-4"}
 
@@ -307,17 +303,17 @@ def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(intervi
 def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspace) -> None:
     offer_rounds(interview_room.source_files.impl)
     interview = until(MockInterview.begin(interview_room, MockWish(60, "onsite", 3)), "repair")
-    handed = mock_code.hand_out(interview)
-    assert handed.bugs == 3 and mock_code.hand_out(interview) == handed
+    handed = mock.hand_out(interview)
+    assert handed.bugs == 3 and mock.hand_out(interview) == handed
     start = interview_room.store.log.of_kind(RowKind.START)[-1]
     assert len(start.repairs) == 3 and start.bug == ""
-    request = mock_code.request_for(interview, handed)
+    request = mock.request_for(interview, handed)
     for left, verdict in ((2, "rejected"), (0, "rejected")):
         repaired = RepairedBugs(3, tuple(LeftBug(bug) for bug in start.repairs[:left]))
-        mock_code.settle(interview, request, replace(graded(verdict, handed.challenge.id), repaired=repaired))
+        mock.settle(interview, request, replace(graded(verdict, handed.challenge.id), repaired=repaired))
     part = report_of(interview_room, interview.state).parts[3]
     assert part.credit == pytest.approx(2 / 3) and interview.item is not None
-    mock_code.settle(interview, request, replace(graded("accepted", handed.challenge.id), repaired=RepairedBugs(3)))
+    mock.settle(interview, request, replace(graded("accepted", handed.challenge.id), repaired=RepairedBugs(3)))
     assert interview.item is None and report_of(interview_room, interview.state).parts[3].credit == 1
     assert len(interview_room.store.log.of_kind(RowKind.REPAIR)) == 3
     again = MockInterview.begin(interview_room, MockWish(60, "onsite", 3))
@@ -333,8 +329,8 @@ def test_what_was_missed_is_weak_until_it_is_reviewed(interview_room: Workspace,
     answer(interview_room, cards[1], Rating.EASY)
     moving_clock.move(minutes=1)
     assert weak() == set()
-    settle(interview, NOTHING)
-    settle(interview, NOTHING)
+    settle(interview, MISSED)
+    settle(interview, MISSED)
     assert weak() == set(cards)
     moving_clock.move(minutes=1)
     for card in cards:

@@ -24,10 +24,8 @@ from attncli.domain.card import LEVELS, Level
 from attncli.errors import UsageError
 from attncli.paths import Home
 from attncli.practice import mock_log
-from attncli.practice.compose_mock import MockWish
-from attncli.practice.log.undo import take_back
-from attncli.practice.mock import MockInterview
-from attncli.practice.score_mock import report_of
+from attncli.practice.mock import MockInterview, MockWish, report_of
+from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
 from ...support.interviews import write_bank, write_impl

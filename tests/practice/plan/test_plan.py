@@ -7,16 +7,14 @@ from datetime import date, timedelta
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import UsageError
-from attncli.practice import plan_basis, record
-from attncli.practice.cards import hold
-from attncli.practice.countdown import countdown
+from attncli.practice import plan as plan_basis
+from attncli.practice import record
 from attncli.practice.plan import interview_of, make_plan
-from attncli.practice.plan_sentences import basis_line, left_out_lines
 from attncli.practice.queue import due_counts
-from attncli.practice.sittings.plan_sitting import PlanSitting
+from attncli.practice.review import PlanSitting
+from attncli.practice.today import basis_line, countdown, left_out_lines
 from attncli.practice.workspace import Workspace
 from attncli.store import log
 
@@ -118,7 +116,7 @@ def test_an_easy_day_has_fewer_minutes_and_a_free_one_none(open_workspace: Open)
 
 def test_a_suspended_card_is_in_no_plan(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 5)
-    hold.hold(workspace, RowKind.SUSPEND, "att-01")
+    record.hold(workspace, RowKind.SUSPEND, "att-01")
     plan = make_plan(workspace)
     assert "att-01" not in {id for day in plan.days for id in (*day.new, *day.reviews)}
     assert plan.topics["att"].cards == 2
@@ -159,7 +157,7 @@ def test_times_are_learned_from_the_log_by_kind_and_idle_hours_do_not_count(open
 
 
 def test_a_renamed_and_an_undone_review_are_read_as_the_schedule_reads_them(open_workspace: Open) -> None:
-    from attncli.practice.log.undo import take_back
+    from attncli.practice.record import take_back
 
     workspace = with_date(open_workspace, 10)
     first = record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
@@ -220,7 +218,7 @@ def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open
     workspace = with_date(open_workspace, 10)
     before = make_plan(workspace).days
     card = before[0].new[0]
-    hold.hold(workspace, RowKind.BURY, card)
+    record.hold(workspace, RowKind.BURY, card)
     after = make_plan(workspace).days
     assert card not in after[0].new and set(after[0].new) == set(before[0].new) - {card}
     assert after[0].minutes < before[0].minutes and after[1:] == before[1:]

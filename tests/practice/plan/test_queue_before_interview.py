@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSitting

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import NotFound, Outdated, UsageError
+from attncli.practice import record
 from attncli.practice.assistant import AssistantSitting
-from attncli.practice.cards import hold
 from attncli.practice.workspace import Workspace
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -108,7 +107,7 @@ def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSitting) -> No
 
 
 def test_a_named_card_is_asked_though_it_is_suspended_and_under_its_former_name_too(tutor: AssistantSitting) -> None:
-    hold.suspend(tutor.workspace, "kv-03")
+    record.suspend(tutor.workspace, "kv-03")
     assert review(tutor, card="kv-03") == review(tutor, card="kv-03") == "kv-03"
 
 

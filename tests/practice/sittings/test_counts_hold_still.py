@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.rating import Rating
-from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.review import ReviewSitting, SittingProgress
-from attncli.practice.sittings.drill_sitting import ChosenDrill
+from attncli.domain.log_row import Rating
+from attncli.practice.queue import Wish
+from attncli.practice.review import ChosenDrill, ReviewSitting, SittingProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

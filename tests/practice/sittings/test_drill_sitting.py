@@ -4,14 +4,11 @@ from random import Random
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import NothingFits, UsageError
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.review import SittingProgress
-from attncli.practice.sittings.drill_sitting import ChosenDrill
+from attncli.practice.queue import Wish
+from attncli.practice.review import ChosenDrill, SittingProgress
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
@@ -87,7 +84,7 @@ def test_what_is_put_away_meanwhile_is_not_asked(workspace: Workspace) -> None:
     drill.suspend()
     assert workspace.store.schedules.hold(first.card.id)[0], "a cram puts away for good as well"
     for other in {"kv-01", "kv-02", "kv-03"} - {first.card.id}:
-        hold.bury(workspace, other)
+        record.bury(workspace, other)
     assert drill.next() is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.practice.sittings.planned_cards import PlannedCards
+from attncli.practice.review import PlannedCards
 from attncli.store.queue_table import Waiting
 
 CARDS = st.builds(Waiting, st.sampled_from("abcdef"), st.just("topic"), st.booleans())

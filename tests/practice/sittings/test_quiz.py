@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard, card_of
 from attncli.errors import NotFound, NothingFits, UsageError
-from attncli.practice.cards import hold
-from attncli.practice.cards.ask import Asked
-from attncli.practice.cards.marking import right_order
+from attncli.practice import record
+from attncli.practice.marking import Asked, right_order
 from attncli.practice.quiz import Quiz, QuizScore, QuizWish, right_answer
 from attncli.practice.workspace import Workspace
 
@@ -118,15 +117,15 @@ def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
 
 
 def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
-    hold.suspend(workspace, "kv-01")
+    record.suspend(workspace, "kv-01")
     assert {id for id, *_ in questions(Quiz(workspace, QuizWish("kv")))} == {"kv-02", "kv-03"}
     with pytest.raises(NotFound, match="there is no topic nope"):
         Quiz(workspace, QuizWish("nope"))
     for card in ("kv-02", "kv-03"):
-        hold.suspend(workspace, card)
+        record.suspend(workspace, card)
     with pytest.raises(NothingFits, match="no card fits a quiz with --topic kv; there would be 2 without --topic"):
         Quiz(workspace, QuizWish("kv"))
     for card in ("att-02", "att-03"):
-        hold.suspend(workspace, card)
+        record.suspend(workspace, card)
     with pytest.raises(NothingFits, match="there is no card to ask"):
         Quiz(workspace, QuizWish())

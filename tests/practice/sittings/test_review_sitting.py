@@ -9,11 +9,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.rating import Rating
-from attncli.domain.schedule import State
+from attncli.domain.log_row import Rating, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import record
-from attncli.practice.cards import hold
 from attncli.practice.review import ReviewSitting, SittingProgress
 from attncli.practice.workspace import Workspace
 
@@ -187,7 +185,7 @@ def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> N
         assert item is not None
         seen.add(item.card.id)
         settle()
-    hold.suspend(workspace, "kv-03")
+    record.suspend(workspace, "kv-03")
     while item := drill.next():
         assert item.card.id not in seen | {"kv-03"}
         drill.answer(Rating.EASY)

@@ -5,11 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
-from attncli.practice.cards import hold
-from attncli.practice.log.undo import take_back
+from attncli.practice.record import take_back
 from attncli.practice.stats import progress, retention, streak
 from attncli.practice.workspace import Workspace
 
@@ -69,7 +67,7 @@ def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_wor
     record.answer(workspace, "att-02", Rating.EASY, now)
     record.answer(workspace, "kv-01", Rating.GOOD, now)
     record.answer(workspace, "kv-02", Rating.EASY, now)
-    hold.suspend(workspace, "kv-02")
+    record.suspend(workspace, "kv-02")
     due = [day.due for day in progress(workspace).forecast]
     assert due == [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
     assert progress(workspace).forecast[0].date == "2026-06-12"

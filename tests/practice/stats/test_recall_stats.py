@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from attncli.domain.rating import Rating
-from attncli.memory.forgetting_curve import recall_on
-from attncli.practice import recall_stats
+from attncli.domain.log_row import Rating
+from attncli.memory.scheduler import recall_on
 from attncli.practice import record as record_review
-from attncli.practice.log.undo import take_back
-from attncli.practice.recall_stats import RecallRecord, minutes_by_day
+from attncli.practice import stats
+from attncli.practice.record import take_back
+from attncli.practice.stats import RecallRecord, minutes_by_day
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection
 
@@ -92,7 +92,7 @@ def test_only_the_cards_reviewed_last_are_followed(
     for card in ("att-01", "att-02", "kv-01"):
         answered(workspace, moving_clock, card, 0, Rating.EASY)
         answered(workspace, moving_clock, card, 3, Rating.GOOD)
-    monkeypatch.setattr(recall_stats, "SAMPLED_CARDS", 2)
+    monkeypatch.setattr(stats, "SAMPLED_CARDS", 2)
     record = whole(workspace)
     assert {recall.card.id for recall in record.recalls} == {"att-02", "kv-01"} and record.cards == 2
 

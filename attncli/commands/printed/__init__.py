@@ -1,1 +1,0 @@
-"""What commands print: cards, plans, reports."""

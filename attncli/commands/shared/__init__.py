@@ -1,1 +1,0 @@
-"""What all commands have: options, the session, standard output, exit codes, help in Chinese."""

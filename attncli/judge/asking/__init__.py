@@ -1,1 +1,0 @@
-"""The questions of an exam, and one submission that is asked them."""

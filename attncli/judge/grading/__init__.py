@@ -1,1 +1,0 @@
-"""One grading from start to verdict, and the proof of a challenge by gradings of its own files."""

@@ -1,1 +1,0 @@
-"""Which cases are looked at, and the smallest and plainest one that still fails."""

@@ -1,1 +1,0 @@
-"""To Anki and from it."""

@@ -1,1 +1,0 @@
-"""One card: asked, marked, revealed, rated, held, annotated; and which cards are due, weak or wished for."""

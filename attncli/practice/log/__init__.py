@@ -1,1 +1,0 @@
-"""What is done becomes a row: written, taken back, merged with other machines' rows, and fitted."""

@@ -1,1 +1,0 @@
-"""A run of cards: review, drill, quiz, and the one that an assistant leads."""
