@@ -14,12 +14,16 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/vulture
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/vulture
 
 verify: $(VENV)/.installed
 	$(BIN)/attn verify --streams 5

@@ -43,20 +43,6 @@ def test_a_link_of_the_readme_leads_to_a_file(link):
     assert link.startswith("http") or (ROOT / link).exists()
 
 
-@pytest.mark.parametrize("room", re.findall(r"`(attncli/\w+)`", README))
-def test_a_room_of_the_readme_exists(room):
-    assert (ROOT / room).is_dir()
-
-
-WHERE_TO_LOOK = README.partition("### Where to look for what")[2].partition("`tests/` has")[0]
-
-
-def test_whatever_the_table_of_places_names_is_there():
-    places = re.findall(r"`([\w/]+\.py)`", WHERE_TO_LOOK)
-    assert len(places) > 40
-    assert [place for place in places if not (ROOT / "attncli" / place).is_file()] == []
-
-
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]
 
 

@@ -1,6 +1,6 @@
 """What a grade report says, in the learner's language: words for verdicts, statuses and reasons, and one line a check.
 
-The sentences themselves come with the report (see judge/sentences.py), English first.
+The sentences themselves come with the report (see judge/messages.py), English first.
 """
 
 from __future__ import annotations

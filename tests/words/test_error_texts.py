@@ -18,9 +18,9 @@ from tests.support.worded_errors import Worded, modules, worded_errors
 # What is worded elsewhere: by Click, by another error, in the learner's language already, or clause by clause.
 HANDED_ON = {
     "cli.py": {"‹error›", "‹format_message›", "‹message›; see `attn --help`", "‹message›; see `‹path› --help`"},
-    "commands/doctor.py": {"‹problem›"},
+    "commands/setup.py": {"‹problem›"},
     "commands/grade.py": {"‹lang›"},
-    "commands/ladder.py": {"‹lang›"},
+    "commands/experiments.py": {"‹lang›"},
     "config.py": {"‹path›: ‹join›", "topic_retention: ‹problem›"},
     "files.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
     "judge/client.py": {"‹answer›"},
@@ -30,7 +30,7 @@ HANDED_ON = {
     "store/restore_backup.py": {"‹message›; nothing was restored"},
 }
 # Its words are put together of counts: the three that there are stand in the test below.
-COUNTED = {"commands/bank.py"}
+COUNTED = {"commands/authoring.py"}
 # Texts whose English is put together of pieces that say nothing alone; each is told in a test below.
 PUT_TOGETHER = {
     "bank": [
@@ -54,7 +54,7 @@ PUT_TOGETHER = {
         "write what interviewers ask next, or leave them out",
     ],
     "config.py": ["{path}.toml: {clause}"],
-    "experiments/child_runner.py": [
+    "experiments/runner.py": [
         "experiment {id} was killed by signal {signal} before it had a result ({said})",
         "experiment {id} ended with status {status} before it had a result ({said})",
     ],
