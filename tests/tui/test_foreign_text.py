@@ -236,8 +236,8 @@ def ways_past(text: str) -> set[str]:
 
 
 # Plain is the one way; what can be clicked is made of mark-up of its own, which texts enter as variables.
-CLICKED = ("key_bar.py", "confirm.py", "bug_count.py", "mock_interview.py")
-OWN = {"plain.py": {"Static"}, **{name: {"from_markup"} for name in CLICKED}}
+CLICKED = ("base.py", "challenge.py", "mock.py")
+OWN = {"basics.py": {"Static", "from_markup"}, **{name: {"from_markup"} for name in CLICKED}}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "attncli" / "tui").rglob("*.py")), ids=lambda path: path.name)

@@ -22,7 +22,7 @@ HANDED_ON = {
     "commands/grade.py": {"‹lang›"},
     "commands/experiments.py": {"‹lang›"},
     "config.py": {"‹path›: ‹join›", "topic_retention: ‹problem›"},
-    "files.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
+    "paths.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
     "judge/client.py": {"‹answer›"},
     "store/connection.py": {"‹unwritable›"},
     "store/database.py": {"‹unwritable›"},
