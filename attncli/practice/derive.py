@@ -1,4 +1,7 @@
-"""From the log to schedules: for one subject after a row was written, or for all of them."""
+"""Derive schedules from the log: of one card or challenge after a row was written, or of all of them.
+
+Every function here runs inside a transaction of the caller.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ScheduleSources(Protocol):
-    """What schedules are derived with; a workspace is one."""
+    """What schedules are derived from; a `Workspace` has all of it. The protocol avoids an import in a circle."""
 
     store: Database
     settings: Settings
@@ -35,75 +38,75 @@ class ScheduleSources(Protocol):
     def challenge_scheduler(self) -> Scheduler: ...
 
 
-def derive_subject(sitting: ScheduleSources, subject: str) -> Schedule | None:
-    """Folds the whole log of one card (under all its names) or challenge; inside a transaction."""
-    names = sitting.store.index.names_of(subject)
-    schedule = _derive(sitting, subject, sitting.store.log.of_subjects(names))
-    sitting.store.queue.refresh([subject])
+def derive_subject(workspace: ScheduleSources, subject: str) -> Schedule | None:
+    """Replay the whole log of one card (under all its names) or challenge, and store its schedule."""
+    names = workspace.store.index.names_of(subject)
+    schedule = _derive(workspace, subject, workspace.store.log.of_subjects(names))
+    workspace.store.queue.refresh([subject])
     return schedule
 
 
-def derive_subjects(sitting: ScheduleSources, subjects: Iterable[str]) -> None:
-    """Derives what rows about these subjects count for, whatever the subjects are called now; inside a transaction."""
-    store = sitting.store
+def derive_subjects(workspace: ScheduleSources, subjects: Iterable[str]) -> None:
+    """Derive the schedules that log rows about these subjects count for, also if a card was renamed since."""
+    store = workspace.store
     renames = store.index.renames()
     given = set(subjects)
     for subject in sorted({renames.get(subject, subject) for subject in given} | given):
         if subject in renames and not store.index.challenge_owner(subject):
-            _put(store, subject, None, "", Hold())
+            _store(store, subject, None, "", Hold())
         else:
-            derive_subject(sitting, subject)
+            derive_subject(workspace, subject)
 
 
-def derive_everything(sitting: ScheduleSources, progress: Callable[[int], None] | None = None) -> int:
-    """Folds the whole log; the number of subjects. Inside a transaction."""
-    store = sitting.store
+def derive_everything(workspace: ScheduleSources, progress: Callable[[int], None] | None = None) -> int:
+    """Replay the whole log. Return the number of subjects; `progress` gets the count so far."""
+    store = workspace.store
     renames = store.index.renames()
-    joined = (set(renames) - set(store.index.challenge_ids())) | set(renames.values())
+    renamed = (set(renames) - set(store.index.challenge_ids())) | set(renames.values())
     done = 0
     store.schedules.clear()
     for subject, rows in store.log.by_subject():
-        if subject not in joined:
-            _derive(sitting, subject, rows)
+        if subject not in renamed:
+            _derive(workspace, subject, rows)
             done += 1
             if progress:
                 progress(done)
     for subject in sorted(set(renames.values())):
-        _derive(sitting, subject, store.log.of_subjects(store.index.names_of(subject)))
+        _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
         done += 1
     store.log.review_days.rebuild()
     rebuild_queue(store)
-    store.remember_scheduling(sitting.settings.scheduling)
+    store.remember_scheduling(workspace.settings.scheduling)
     return done
 
 
-def _derive(sitting: ScheduleSources, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
-    if _is_challenge(sitting.store, subject, rows):
-        schedule = fold_attempts(sitting.challenge_scheduler, rows)
-        last = [row for row, _ in solved_reviews(rows)]
+def _derive(workspace: ScheduleSources, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
+    if _is_challenge(workspace.store, subject, rows):
+        schedule = fold_attempts(workspace.challenge_scheduler, rows)
+        reviews = [row for row, _ in solved_reviews(rows)]
     else:
-        schedule = fold_reviews(sitting.card_scheduler(subject), rows)
-        last = standing_reviews(rows)
-    _put(sitting.store, subject, schedule, last[-1].id if last else "", fold_hold(rows))
+        schedule = fold_reviews(workspace.card_scheduler(subject), rows)
+        reviews = standing_reviews(rows)
+    _store(workspace.store, subject, schedule, reviews[-1].id if reviews else "", fold_hold(rows))
     return schedule
 
 
-def _put(store: Database, subject: str, schedule: Schedule | None, last_row: str, hold: Hold) -> None:
+def _store(store: Database, subject: str, schedule: Schedule | None, last_row: str, hold: Hold) -> None:
     store.schedules.put(subject, schedule, last_row)
     store.schedules.put_hold(subject, hold.suspended, hold.buried_day)
 
 
 def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool:
-    """What the bank says it is; of a subject that has left the bank, what its rows say."""
+    """Return what the bank says the subject is; if it has left the bank, what its rows say."""
     if store.index.challenge_owner(subject):
         return True
     return not store.index.owner(subject) and any(row.kind in CHALLENGE_ROWS for row in rows)
 
 
 def rebuild_queue(store: Database, level: str = "") -> None:
-    """Joins cards, schedules and holds anew, with who waits and in what order unseen cards come; in a transaction.
+    """Rebuild the queue: cards with their schedules and holds, siblings that wait, and the order of unseen cards.
 
-    Without a `level` the order is for the one that it was for.
+    Without `level` the order is for the level that it was made for before.
     """
     cards, level = unseen_cards(store.index.introduction()), level or store.note(ORDERED_FOR)
     store.queue.rebuild(introduction_order(cards, level), asked_order(cards, level))

@@ -1,4 +1,7 @@
-"""Bringing the index up to date with the bank files. The only place that loads the bank room, and with it YAML."""
+"""Update the index from the bank, challenge and glossary files that have changed.
+
+This module loads the bank room and with it YAML, so it is imported only if there is something to read.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ from attncli.store.bank_files import Stamp
 from attncli.store.database import Database
 from attncli.store.search_text import searchable
 
+# The keys of a glossary entry that hold one spelling, and those that hold a list of them.
+_SPELLINGS = ("en", "zh", "abbreviation")
+_LISTS = ("also_en", "also_zh", "avoid_en", "avoid_zh")
+
 
 def reindex(
     store: Database,
@@ -20,42 +27,39 @@ def reindex(
     own: Callable[[Path], bool],
     moved: Callable[[list[str]], None],
 ) -> None:
-    """Reads what changed, in one transaction; in it, `moved` is told both ids of each rename that came or went, and
-    each card and challenge that did: what its rows count for depends on which of the two it is.
+    """Read the changed files in one transaction, then call `moved`.
 
-    `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
-    are all read again whenever anything has changed. All files are, where the glossary has: it says what else finds
-    a card.
+    `stamps` maps every file to its size and time. `own` tells the learner's files from bundled ones: own files are read
+    after those and yield their ids to them, so they are all read again whenever anything has changed. If a glossary has
+    changed, all files are read again, because it adds the synonyms by which cards are found.
+
+    `moved` gets the ids of cards, challenges and renames that came, went or changed topic, because these decide which
+    schedule their log rows count for.
     """
     with store.transaction():
-        known, before, topics = store.files.stamps(), _standing(store), store.index.card_topics()
-        changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
-        gone = changed - set(stamps)
+        indexed, before, topics = store.files.stamps(), _known_ids(store), store.index.card_topics()
+        changed = {path for path in {*indexed, *stamps} if indexed.get(path) != stamps.get(path)}
+        removed = changed - set(stamps)
         all_anew = any(Path(path).name == GLOSSARY for path in changed)
         stale = [path for path in stamps if all_anew or path in changed or own(Path(path))]
-        for path in [*gone, *stale]:
+        for path in [*removed, *stale]:
             store.files.remove(path)
-        synonyms = _synonyms(stamps)
+        glossaries = [load_glossary(Path(path)) for path in stamps if Path(path).name == GLOSSARY]
+        synonyms = Synonyms(term for glossary in glossaries for term in glossary.documents)
         for path in stale:
             _read(store, path, stamps[path], synonyms, own(Path(path)))
-        ids = {id for entry in before ^ _standing(store) for id in entry[1:]}
+        ids = {id for entry in before ^ _known_ids(store) for id in entry[1:]}
         ids |= {id for id, topic in store.index.card_topics().items() if topics.get(id, topic) != topic}
         if ids:
             moved(sorted(ids))
         rebuild_queue(store)
 
 
-def _standing(store: Database) -> set[tuple[str, ...]]:
-    """What there is a name for: cards, challenges, and renames from one id to another."""
+def _known_ids(store: Database) -> set[tuple[str, ...]]:
+    """Return every known id with its kind: cards, challenges, and renames from one id to another."""
     index = store.index
     renames = {("rename", *rename) for rename in index.renames().items()}
     return renames | {("card", id) for id in index.card_ids()} | {("challenge", id) for id in index.challenge_ids()}
-
-
-def _synonyms(stamps: Iterable[str]) -> Synonyms:
-    """What the glossaries say that terms are also called."""
-    glossaries = [load_glossary(Path(path)) for path in stamps if Path(path).name == GLOSSARY]
-    return Synonyms(term for glossary in glossaries for term in glossary.documents)
 
 
 def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: bool) -> None:
@@ -71,7 +75,7 @@ def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: boo
 def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms) -> None:
     path, index = str(bank.path), store.index
     owners = _owners(store, bank)
-    store.files.put(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
+    store.files.put(path, stamp, [*map(str, bank.problems), *_duplicates(path, "card", owners)])
     if bank.title:
         index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
     for position, document in enumerate(bank.documents):
@@ -82,35 +86,32 @@ def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms
 def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:
     path, index = str(found.path), store.index
     owners = _owners(store, found)
-    store.files.put(path, stamp, [*map(str, found.problems), *_taken(path, "challenge", owners)])
+    store.files.put(path, stamp, [*map(str, found.problems), *_duplicates(path, "challenge", owners)])
     for document in found.documents:
         if not owners[document["id"]]:
             index.add_challenge(document, path)
 
 
 def _owners(store: Database, bank: BankFile) -> dict[str, str]:
-    """The file that each id came from before, empty if none: cards and challenges share the log, and so their ids."""
+    """Return the file that already has each id, empty if none: cards and challenges share the log, and so their ids."""
     index = store.index
     ids = [document["id"] for document in bank.documents]
     return {id: index.owner(id) or index.challenge_owner(id) for id in ids}
 
 
-def _taken(path: str, what: str, owners: Mapping[str, str]) -> list[str]:
+def _duplicates(path: str, kind: str, owners: Mapping[str, str]) -> list[str]:
     return [
-        f"{path}:1:1: {what} {id} is left out, because {owner} has one of that id; give this one another id"
+        f"{path}:1:1: {kind} {id} is left out, because {owner} has one of that id; give this one another id"
         for id, owner in owners.items()
         if owner
     ]
 
 
-# What a term is also called: the spellings of the glossary, so that a card is found by words it does not use.
-
-_SPELLINGS = ("en", "zh", "abbreviation")
-_LISTS = ("also_en", "also_zh", "avoid_en", "avoid_zh")
+# Synonyms from the glossary: a card is found by words it does not use
 
 
 class Synonyms:
-    """Groups of spellings that mean one thing, each as a line of search tokens."""
+    """Groups of spellings of one term from the glossary, each spelling as a line of search tokens."""
 
     def __init__(self, glossary: Iterable[Mapping[str, Any]]) -> None:
         self._groups = [group for term in glossary if len(group := _spellings(term)) > 1]
@@ -120,19 +121,19 @@ class Synonyms:
                 self._starting[spelling.split(" ", 1)[0]].append((number, spelling))
 
     def beside(self, line: str) -> str:
-        """The spellings that a line of tokens does not have, of every term that it has one of."""
-        whole = f" {line} "
-        there: dict[int, set[str]] = defaultdict(set)
+        """Return the other spellings of every term of which `line` has one spelling."""
+        padded = f" {line} "
+        present: dict[int, set[str]] = defaultdict(set)
         for token in set(line.split()) & self._starting.keys():
             for number, spelling in self._starting[token]:
-                if f" {spelling} " in whole:
-                    there[number].add(spelling)
+                if f" {spelling} " in padded:
+                    present[number].add(spelling)
         return " ".join(
-            other for number in sorted(there) for other in self._groups[number] if other not in there[number]
+            other for number in sorted(present) for other in self._groups[number] if other not in present[number]
         )
 
 
 def _spellings(term: Mapping[str, Any]) -> tuple[str, ...]:
-    said = [term[key] for key in _SPELLINGS if term.get(key)]
-    said += [word for key in _LISTS for word in term.get(key) or ()]
-    return tuple(dict.fromkeys(filter(None, (searchable([word]) for word in said))))
+    spellings = [term[key] for key in _SPELLINGS if term.get(key)]
+    spellings += [word for key in _LISTS for word in term.get(key) or ()]
+    return tuple(dict.fromkeys(filter(None, (searchable([word]) for word in spellings))))

@@ -1,4 +1,8 @@
-"""What is due now: how many new cards a day brings, which reviews fit the minutes of the day, which wait."""
+"""Choose cards: what is due today, cards that fit a filter, weak cards, and search with filters.
+
+Without an interview date, a day brings `new_per_day` new cards, and no more reviews than fit the minutes of the day if
+the learner has set them. Before an interview, reviews come first and new cards fill the rest of the minutes.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,14 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import normalize
 
 from attncli.config import WEEKDAYS, Settings, is_set
 from attncli.domain.card import KINDS, LEVELS, Kind, Level, Meeting, waiting
 from attncli.domain.log_row import Rating
 from attncli.errors import ConfigInvalid, EnvironmentFailure, NothingFits
+from attncli.memory.queue_order import DayMinutes, Studied, new_cards_in
 from attncli.memory.replay import Annotation, is_leech
 from attncli.memory.scheduler import curve_factor, recall_on
 from attncli.practice.mock_log import missed_then
@@ -23,17 +28,23 @@ from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 from attncli.store.log import LastReview
 from attncli.store.queue_table import Moment, Waiting
+from attncli.store.review_seconds import seconds_by_novelty, spent_on
 from attncli.store.seen_cards import PerhapsWeak, RecallCurve
 
-if TYPE_CHECKING:
-    from attncli.memory.queue_order import DayMinutes
+PACE_DAYS = 28
+"""Days of the log from which the time a card takes is measured."""
+DRILL_COUNT = 20
+WEAK_LAPSES = 3
+WEAK_RECALL = 0.7
+STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "flagged", "noted")
+"""The values of the filter `is:`."""
 
 
 @dataclass(frozen=True)
 class DueCounts:
-    """`new` is what today's quota still brings; `topics` sums to `due`; `challenges` is apart.
+    """Cards due now. `new` is what today's quota still allows; `topics` sums to `due`; `challenges` is not part of it.
 
-    `left_out` counts due reviews that do not fit the minutes of today: they stay due.
+    `left_out` counts due reviews that do not fit the minutes of today; they stay due.
     """
 
     new: int
@@ -48,7 +59,7 @@ class DueCounts:
         return self.new + self.learning + self.review
 
     def document(self) -> dict[str, Any]:
-        """What `attn due --json` prints."""
+        """Return the JSON of `attn due --json`."""
         return {
             "due": self.due,
             "new": self.new,
@@ -60,7 +71,7 @@ class DueCounts:
 
 
 def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
-    """Counts what is due at `at` (now)."""
+    """Count what is due at `at` (now)."""
     when = workspace.moment(at)
     queue = workspace.store.queue
     learning = queue.count_learning(when)
@@ -81,7 +92,7 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
 
 
 def _review_counts(workspace: Workspace, when: Moment, room: DayMinutes | None) -> tuple[dict[str, int], int]:
-    """(topic → reviews in today's queue, how many are left out because they do not fit the minutes)."""
+    """Return topic → reviews in today's queue, and how many are left out because they do not fit the minutes."""
     counts = workspace.store.queue.count_reviews(when)
     for topic in held_apart(workspace, when).values():
         counts[topic] -= 1
@@ -94,31 +105,28 @@ def _review_counts(workspace: Workspace, when: Moment, room: DayMinutes | None) 
 
 
 def reviews_today(workspace: Workspace, when: Moment, room: DayMinutes | None) -> list[Waiting]:
-    """The due reviews but for those that siblings hold up, the longest-waiting first.
+    """Return the due reviews without those that wait for a sibling, the longest-waiting first.
 
-    Of more than fit `room` those come that lose most recall if they wait, the most urgent first.
+    If more are due than fit `room`, return those that lose most recall by waiting, the most urgent first.
     """
-    queue, apart = workspace.store.queue, held_apart(workspace, when)
+    queue, held = workspace.store.queue, held_apart(workspace, when)
     if room is None:
-        return [waiting for waiting in queue.reviews(when) if waiting.id not in apart]
-    most_urgent = queue.reviews_by_loss(when, room.reviews + len(apart))
-    return [waiting for waiting in most_urgent if waiting.id not in apart][: room.reviews]
+        return [waiting for waiting in queue.reviews(when) if waiting.id not in held]
+    most_urgent = queue.reviews_by_loss(when, room.reviews + len(held))
+    return [waiting for waiting in most_urgent if waiting.id not in held][: room.reviews]
 
 
 def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
-    """Card → topic of the due reviews that wait, because a card or challenge that gives them away is too near."""
+    """Return card → topic of due reviews that wait because a card or challenge that gives them away is too near."""
     if not (meetings := workspace.store.queue.meetings(when)):
         return {}
     return waiting(Meeting(*meeting) for meeting in meetings)
 
 
 def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
-    """What the minutes of this day still hold; None where they are not set, or the plan for an interview has them."""
+    """Return what the minutes of this day still hold; None if they are not set, or before an interview."""
     if when.interview_day or not minutes_are_set(workspace):
         return None
-    from attncli.memory.queue_order import DayMinutes, Studied
-    from attncli.store.review_seconds import seconds_by_novelty, spent_on
-
     connection = workspace.store.connection
     before = seconds_by_novelty(connection, when.day - PACE_DAYS, when.day - 1)
     learned, reviewed = (Studied(*before.get(is_new, ())) for is_new in (True, False))
@@ -128,27 +136,21 @@ def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
 
 
 def minutes_are_set(workspace: Workspace) -> bool:
-    """Whether the learner chose the minutes; a file that was broken since it was read limits nothing."""
+    """Return True if the learner chose the minutes a day; an unreadable config file limits nothing."""
     try:
         return is_set(workspace.home.config, "minutes_per_day")
     except (ConfigInvalid, EnvironmentFailure):
         return False
 
 
-PACE_DAYS = 28
-"""How far back the log is asked how long a card takes."""
-
-
 def new_quota(workspace: Workspace, when: Moment, reviews_due: int, room: DayMinutes | None) -> int:
-    """How many more unseen cards this study day may bring.
+    """Return how many more unseen cards this study day may bring.
 
-    Before an interview new cards fill the minutes that reviews, due or done today, leave; otherwise there are at most
-    `new_per_day`, and where minutes are set, no more than fit `room` beside the reviews.
+    Before an interview, new cards fill the minutes that reviews, due or done today, leave. Otherwise there are at most
+    `new_per_day`, and no more than fit `room` beside the reviews.
     """
     introduced = workspace.store.queue.introduced(when.day)
     if when.interview_day:
-        from attncli.memory.queue_order import new_cards_in
-
         reviews = reviews_due + workspace.store.log.review_days.known_on(when.day)
         return new_cards_in(minutes_of(workspace.settings, when.day), reviews, introduced)
     quota = max(0, workspace.settings.new_per_day - introduced)
@@ -156,19 +158,17 @@ def new_quota(workspace: Workspace, when: Moment, reviews_due: int, room: DayMin
 
 
 def minutes_of(settings: Settings, day: int) -> float:
-    """The minutes that a study day has, fewer on easy days."""
+    """Return the minutes of a study day, fewer on easy days."""
     percent = dict(settings.easy_days).get(WEEKDAYS[(day - 1) % 7], 100)
     return settings.minutes_per_day * percent / 100
 
 
-# Choosing cards beyond the schedule: what the learner wishes for, what fits it, and a draw from that.
-
-DRILL_COUNT = 20
+# Filters
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """At most `count` cards; None leaves open. With `cram` nothing is recorded of what is answered."""
+    """A filter for at most `count` cards; None means any. With `cram`, answers are not recorded."""
 
     topic: str | None = None
     kind: Kind | None = None
@@ -179,72 +179,65 @@ class Wish:
 
 
 def level_wished(workspace: Workspace) -> Level | None:
-    """The level that is set for the interview, with which choosing begins; None leaves it open."""
+    """Return the interview level in the settings as a default filter; None means any."""
     return level_of(workspace.settings.level)
 
 
 def level_of(choice: str) -> Level | None:
-    """The level of this name; None for any."""
+    """Return the level of this name; None for any."""
     return next((level for level in LEVELS if level == choice), None)
 
 
-def fitting(workspace: Workspace, wish: Wish) -> list[CardSummary]:
-    """Every card that fits, the weakest first if weak ones are wished for; none that is suspended or buried.
+def fitting(workspace: Workspace, card_filter: Wish) -> list[CardSummary]:
+    """Return every card that fits, the weakest first if `weak` is set; none that is suspended or buried.
 
     Raises NotFound for an unknown topic.
     """
     when = workspace.moment()
-    topic = None if wish.topic is None else workspace.library.topic(wish.topic).id
+    topic = None if card_filter.topic is None else workspace.library.topic(card_filter.topic).id
     available = workspace.store.queue.available(when, topic)
     found = [
         card
         for card in workspace.store.index.list_cards(topic)
-        if card.id in available and wish.kind in (None, card.kind) and wish.level in (None, card.level)
+        if card.id in available and card_filter.kind in (None, card.kind) and card_filter.level in (None, card.level)
     ]
-    if not wish.weak:
+    if not card_filter.weak:
         return found
     rank = {id: place for place, id in enumerate(weak_cards(workspace, when))}
     return sorted((card for card in found if card.id in rank), key=lambda card: rank[card.id])
 
 
-def chosen(workspace: Workspace, wish: Wish, rng: Random) -> list[CardSummary]:
-    """As many as are wished for: of weak ones the weakest, otherwise drawn at random. Raises NothingFits."""
-    found = require_fitting(workspace, wish)
-    return found[: wish.count] if wish.weak else rng.sample(found, min(wish.count, len(found)))
+def chosen(workspace: Workspace, card_filter: Wish, rng: Random) -> list[CardSummary]:
+    """Return at most `count` cards: the weakest of weak ones, otherwise a random draw. Raises NothingFits."""
+    found = require_fitting(workspace, card_filter)
+    return found[: card_filter.count] if card_filter.weak else rng.sample(found, min(card_filter.count, len(found)))
 
 
-def require_fitting(workspace: Workspace, wish: Wish) -> list[CardSummary]:
-    """`fitting`, but no card is an error: NothingFits, which says what to drop."""
-    if found := fitting(workspace, wish):
+def require_fitting(workspace: Workspace, card_filter: Wish) -> list[CardSummary]:
+    """Return `fitting`; raise NothingFits, which says what to drop, if there are none."""
+    if found := fitting(workspace, card_filter):
         return found
-    raise NothingFits(_asked(wish), without(workspace, wish))
+    options = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(card_filter, name))]
+    raise NothingFits([*options, *(["--weak"] if card_filter.weak else [])], without(workspace, card_filter))
 
 
-def without(workspace: Workspace, wish: Wish) -> dict[str, int]:
-    """How many cards would fit if one condition were dropped, for each that would help."""
+def without(workspace: Workspace, card_filter: Wish) -> dict[str, int]:
+    """Return how many cards would fit without one condition, for each condition whose removal helps."""
     relaxed = {
-        "weak": replace(wish, weak=False),
-        "kind": replace(wish, kind=None),
-        "level": replace(wish, level=None),
-        "topic": replace(wish, topic=None),
+        "weak": replace(card_filter, weak=False),
+        "kind": replace(card_filter, kind=None),
+        "level": replace(card_filter, level=None),
+        "topic": replace(card_filter, topic=None),
     }
-    counts = {name: len(fitting(workspace, other)) for name, other in relaxed.items() if other != wish}
+    counts = {name: len(fitting(workspace, other)) for name, other in relaxed.items() if other != card_filter}
     return {name: count for name, count in counts.items() if count}
 
 
-def _asked(wish: Wish) -> list[str]:
-    named = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(wish, name))]
-    return [*named, *(["--weak"] if wish.weak else [])]
-
-
-# Which cards are weak: what is likely forgotten, what lapsed often, and what was missed last time.
-
-WEAK_LAPSES = 3
-WEAK_RECALL = 0.7
+# Weak cards
 
 
 def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
-    """Forgotten three times or more, less than 70 % likely to be recalled today, or missed at its last review.
+    """Return True if forgotten three times or more, less than 70 % likely to be recalled today, or missed last time.
 
     `attn stats`, which looks at schedules alone, leaves `missed` out.
     """
@@ -252,10 +245,10 @@ def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
 
 
 def has_missed(last: LastReview, points: int) -> bool:
-    """Whether a review missed something of a card with so many points.
+    """Return True if part of a card with so many points was missed in a review.
 
-    It was rated again or marked wrong, or some points were ticked and others not. Who ticks none and rates good does
-    not tick at all: that says nothing.
+    It was rated again, marked wrong, or some points were ticked and others not. If none is ticked and the rating is
+    good, the learner does not use ticks: that says nothing.
     """
     some = last.points is not None and 0 < len(last.points) < points
     return _was_forgotten(last) or some
@@ -269,8 +262,8 @@ def _was_forgotten(last: LastReview) -> bool:
 class Weakness:
     """A weak card and what makes it one; `points_missed` are indices into its points.
 
-    `recall` is the probability that it is recalled on the day that was asked for, and 0 where it was forgotten on that
-    very day: the forgetting curve begins at 1 whatever the rating was.
+    `recall` is the probability of recall on the day in question. It is 0 if the card was forgotten on that very day,
+    because the forgetting curve begins at 1 whatever the rating was.
     """
 
     card: str
@@ -281,9 +274,9 @@ class Weakness:
 
 
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
-    """The weak cards among those seen: what was missed first, then the least likely to be recalled.
+    """Return the weak cards among those seen: missed ones first, then the least likely to be recalled.
 
-    What a mock interview found missing counts until the card is reviewed.
+    What was missed in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
     for seen in workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES):
@@ -292,37 +285,37 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
         is_forgotten = last is not None and seen.review_day >= when.day and _was_forgotten(last)
         recall = 0.0 if is_forgotten else seen.recall
         if is_weak(seen.lapses, recall, missed):
-            left = _points_missed(last.points, points) if last else ()
-            found[seen.id] = Weakness(seen.id, recall, seen.lapses, missed, left)
+            points_missed = _points_missed(last.points, points) if last else ()
+            found[seen.id] = Weakness(seen.id, recall, seen.lapses, missed, points_missed)
     found |= {weak.card: weak for weak in _missed_in_interviews(workspace, when, found)}
     return sorted(found.values(), key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
 
 
 def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
-    """The seen cards of which something was missed in an interview after their last review."""
-    for id, then in missed_then(workspace).items():
+    """Yield the seen cards of which something was missed in an interview after their last review."""
+    for id, missed in missed_then(workspace).items():
         schedule, document = workspace.store.schedules.get(id), workspace.store.index.card(id)
-        if schedule is not None and document is not None and then.at > schedule.reviewed_at:
+        if schedule is not None and document is not None and missed.at > schedule.reviewed_at:
             recall = weak[id].recall if id in weak else recall_on(schedule, when.day, workspace.policy.decay)
-            left = _points_missed(then.made, len(document.get("points") or ()))
-            yield Weakness(id, recall, schedule.lapses, True, left)
+            points_missed = _points_missed(missed.made, len(document.get("points") or ()))
+            yield Weakness(id, recall, schedule.lapses, True, points_missed)
 
 
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """The ids of the weak cards, the weakest first, with those that were missed in an interview and never reviewed."""
+    """Return the ids of the weak cards, weakest first; first of all unseen ones that were missed in an interview."""
     index, schedules = workspace.store.index, workspace.store.schedules
     unseen = [id for id in missed_then(workspace) if schedules.get(id) is None and index.card(id) is not None]
     return [*sorted(unseen), *(weak.card for weak in weaknesses(workspace, when))]
 
 
 def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
-    """How recall falls with this learner's weights, asked for the study day of `when`."""
+    """Return the forgetting curve with this learner's weights, for the study day of `when`."""
     decay = workspace.policy.decay
     return RecallCurve(curve_factor(decay), -decay, when.day)
 
 
 def _points(workspace: Workspace, seen: PerhapsWeak) -> int:
-    """How many points the card has; asked for only where some were ticked."""
+    """Return how many points the card has; read only if some were ticked."""
     if seen.last is None or not seen.last.points:
         return 0
     document = workspace.store.index.card(seen.id)
@@ -330,20 +323,19 @@ def _points(workspace: Workspace, seen: PerhapsWeak) -> int:
 
 
 def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ...]:
-    """The points that were not ticked where some were."""
+    """Return the points that were not ticked, if some were."""
     return tuple(number for number in range(points) if number not in ticked) if ticked else ()
 
 
-# Which cards a line of search means: words as `search` finds them, and filters such as `#tag` and `is:leech`.
-
-STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "flagged", "noted")
-"""What `is:` knows."""
+# Search
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCards:
-    """The cards, the best first, of `count` that there are; `annotations` of those that have one; `unknown` are filters
-    that mean nothing."""
+    """The cards found, best first; `count` is their number before the limit.
+
+    `annotations` has the cards with tags, a flag or a note; `unknown` lists filters that have no meaning.
+    """
 
     cards: list[CardSummary]
     count: int
@@ -352,13 +344,12 @@ class FoundCards:
 
 
 def browse(workspace: Workspace, line: str, most: int | None = None) -> FoundCards:
-    """The cards that have all the words and fit all the filters, `most` of them at most; a filter that means nothing
-    narrows nothing."""
+    """Return the cards (at most `most`) that match all words and filters; filters without meaning are ignored."""
     return _Browse(workspace).find(line, most)
 
 
 class _Browse:
-    """One look at the cards; what a filter needs is read where the line has one."""
+    """One search; what a filter needs is read only if the line has that filter."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -385,7 +376,7 @@ class _Browse:
     def _filter(self, word: str) -> Callable[[CardSummary], bool] | None:
         name, _, value = word.lower().partition(":")
         if word.startswith("#") and len(word) > 1:
-            tagged = {id for id, said in self.annotations.items() if word[1:].lower() in said.tags}
+            tagged = {id for id, found in self.annotations.items() if word[1:].lower() in found.tags}
             return lambda card: card.id in tagged
         if name == "kind" and value in KINDS:
             return lambda card: card.kind == value
@@ -407,18 +398,18 @@ class _Browse:
             case "weak":
                 return weak_cards(self.workspace, self.moment)
             case "flagged":
-                return [id for id, said in self.annotations.items() if said.flagged]
+                return [id for id, found in self.annotations.items() if found.flagged]
             case "noted":
-                return [id for id, said in self.annotations.items() if said.note]
+                return [id for id, found in self.annotations.items() if found.note]
             case "leech":
                 return [id for id, schedule in store.schedules.all() if is_leech(schedule)]
             case "seen":
                 return [id for id, _ in store.schedules.all()]
             case "new":
                 return {*store.index.card_ids()} - {id for id, _ in store.schedules.all()}
-        return [id for id in store.index.card_ids() if self._is_kept(state, id)]
+        return [id for id in store.index.card_ids() if self._is_in_state(state, id)]
 
-    def _is_kept(self, state: str, id: str) -> bool:
+    def _is_in_state(self, state: str, id: str) -> bool:
         if state == "own":
             return Path(self.workspace.store.index.owner(id)).is_relative_to(self.workspace.home.banks)
         suspended, buried_day = self.workspace.store.schedules.hold(id)

@@ -1,4 +1,12 @@
-"""Records a review of a card: one row of the log, on disk before the function returns."""
+"""Record what the learner does: reviews, holds, tags, notes, undo. Each is one row of the log.
+
+A row is on disk, and the schedule derived from it, before the function returns. Undo appends a row too, so that logs of
+several machines merge as a union.
+
+Rows of one subject follow one another whatever the clock does: if the clock was set back a little, a row is stamped
+just after the last one. Rows more than a day ahead of the clock are left where they are and listed in the new row;
+replay sets them aside while they are the last (see `attncli.memory.replay.in_force`), whichever clock was wrong.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +26,20 @@ from attncli.practice.derive import derive_everything, derive_subject, derive_su
 from attncli.practice.workspace import Workspace
 
 REVIEWS = frozenset({RowKind.REVIEW})
+TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
+"""The kinds of rows that `attn undo` takes back; a hint or solution that was shown stays seen."""
+Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
+LONGEST_TAG = 40
+_TAG = re.compile(r"\w[\w-]*\Z")
+TOLERATED_LEAD = timedelta(days=1)
+# More rows than this do not all come from the future: the clock of today is behind.
+MOST_AHEAD = 100
+_NEXT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewBasis:
-    """What the intervals on the buttons follow from, besides the settings: the study day and the last review."""
+    """What the intervals on the buttons follow from besides the settings: study day and last review."""
 
     day: int
     last_row: str
@@ -30,7 +47,7 @@ class ReviewBasis:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The interval on the button that was pressed, and what it rests on."""
+    """The interval on the button that was pressed, and what it follows from."""
 
     basis: ReviewBasis
     interval_days: float
@@ -38,7 +55,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredReview:
-    """A recorded review and the schedule that follows from it."""
+    """A recorded review and the schedule after it."""
 
     card: str
     rating: Rating
@@ -48,17 +65,17 @@ class AnsweredReview:
 
     @property
     def leech(self) -> bool:
-        """Forgotten eight times or more."""
+        """True if the card was forgotten eight times or more."""
         return is_leech(self.schedule)
 
     def document(self) -> dict[str, Any]:
-        """What `attn answer --json` prints."""
+        """Return the JSON of `attn answer --json`."""
         answer = {"card": self.card, "rating": self.rating.word, "at": iso(self.at)}
         return answer | _schedule(self.schedule)
 
 
 def schedule_document(schedule: Schedule | None) -> dict[str, Any] | None:
-    """A schedule as JSON, or null for a card never seen."""
+    """Return a schedule as JSON, None for a card never seen."""
     if schedule is None:
         return None
     return {**_schedule(schedule), "repetitions": schedule.repetitions, "lapses": schedule.lapses}
@@ -75,7 +92,7 @@ def _schedule(schedule: Schedule) -> dict[str, Any]:
 
 
 def iso(at: datetime) -> str:
-    """UTC, ISO 8601."""
+    """Format a moment as ISO 8601 in UTC."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -87,18 +104,19 @@ def answer(
     details: Mapping[str, Any] | None = None,
     shown: Shown | None = None,
 ) -> AnsweredReview:
-    """Records one review of `card` at `at` (now); `details` goes into the log row.
+    """Record one review of `card` at `at` (now); `details` are added to the log row.
 
-    Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if what the intervals
-    that were `shown` rest on has changed meanwhile, so that another would be stored.
+    Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if another interval
+    than the `shown` one would be stored, because what it follows from has changed.
     """
     card = workspace.library.card_id(card)
     store = workspace.store
     with recording(workspace):
         when = stamp(workspace, card, REVIEWS, at)
-        if shown is not None:
-            _require_unseen(card, shown, basis(workspace, card, when.day))
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
+        if shown is not None and shown.basis.last_row != last_row:
+            message = f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again"
+            raise Outdated(message, "answered")
         is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
         payload = {**(details or {}), **when.details, "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
@@ -107,25 +125,22 @@ def answer(
             store.schedules.put(card, schedule, row.id)
             store.queue.refresh([card])
         else:
-            schedule = _derived(workspace, card)
+            derived = derive_subject(workspace, card)
+            if derived is None:
+                raise NotFound(f"card {card} has no standing review")
+            schedule = derived
         if shown is not None:
-            _require_kept(shown, schedule, when.day)
+            _require_same_interval(shown, schedule, when.day)
     return AnsweredReview(card, rating, when.at, schedule, row.id)
 
 
-def basis(workspace: Workspace, card: str, day: int | None = None) -> ReviewBasis:
-    """What the intervals of `card` rest on, on a study day (today)."""
-    day = workspace.calendar.day(workspace.clock()) if day is None else day
-    return ReviewBasis(day, workspace.store.schedules.last_row(card))
+def basis(workspace: Workspace, card: str) -> ReviewBasis:
+    """Return what the intervals of `card` follow from today."""
+    return ReviewBasis(workspace.calendar.day(workspace.clock()), workspace.store.schedules.last_row(card))
 
 
-def _require_unseen(card: str, shown: Shown, now: ReviewBasis) -> None:
-    if now.last_row != shown.basis.last_row:
-        raise Outdated(f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again", "answered")
-
-
-def _require_kept(shown: Shown, stored: Schedule, day: int) -> None:
-    """What the button said is what is stored; another day, or other settings, may give another interval."""
+def _require_same_interval(shown: Shown, stored: Schedule, day: int) -> None:
+    """Raise Outdated unless the stored interval is the one on the button."""
     if stored.interval_days == shown.interval_days:
         return
     if day != shown.basis.day:
@@ -133,49 +148,39 @@ def _require_kept(shown: Shown, stored: Schedule, day: int) -> None:
     raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
 
 
-def _derived(workspace: Workspace, card: str) -> Schedule:
-    schedule = derive_subject(workspace, card)
-    if schedule is None:
-        raise NotFound(f"card {card} has no standing review")
-    return schedule
-
-
-# Taking a card out of the queue, for good or until tomorrow, and putting it back.
+# Holds
 
 
 def suspend(workspace: Workspace, card: str) -> str:
-    """Takes `card` out of the queue for good; its id."""
+    """Take `card` out of the queue for good. Return its id."""
     return hold(workspace, RowKind.SUSPEND, card).subject
 
 
 def bury(workspace: Workspace, card: str) -> str:
-    """Takes `card` out of the queue until the next study day; its id."""
+    """Take `card` out of the queue until the next study day. Return its id."""
     return hold(workspace, RowKind.BURY, card).subject
 
 
 def unsuspend(workspace: Workspace, card: str) -> str:
-    """Puts a suspended or buried `card` back into the queue; its id."""
+    """Put a suspended or buried `card` back into the queue. Return its id."""
     return hold(workspace, RowKind.UNSUSPEND, card).subject
 
 
 def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
-    """Records one of HOLDS; the row."""
+    """Record a hold of `card`, one of HOLDS. Return the row."""
     return record(workspace, kind, workspace.library.card_id(card), {})
 
 
-# Tags, a flag and a note on a card: rows of the log like everything else, so that they sync and can be undone.
-
-LONGEST_TAG = 40
-_TAG = re.compile(r"\w[\w-]*\Z")
+# Tags, flag and note
 
 
 def annotation(workspace: Workspace, card: str) -> Annotation:
-    """The tags and the note of `card`, under all the names that it had."""
+    """Return tags, flag and note of `card`, under all its former ids."""
     return fold_annotation(workspace.store.log.of_subjects(workspace.store.index.names_of(card)))
 
 
 def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
-    """Every card that has a tag or a note."""
+    """Return the annotation of every card that has one."""
     log, renamed = workspace.store.log, workspace.store.index.renames()
     rows = defaultdict[str, list[LogRow]](list)
     for kind in sorted(ANNOTATIONS):
@@ -186,15 +191,15 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
             if (id := renamed.get(row.subject, row.subject)) in rows:
                 rows[id].append(row)
     found = {id: fold_annotation(about) for id, about in rows.items()}
-    return {id: said for id, said in found.items() if said != Annotation()}
+    return {id: annotation for id, annotation in found.items() if annotation != Annotation()}
 
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
-    """Puts `tag` on the card, or takes it off; whether it is on now. Raises Unfit for what is no tag."""
+    """Add or remove `tag`. Return True if the card has it now. Raises Unfit for an invalid tag."""
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
-        said = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
-        raise Unfit(said, "tag")
+        message = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
+        raise Unfit(message, "tag")
     card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
@@ -202,12 +207,12 @@ def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
 
 
 def toggle_flag(workspace: Workspace, card: str) -> bool:
-    """Flags the card, or no longer; whether it is flagged now."""
+    """Flag or unflag the card. Return True if it is flagged now."""
     return toggle_tag(workspace, card, FLAG)
 
 
 def set_note(workspace: Workspace, card: str, text: str) -> None:
-    """Replaces the note; an empty one takes it away. Nothing is recorded where it says that already.
+    """Replace the note; an empty one removes it. Nothing is recorded if it does not change.
 
     Raises Unfit for a note that is too long to keep.
     """
@@ -219,27 +224,21 @@ def set_note(workspace: Workspace, card: str, text: str) -> None:
         record(workspace, RowKind.NOTE, card, {"text": text})
 
 
-# `attn undo`: which kinds of rows are taken back, and which is the last one on this machine.
-
-TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
-
-
-Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
+# Undo
 
 
 def sort_of_act(row: LogRow) -> Act:
-    """What was taken back, in a word."""
-    of_its_own: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
-    if row.kind in of_its_own:
-        return of_its_own[row.kind]
+    """Return the category of a row that was taken back."""
+    acts: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
+    if row.kind in acts:
+        return acts[row.kind]
     return "hold" if row.kind in HOLDS else "annotation" if row.kind in ANNOTATIONS else "attempt"
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
-    """Takes back `row`, or what was last done on this machine; the row that was taken back.
+    """Take back `row`, or the last row of TAKEN_BACK on this machine. Return that row.
 
-    A review, a suspension, a bury, their lifting, a tag, a note, an attempt, a repair, a fit or a step of a mock
-    interview; what a hint or a solution showed stays seen.
+    Raises Unfit if there is nothing to take back.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):
@@ -255,44 +254,32 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     return done
 
 
-# One change of the log: all or nothing, and derived under the settings and the fit that hold now.
+# Writing a row
 
 
 @contextmanager
 def recording(workspace: Workspace) -> Iterator[None]:
-    """A transaction. What another process has changed since this one opened the workspace is taken over first."""
+    """Open a transaction; changes by other processes since this workspace was opened are applied first."""
     with workspace.store.transaction():
-        workspace.catch_up()
+        workspace.apply_changes()
         yield
 
 
 def record(
     workspace: Workspace, kind: RowKind, subject: str, details: Mapping[str, Any], at: datetime | None = None
 ) -> LogRow:
-    """Records a hold, tag or note of a card, or what was done with a challenge, at `at` (now); derives what follows."""
+    """Record a hold, an annotation or an act on a challenge at `at` (now), and derive its schedule."""
     with recording(workspace):
-        sort = next((kinds for kinds in (HOLDS, ANNOTATIONS) if kind in kinds), CHALLENGE_ROWS)
-        when = stamp(workspace, subject, sort, at)
+        kinds = next((some for some in (HOLDS, ANNOTATIONS) if kind in some), CHALLENGE_ROWS)
+        when = stamp(workspace, subject, kinds, at)
         row = workspace.store.log.append(kind, subject, when.at, when.day, {**details, **when.details})
         derive_subject(workspace, subject)
     return row
 
 
-# When something was done: the stamp of a log row, from a clock that may be wrong.
-#
-# Rows of one subject follow one another, whatever the clock does: one that was set back a little gives the moment
-# after the last row. Rows that lie more than a day ahead are left where they are and named; replay then sets them
-# aside while they are the last (see `attncli.memory.replay.in_force`), whichever of the two clocks was the wrong one.
-
-TOLERATED_LEAD = timedelta(days=1)
-# More rows than this do not all come from the future: the clock of today is behind.
-MOST_AHEAD = 100
-_NEXT = timedelta(microseconds=1)
-
-
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A UTC moment, the study day it lies in, and the rows that were found ahead of the clock."""
+    """A UTC moment, its study day, and the rows that were found ahead of the clock."""
 
     at: datetime
     day: int
@@ -300,22 +287,22 @@ class Stamp:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What goes into the payload."""
+        """Fields for the payload of the row."""
         return {"ahead": list(self.ahead)} if self.ahead else {}
 
 
-def stamp(workspace: Workspace, subject: str, sort: Collection[RowKind], at: datetime | None = None) -> Stamp:
-    """The stamp of a row about `subject`, for the given moment `at` or for the present; inside a transaction.
+def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Stamp:
+    """Return the stamp of a row about `subject` at `at` (now); call inside a transaction.
 
-    `sort` are the kinds of rows that it stands in line with. Raises ClockWrong for a moment outside 1990…2199.
+    `kinds` are the kinds of rows that it follows in sequence. Raises ClockWrong for a moment outside 1990…2199.
     """
     if at is not None:
         return _stamp(workspace, at)
     now, log, names = utc(workspace.clock()), workspace.store.log, workspace.store.index.names_of(subject)
-    ahead = log.ids_after(names, sort, now + TOLERATED_LEAD)
+    ahead = log.ids_after(names, kinds, now + TOLERATED_LEAD)
     if len(ahead) > MOST_AHEAD:
         ahead = []
-    last = log.last_moment(names, sort, now + TOLERATED_LEAD if ahead else LATEST)
+    last = log.last_moment(names, kinds, now + TOLERATED_LEAD if ahead else LATEST)
     return _stamp(workspace, now if last is None or last <= now else last + _NEXT, tuple(ahead))
 
 
@@ -325,8 +312,8 @@ def _stamp(workspace: Workspace, at: datetime, ahead: tuple[str, ...] = ()) -> S
 
 
 def utc(at: datetime) -> datetime:
-    """`at` in UTC. Raises ClockWrong outside 1990…2199."""
+    """Convert `at` to UTC. Raises ClockWrong outside 1990…2199."""
     if not EARLIEST <= at < LATEST:
-        said = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
-        raise ClockWrong(f"{said}; give another, or set the clock of this machine")
+        message = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
+        raise ClockWrong(f"{message}; give another, or set the clock of this machine")
     return at.astimezone(UTC)

@@ -1,4 +1,8 @@
-"""A review sitting: which card comes next, what each rating would do, and the answer on disk before the next one."""
+"""Review sessions: which card comes next, the interval behind each rating, and the answer on disk before the next card.
+
+`ReviewSitting` asks what is due, `PlanSitting` what the interview plan has for today, `ChosenDrill` what the learner
+chose.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ LEARN_AHEAD = timedelta(minutes=20)
 
 @dataclass(frozen=True, slots=True)
 class SittingItem:
-    """A card that is asked now; `schedule` is None for a card never seen."""
+    """A card to ask now; `schedule` is None for a card never seen."""
 
     card: Card
     schedule: Schedule | None
@@ -36,13 +40,13 @@ class SittingItem:
         return self.schedule.state if self.schedule else State.NEW
 
     def interval(self, rating: Rating) -> timedelta:
-        """What the button of `rating` shows: exactly the interval that answering applies, or it is refused."""
+        """Return the interval on the button of `rating`; answering applies exactly this one or is refused."""
         return timedelta(days=self.previews[rating].interval_days)
 
 
 @dataclass(frozen=True, slots=True)
 class RatedCard:
-    """What was answered in a sitting; `due_at` is when the card comes back, None if nothing was recorded."""
+    """An answer of this session; `due_at` is when the card comes back, None if nothing was recorded."""
 
     card: str
     rating: Rating
@@ -51,11 +55,10 @@ class RatedCard:
 
 @dataclass(frozen=True, slots=True)
 class SittingProgress:
-    """`answered` in this sitting, and what still waits in it.
+    """Cards `answered` in this session, and those still to come.
 
-    What waits changes with what the learner does, and never with the clock alone: `learning` are all cards in their
-    steps that come back on this study day, however long they wait, from the answer that put them there to the one that
-    ends their steps.
+    What is still to come changes with the learner's actions, never with the clock alone. `learning` counts all cards in
+    their steps that come back on this study day, until the answer that ends their steps.
     """
 
     answered: int
@@ -68,14 +71,46 @@ class SittingProgress:
         return self.new + self.learning + self.review
 
 
-class ReviewSitting:
-    """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
+class PlannedCards:
+    """A queue of cards that counts unseen ones and reviews without walking over all of them."""
 
-    `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
-    `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
-    with unseen cards spread among them, neighbours of different topics and kinds (before an interview what is asked
-    most comes first). When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped
-    silently: calling `next()` twice without answering gives the same item.
+    def __init__(self, waiting: Iterable[Waiting]) -> None:
+        self._cards = deque(waiting)
+        self._ids = Counter(card.id for card in self._cards)
+        self.new = sum(card.is_new for card in self._cards)
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __contains__(self, id: str) -> bool:
+        return self._ids[id] > 0
+
+    @property
+    def review(self) -> int:
+        return len(self._cards) - self.new
+
+    def take(self) -> Waiting:
+        """Remove and return the next card. IndexError if there is none."""
+        card = self._cards.popleft()
+        self._ids[card.id] -= 1
+        self.new -= card.is_new
+        return card
+
+    def put_back(self, card: Waiting) -> None:
+        """Put a card back in front."""
+        self._cards.appendleft(card)
+        self._ids[card.id] += 1
+        self.new += card.is_new
+
+
+class ReviewSitting:
+    """A session over the due cards, or those of one `topic`; at most `limit` answers.
+
+    `next()` returns the item to ask (also in `current`), or None at the end. `answer`, `suspend` and `bury` settle it;
+    `drop` leaves out a card that has left its bank. Steps that are due come first, then reviews with unseen cards
+    spread among them, neighbours of different topics and kinds. Before an interview, what is asked most comes first.
+    When nothing else is left, steps due within 20 minutes are asked early. Calling `next()` twice without an answer
+    returns the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
@@ -87,34 +122,34 @@ class ReviewSitting:
         self.current: SittingItem | None = None
         self._answered: list[RatedCard] = []
         self._done: list[LogRow] = []
-        self._gone: set[str] = set()
-        self._passed_over: set[str] = set()
+        self._missing: set[str] = set()
+        self._skipped: set[str] = set()
         self._asked_at = workspace.clock()
         self._plan = self._planned(workspace.moment())
 
     def next(self) -> SittingItem | None:
-        """The item to ask now; None when the sitting is over."""
+        """Return the item to ask now; None when the session is over."""
         while self.current is None and not self._limit_reached:
             if (waiting := self._take(self.workspace.moment())) is None:
                 break
             try:
                 self._ask(self._item(waiting.id))
             except NotFound:
-                self._gone.add(waiting.id)
+                self._missing.add(waiting.id)
         return self.current
 
     def refresh(self) -> SittingItem:
-        """The current item as it stands now: its intervals follow from the study day, its last review and settings."""
+        """Update the current item: its intervals follow from study day, last review and settings."""
         self.current = self._item(self._required().card.id)
         return self.current
 
     @property
     def is_recorded(self) -> bool:
-        """Whether answers are reviews that the schedule follows from."""
+        """True if answers are recorded as reviews."""
         return True
 
     def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
-        """`answer`, where only what it does to the sitting matters."""
+        """Record an answer like `answer`, without returning it; a cram keeps it for the session only."""
         self.answer(rating, points=points, correct=correct)
 
     def answer(
@@ -124,16 +159,16 @@ class ReviewSitting:
         points: Sequence[int] | None = None,
         correct: bool | None = None,
     ) -> AnsweredReview:
-        """Records the review of the current item; on disk when this returns.
+        """Record the review of the current item; on disk when this returns.
 
-        `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
-        since the card was asked, go into the log. Raises Outdated if the intervals that were shown hold no longer:
-        `current` then has those that do. Raises NotFound if the card has left its bank.
+        `points` are the indices of the ticked points, `correct` the result of automatic marking; both, and the time
+        since the card was asked, go into the log. Raises Outdated if the intervals that were shown are no longer valid:
+        `current` then has the valid ones. Raises NotFound if the card has left its bank.
         """
         item = self._required()
         elapsed_ms = max(0, round((self.workspace.clock() - self._asked_at).total_seconds() * 1000))
-        told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
-        details = {key: value for key, value in told.items() if value is not None}
+        fields = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
+        details = {key: value for key, value in fields.items() if value is not None}
         shown = Shown(item.basis, item.previews[rating].interval_days)
         try:
             answered = record.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
@@ -145,7 +180,7 @@ class ReviewSitting:
         return answered
 
     def undo(self) -> SittingItem:
-        """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
+        """Take back the last act of this session and ask its card again. UsageError if there is none."""
         if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
         row = self._done[-1]
@@ -161,16 +196,16 @@ class ReviewSitting:
         return item
 
     def suspend(self) -> None:
-        """Takes the current card out of the queue for good."""
+        """Take the current card out of the queue for good."""
         self._settle(record.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
 
     def bury(self) -> None:
-        """Puts the current card off until the next study day."""
+        """Put the current card off until the next study day."""
         self._settle(record.hold(self.workspace, RowKind.BURY, self._required().card.id))
 
     def drop(self) -> None:
-        """Leaves out the current card, which is no longer in its bank."""
-        self._gone.add(self._required().card.id)
+        """Leave out the current card, which is no longer in its bank."""
+        self._missing.add(self._required().card.id)
         self.current = None
 
     def _ask(self, item: SittingItem) -> None:
@@ -182,7 +217,7 @@ class ReviewSitting:
 
     @property
     def last_done(self) -> RowKind | None:
-        """What `undo` would take back."""
+        """The kind of row that `undo` would take back."""
         return self._done[-1].kind if self._done else None
 
     @property
@@ -195,10 +230,7 @@ class ReviewSitting:
 
     @property
     def done_of_all(self) -> tuple[int, int]:
-        """How many of the cards of this sitting are done with, of how many: a card that comes back is not done with.
-
-        With a limit it is answers that are counted.
-        """
+        """(cards done, cards in all); a card that comes back is not done. With a limit, answers are counted."""
         waiting = max(self.progress.remaining, 1 if self.current is not None else 0)
         done = len(self._answered) if self.limit is not None else self._settled
         return done, done + waiting
@@ -206,17 +238,17 @@ class ReviewSitting:
     @property
     def _settled(self) -> int:
         current = {self.current.card.id} if self.current is not None else set()
-        settled = {row.subject for row in self._done} | self._passed_over
+        settled = {row.subject for row in self._done} | self._skipped
         settled -= {id for id in settled if id in self._plan} | current
         return len(settled - self._in_steps(settled, self.workspace.moment()))
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
-        """Those of these cards whose next step comes on this study day."""
+        """Return those of these cards whose next step comes on this study day."""
         return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
 
     @property
     def answers(self) -> tuple[RatedCard, ...]:
-        """What was answered in this sitting and not taken back, in order."""
+        """The answers of this session that were not taken back, in order."""
         return tuple(self._answered)
 
     @property
@@ -246,21 +278,21 @@ class ReviewSitting:
             waiting = self._plan.take()
             if self._may_ask(waiting, when):
                 return waiting
-            self._passed_over.add(waiting.id)
+            self._skipped.add(waiting.id)
         return self._first_step(replace(when, now=when.now + LEARN_AHEAD))
 
     def _first_step(self, when: Moment) -> Waiting | None:
-        """The longest-waiting step of a card that is still there."""
-        steps = self.workspace.store.queue.learning(when, self.topic, limit=1 + len(self._gone))
-        return next((waiting for waiting in steps if waiting.id not in self._gone), None)
+        """Return the longest-waiting step of a card that is still in its bank."""
+        steps = self.workspace.store.queue.learning(when, self.topic, limit=1 + len(self._missing))
+        return next((waiting for waiting in steps if waiting.id not in self._missing), None)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
-        """Whether a card that was planned for this sitting is still to be asked."""
+        """Return True if a planned card may still be asked."""
         return self.workspace.store.queue.is_open(waiting.id, when)
 
     def _item(self, id: str) -> SittingItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
-        self.workspace.take_over()
+        self.workspace.reload_settings()
         basis, schedule = record.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
         previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
         return SittingItem(card, schedule, previews, len(self._answered) + 1, basis)
@@ -272,10 +304,10 @@ class ReviewSitting:
     def _within_limit(self, counts: SittingProgress) -> SittingProgress:
         if self.limit is None:
             return counts
-        room = max(0, self.limit - counts.answered)
-        learning = min(counts.learning, room)
-        review = min(counts.review, room - learning)
-        return SittingProgress(counts.answered, min(counts.new, room - learning - review), learning, review)
+        remaining = max(0, self.limit - counts.answered)
+        learning = min(counts.learning, remaining)
+        review = min(counts.review, remaining - learning)
+        return SittingProgress(counts.answered, min(counts.new, remaining - learning - review), learning, review)
 
     def _required(self) -> SittingItem:
         if self.current is None:
@@ -284,50 +316,12 @@ class ReviewSitting:
 
 
 def _whole_day(when: Moment) -> Moment:
-    """A step comes on this study day if it is due at its end."""
+    """Move the moment to the end of its study day: a step comes on this day if it is due then."""
     return replace(when, now=when.day_end)
 
 
-# The cards of a sitting in the order in which it asks for them, counted without a walk over all of them.
-
-
-class PlannedCards:
-    """A queue of cards: how many of them are unseen, how many are reviews, and which they are."""
-
-    def __init__(self, waiting: Iterable[Waiting]) -> None:
-        self._cards = deque(waiting)
-        self._ids = Counter(card.id for card in self._cards)
-        self.new = sum(card.is_new for card in self._cards)
-
-    def __len__(self) -> int:
-        return len(self._cards)
-
-    def __contains__(self, id: str) -> bool:
-        return self._ids[id] > 0
-
-    @property
-    def review(self) -> int:
-        return len(self._cards) - self.new
-
-    def take(self) -> Waiting:
-        """The next card, which is no longer among them. IndexError where there is none."""
-        card = self._cards.popleft()
-        self._ids[card.id] -= 1
-        self.new -= card.is_new
-        return card
-
-    def put_back(self, card: Waiting) -> None:
-        """It is the next one again."""
-        self._cards.appendleft(card)
-        self._ids[card.id] += 1
-        self.new += card.is_new
-
-
-# A sitting over what the plan for the interview has for today.
-
-
 class PlanSitting(ReviewSitting):
-    """The cards of the plan in its order, due or not; steps that fall due in between come first, as in any review."""
+    """The cards of today's plan in its order, due or not; steps that fall due in between come first."""
 
     def __init__(self, workspace: Workspace, cards: Sequence[str]) -> None:
         self._cards = tuple(cards)
@@ -338,20 +332,18 @@ class PlanSitting(ReviewSitting):
         return PlannedCards(Waiting(card, "", schedules.get(card) is None) for card in self._cards)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
-        """Not what was suspended or buried since, nor a new card that was learned elsewhere meanwhile."""
+        """Leave out what was suspended or buried since, and a new card that was learned elsewhere."""
         if not self.workspace.store.queue.available(when, id=waiting.id):
             return False
         schedule = self.workspace.store.schedules.get(waiting.id)
         return schedule is None or schedule.review_day < when.day
 
 
-# A sitting beyond the schedule: cards of the learner's choice, each asked once.
-
-
 class ChosenDrill(ReviewSitting):
-    """Answers are reviews like any other, unless it is a cram: of that the log knows nothing, whatever is answered.
+    """A session of cards that fit a filter, each asked once, due or not.
 
-    Suspending and burying count in a cram too. Raises NothingFits if no card fits the wish.
+    Answers are reviews like any other, unless it is a cram, which is never recorded. Suspending and burying are
+    recorded in a cram too. Raises NothingFits if no card fits.
     """
 
     def __init__(self, workspace: Workspace, wish: Wish, rng: Random) -> None:
@@ -367,7 +359,7 @@ class ChosenDrill(ReviewSitting):
         return not self.wish.cram
 
     def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
-        """Records the review of the current item, or keeps the rating for this sitting alone if it is a cram."""
+        """Record the review of the current item, or keep the rating for this session only in a cram."""
         if self.is_recorded:
             super().rate(rating, points=points, correct=correct)
             return
@@ -391,11 +383,11 @@ class ChosenDrill(ReviewSitting):
             waiting = self._plan.take()
             if self.workspace.store.queue.available(when, id=waiting.id):
                 return waiting
-            self._passed_over.add(waiting.id)
+            self._skipped.add(waiting.id)
         return None
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
-        """None: each card is asked once."""
+        """Return none: each card is asked once."""
         return set()
 
     def _put_back(self, item: SittingItem) -> None:
