@@ -1,4 +1,7 @@
-"""Where the learner stands with each challenge, and which is next."""
+"""The learner's status in each challenge, which is next, hints, and the code that solved it.
+
+Hints and solutions that were shown are recorded, because they count as help.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,15 @@ from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
 from attncli.words.track_texts import track_title
 
+STATES = (*get_args(Standing), "due")
+"""The values of the filter `is:`."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChallengeStanding:
-    """A challenge and where the learner stands with it; `schedule` is None until it is solved.
+    """A challenge and the learner's status in it; `schedule` is None until it is solved.
 
-    `fixed` counts the files with planted bugs that the learner has mended.
+    `fixed` counts the files with planted bugs that the learner has repaired.
     """
 
     challenge: Challenge
@@ -34,7 +40,7 @@ class ChallengeStanding:
     fixed: int = 0
 
     def document(self, lang: Lang) -> dict[str, Any]:
-        """What `attn challenges --json` lists; `due` is when to solve it again, or null."""
+        """Return the JSON of one entry of `attn challenges --json`; `due` is when to solve it again, or None."""
         return {
             "id": self.challenge.id,
             "track": self.challenge.track,
@@ -47,12 +53,12 @@ class ChallengeStanding:
 
 
 def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
-    """Every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
+    """Return the status of every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
     due = workspace.store.queue.challenges_due(workspace.moment())
-    return [_standing(workspace, challenge, due) for challenge in workspace.library.challenges(track)]
+    return [_status(workspace, challenge, due) for challenge in workspace.library.challenges(track)]
 
 
-def _standing(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStanding:
+def _status(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStanding:
     rows = standing(workspace.store.log.of_subjects([challenge.id]))
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
@@ -60,12 +66,8 @@ def _standing(workspace: Workspace, challenge: Challenge, due: Container[str]) -
     return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
 
 
-STATES = (*get_args(Standing), "due")
-"""What `is:` narrows a list of challenges to."""
-
-
 def narrowed(listed: Iterable[ChallengeStanding], query: str) -> list[ChallengeStanding]:
-    """Those in which each word of the query stands: in the id, a title, the track's names, or as `is:` and a state."""
+    """Return those that match each word of the query: in id, title or track name, or as `is:` and a state."""
     words = normalize("NFKC", query).casefold().split()
     return [found for found in listed if all(_has(found, word) for word in words)]
 
@@ -79,7 +81,7 @@ def _has(found: ChallengeStanding, word: str) -> bool:
 
 
 def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
-    """The first challenge after this one, in reading order and from the start again, that is not solved."""
+    """Return the next unsolved challenge in reading order, starting over after the last; None if all are solved."""
     listed = standings(workspace)
     place = next(k for k, found in enumerate(listed) if found.challenge.id == id)
     rest = [found.challenge for found in [*listed[place + 1 :], *listed[:place]] if found.standing not in RUNGS]
@@ -90,12 +92,12 @@ def is_solved(workspace: Workspace, id: str) -> bool:
     return standing_of(standing(workspace.store.log.of_subjects([id]))) in RUNGS
 
 
-# Hints, one after the other; each one seen counts as help.
+# Hints
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Hint `number` of `total`; `again` if all had been given and the last one is repeated."""
+    """Hint `number` of `total`; `again` if all had been shown and the last one is repeated."""
 
     number: int
     total: int
@@ -104,34 +106,29 @@ class Hint:
 
 
 def next_hint(workspace: Workspace, id: str) -> Hint:
-    """The next hint for challenge `id`, recorded as seen; they start over once it was solved."""
+    """Return the next hint for challenge `id` and record it as seen; after solving, hints start over.
+
+    Raises NotFound, and Unfit if the challenge has no hints.
+    """
     challenge = workspace.library.challenge(id)
     if not challenge.hints:
-        said = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
-        raise Unfit(said, "no-hints")
-    seen = len(_since_solved(workspace, challenge.id, RowKind.HINT))
+        message = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
+        raise Unfit(message, "no-hints")
+    seen = 0
+    for row in standing(workspace.store.log.of_subjects([challenge.id])):
+        seen = 0 if row.reached != "none" else seen + (row.kind is RowKind.HINT)
     number = min(seen + 1, len(challenge.hints))
     if seen < len(challenge.hints):
         record(workspace, RowKind.HINT, challenge.id, {"number": number})
     return Hint(number, len(challenge.hints), challenge.hints[number - 1], seen >= len(challenge.hints))
 
 
-def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogRow]:
-    found: list[LogRow] = []
-    for row in standing(workspace.store.log.of_subjects([id])):
-        if row.reached != "none":
-            found.clear()
-        elif row.kind is kind:
-            found.append(row)
-    return found
-
-
-# The code that solved a challenge; for the summary, the learner's own alone, without handed-out files repaired.
+# The code that solved a challenge
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSolution:
-    """A challenge with the last code of the learner's own that reached the highest rung; `attempts` at it in all."""
+    """A challenge, the learner's last own code that reached the highest rung, and how often they tried."""
 
     challenge: Challenge
     rung: Rung
@@ -142,7 +139,7 @@ class OwnSolution:
 
 @dataclass(frozen=True, slots=True)
 class OwnSolutions:
-    """What the learner made of the challenges: written, repaired from a file with planted bugs, and only tried."""
+    """The challenges that the learner solved, repaired from a file with planted bugs, and only tried."""
 
     solved: tuple[OwnSolution, ...]
     repaired: tuple[Challenge, ...]
@@ -150,14 +147,17 @@ class OwnSolutions:
 
 
 def written(workspace: Workspace) -> OwnSolutions:
-    """Every challenge that was attempted, in reading order."""
+    """Sort every attempted challenge into solved, repaired and tried, in reading order.
+
+    Only the learner's own code counts as solved: code from handed-out files counts as repaired.
+    """
     solved, repaired, tried = [], [], []
     for challenge in workspace.library.challenges():
         rows = standing(workspace.store.log.of_subjects([challenge.id]))
         attempts = list(_attempts(rows))
         own = [row for row, is_repair in attempts if not is_repair]
-        mended_rounds = any(row.fixes for row in rows)
-        if mended_rounds or any(is_repair and row.reached != "none" for row, is_repair in attempts):
+        has_repaired = any(row.fixes for row in rows)
+        if has_repaired or any(is_repair and row.reached != "none" for row, is_repair in attempts):
             repaired.append(challenge)
         if last := _best(own):
             solved.append(OwnSolution(challenge, last.reached, last.source, last.at, len(own)))
@@ -167,7 +167,7 @@ def written(workspace: Workspace) -> OwnSolutions:
 
 
 def solving_source(workspace: Workspace, id: str) -> str | None:
-    """The last code, the learner's own or mended, that reached the highest rung; None until the challenge is solved."""
+    """Return the last code, own or repaired, that reached the highest rung; None until the challenge is solved."""
     best = _best(standing(workspace.store.log.of_subjects([id])))
     return None if best is None else best.source
 
@@ -178,7 +178,7 @@ def _best(rows: Sequence[LogRow]) -> LogRow | None:
 
 
 def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:
-    """The attempts, each with whether its file is the one with planted bugs that was handed out last."""
+    """Yield each attempt, and whether its file is the one with planted bugs that was handed out last."""
     handed_out: LogRow | None = None
     for row in rows:
         if row.kind is RowKind.START:
@@ -188,16 +188,16 @@ def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:
 
 
 def _same_file(start: LogRow, attempt: LogRow) -> bool:
-    """Whether both name one file; a relative name is compared as far as it goes."""
-    given, graded = (PurePath(str(row.payload.get("file") or "")) for row in (start, attempt))
-    return given == graded if graded.is_absolute() else given.name == graded.name
+    """Return True if both rows name one file; a relative name is compared by its last part."""
+    started, graded = (PurePath(str(row.payload.get("file") or "")) for row in (start, attempt))
+    return started == graded if graded.is_absolute() else started.name == graded.name
 
 
-# Showing the reference of a challenge; having seen it counts as help.
+# The reference
 
 
 def show_solution(workspace: Workspace, id: str) -> str:
-    """The source of the reference of challenge `id`, recorded as seen."""
+    """Return the source of the reference of challenge `id`, and record it as seen."""
     challenge = workspace.library.challenge(id)
     text = reference(challenge)
     record(workspace, RowKind.SOLUTION, challenge.id, {})
@@ -205,11 +205,8 @@ def show_solution(workspace: Workspace, id: str) -> str:
 
 
 def reference(challenge: Challenge) -> str:
-    """The source of a reference, for those who have solved its challenge: nothing is recorded."""
-    return _read(Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py"))
-
-
-def _read(path: Path) -> str:
+    """Return the source of a reference without recording it, for those who have solved the challenge."""
+    path = Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

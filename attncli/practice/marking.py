@@ -1,4 +1,8 @@
-"""Numeric cards: fresh parameters each time, and answers in any reasonable notation and unit."""
+"""Ask a card and mark the answer, for every kind of card; numeric cards draw fresh parameters each time.
+
+The app and the plain review differ only in how they read an answer. Nothing is recorded here, and randomness is an
+argument.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
-from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, convert, evaluate, is_within
+from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, algebra_equal, convert, evaluate, is_within
 from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.log_row import Rating
 from attncli.domain.text import NOTHING, Localised, filled, quoted
@@ -17,320 +21,33 @@ from attncli.errors import Unfit, UsageError
 from attncli.words import marking_texts
 from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
-# Marking, and the rating that it suggests. Pure: randomness comes in as an argument, nothing is recorded.
-
 SHUFFLES = 20
 HARD_FROM = 0.5
+"""The share of ticked points from which the rating hard is suggested."""
+Number = int | float
+LONGEST = 200
+"""Longest numeric answer, in characters."""
+_ANSWER = re.compile(
+    r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
+)
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
+_SHORT_PLAIN = {"k": "K", "m": "M", "b": "billion", "bn": "billion", "t": "trillion"}
+_POWER = re.compile(r"\s*\*\*\s*")
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
+    """The result of marking: the feedback, and for several blanks or options which of them were right."""
 
     correct: bool
     detail: Localised = NOTHING
     parts: tuple[bool, ...] = ()
 
 
-def suggested_rating(marked: Marked | None, ticked: int, total: int) -> Rating:
-    """A right answer or all points suggest good, half of the points hard, anything less again."""
-    if marked is not None:
-        return Rating.GOOD if marked.correct else Rating.AGAIN
-    if ticked >= total:
-        return Rating.GOOD
-    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
-
-
-def shuffled_options(card: ChoiceCard, rng: Random) -> list[int]:
-    """The indices of the options in the order in which they are shown."""
-    return rng.sample(range(len(card.options)), len(card.options))
-
-
-def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
-    """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
-    parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
-    if all(parts):
-        return Marked(True, parts=parts)
-    remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
-    return Marked(False, marking_texts.BETWEEN_REMARKS.join(remarks), parts)
-
-
-def _about_option(card: ChoiceCard, index: int) -> Localised:
-    option = card.options[index]
-    if option.correct:
-        return marking_texts.IS_RIGHT.format(option=option.text)
-    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or marking_texts.NO_REASON)
-
-
-def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
-    """Right if every blank is; `parts` is one per blank. Raises UsageError for another number of answers."""
-    if len(answers) != len(card.blanks):
-        raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
-    parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
-    if all(parts):
-        return Marked(True, parts=parts)
-    wanted = [
-        quoted(f"{number}. {blank.answer}")
-        for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
-        if not right
-    ]
-    return Marked(False, marking_texts.WANTED.format(blanks=marking_texts.BETWEEN_BLANKS.join(wanted)), parts)
-
-
-def _fits(blank: Blank, answer: str) -> bool:
-    if _bare(answer) in {_bare(text) for text in (blank.answer, *blank.accept)}:
-        return True
-    if blank.form != "algebra":
-        return False
-    from attncli.domain.arithmetic import algebra_equal
-
-    return bool(answer.strip()) and algebra_equal(blank.answer, answer, blank.variables)
-
-
-def _bare(text: str) -> str:
-    """Text without case, spaces and full-width forms."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
-    """The item keys in an order to start from; not a right one, unless every order found is right."""
-    keys = [key for key, _ in card.items]
-    for _ in range(SHUFFLES):
-        rng.shuffle(keys)
-        if not mark_ordering(card, keys).correct:
-            break
-    return keys
-
-
-def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
-    """Right if no pair of `before` is broken; `parts` is one per pair.
-
-    Raises UsageError if `keys` are not exactly the items.
-    """
-    texts = dict(card.items)
-    if sorted(keys) != sorted(texts):
-        raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
-    place = {key: index for index, key in enumerate(keys)}
-    parts = tuple(place[first] < place[second] for first, second in card.before)
-    if all(parts):
-        return Marked(True, parts=parts)
-    first, second = card.before[parts.index(False)]
-    return Marked(False, marking_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
-
-
-def right_order(card: OrderingCard) -> list[str]:
-    """One of the right orders: the items as the card lists them, as far as the pairs allow."""
-    left = [key for key, _ in card.items]
-    order: list[str] = []
-    while left:
-        free = [key for key in left if not any(second == key and first in left for first, second in card.before)]
-        order.append(free[0] if free else left[0])
-        left.remove(order[-1])
-    return order
-
-
-def give_up_ordering(card: OrderingCard) -> Marked:
-    """No answer: wrong, and one right order is told."""
-    texts = dict(card.items)
-    return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
-
-
-def mark_debug(card: DebugCard, line: int) -> Marked:
-    """Right if `line` (1-based) is one of those with the mistake."""
-    lines = marking_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
-    told = marking_texts.LINE.format(lines=lines, symptom=card.symptom)
-    return Marked(line in card.lines, told + marking_texts.FIX.format(fix=card.fix) if card.fix else told)
-
-
-Number = int | float
-LONGEST = 200
-_ANSWER = re.compile(
-    r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
-)
-_GROUPED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
-_SHORT_PLAIN = {"k": "K", "m": "M", "b": "billion", "bn": "billion", "t": "trillion"}
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnSlip:
-    """A usual mistake: the number it gives for the drawn parameters, in the unit of the answer."""
-
-    value: Number
-    says: Localised
-
-
-@dataclass(frozen=True, slots=True)
-class NumericTask:
-    """A numeric card with its parameters drawn: the question as asked, and the number expected in `unit`."""
-
-    card: str
-    question: Localised
-    expected: Number
-    unit: str
-    tolerance: str
-    values: dict[str, str]
-    slips: tuple[DrawnSlip, ...] = ()
-
-    def fits(self, value: Number) -> bool:
-        """Whether `value` (in `unit`) lies within the tolerance."""
-        return is_within(value, self.expected, self.tolerance)
-
-    def slip(self, value: Number) -> Localised | None:
-        """What went wrong, where `value` (in `unit`) is what a usual mistake gives; the nearest of several."""
-        near = [slip for slip in self.slips if is_within(value, slip.value, self.tolerance)]
-        return min(near, key=lambda slip: abs(value - slip.value)).says if near else None
-
-
-def draw(card: NumericCard, rng: Random) -> NumericTask:
-    """Draws each parameter of `card` from its choices."""
-    return task_of(card, {name: rng.choice(choices) for name, choices in card.parameters})
-
-
-def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> NumericTask:
-    """`card` with these parameters, each a (label, value) pair."""
-    labels = {name: label for name, (label, _) in chosen.items()}
-    values = {name: value for name, (_, value) in chosen.items()}
-
-    def answer(formula: str) -> Number:
-        return convert(evaluate(formula, values), card.compute_unit, card.unit)
-
-    return NumericTask(
-        card=card.id,
-        question=Localised(filled(card.question.en, labels), filled(card.question.zh, labels)),
-        expected=answer(card.compute),
-        unit=card.unit,
-        tolerance=card.tolerance.strip(),
-        values=labels,
-        slips=tuple(DrawnSlip(answer(slip.compute), slip.says) for slip in card.slips),
-    )
-
-
-def mark_numeric(task: NumericTask, text: str) -> Marked:
-    """Marks what the learner typed: `1.5e3`, `3/4`, `48 GiB`, `1.2 TiB`, `1750亿`, full-width digits too.
-
-    Raises Unfit that says how to write it if `text` is no number, or its unit measures something else; that is
-    a slip of notation and not a wrong answer.
-    """
-    value = read_number(text, task.unit)
-    expected = f"{shown(task.expected)} {task.unit}".strip()
-    if task.fits(value):
-        return Marked(True, RIGHT_NUMBER.format(expected=expected))
-    given = f"{shown(value)} {task.unit}".strip()
-    told = WRONG_NUMBER.format(expected=expected, tolerance=task.tolerance, given=given)
-    return Marked(False, BETWEEN_SENTENCES.join([told, slip]) if (slip := task.slip(value)) else told)
-
-
-def give_up(task: NumericTask) -> Marked:
-    """No answer: wrong, and the number is told."""
-    expected = f"{shown(task.expected)} {task.unit}".strip()
-    return Marked(False, THE_NUMBER.format(expected=expected))
-
-
-def read_number(text: str, unit: str) -> Number:
-    """The number in `text`, converted to `unit`; a number without a unit is in `unit` already. Raises Unfit."""
-    plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")
-    typed = text.strip()[:40]
-    match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST else None
-    if not match:
-        said = f"“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {_example(unit)}"
-        raise Unfit(said, "number", text=typed, example=_example(unit))
-    try:
-        value = evaluate(_arithmetic(match["value"]), {})
-    except ComputeError as error:
-        raise Unfit(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
-    given = _unit(match["unit"].strip(), unit)
-    try:
-        return convert(value, given, unit) if given else value
-    except ComputeError:
-        asked, reason = (f"in {unit}", "unit") if unit else ("as a plain number", "unit-none")
-        said = f"“{given[:20]}” does not fit here; the answer is asked for {asked}"
-        raise Unfit(said, reason, given=given[:20], unit=unit) from None
-
-
-def shown(value: Number) -> str:
-    """A number as feedback writes it: whole ones with their digits grouped, others with six significant digits."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.6g}"
-
-
-def _arithmetic(text: str) -> str:
-    """Notation of people to that of `evaluate`; a comma only groups thousands."""
-    text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
-    if "," in text:
-        raise ComputeError("a comma only separates groups of three digits; write a decimal point")
-    return re.sub(r"(?<![\d.])0+(?=\d)", "", text.replace("^", "**").replace("_", ""))
-
-
-def _unit(given: str, wanted: str) -> str:
-    """The known unit that `given` names, empty for none; `B` after a plain number is a billion, after data a byte."""
-    bare = given.removesuffix(".")
-    if not bare:
-        return ""
-    if bare == wanted:
-        return wanted
-    if (wanted in DIMENSIONS["plain"]) and bare.lower() in _SHORT_PLAIN:
-        return _SHORT_PLAIN[bare.lower()]
-    top, slash, below = bare.partition("/")
-    return "/".join(_known(part.strip()) for part in ((top, below) if slash else (top,)))
-
-
-def _known(unit: str) -> str:
-    if unit in KNOWN_UNITS:
-        return unit
-    alike = [known for known in KNOWN_UNITS if known.lower() == unit.lower()]
-    return alike[0] if alike else unit
-
-
-def _example(unit: str) -> str:
-    return f"48 {unit}" if unit else "1750亿"
-
-
-# A numeric card worked through with one set of numbers: what is printed has to be answered too.
-
-_POWER = re.compile(r"\s*\*\*\s*")
-_NAME = re.compile(r"\b[A-Za-z_]\w*")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkedNumber:
-    """The task with the numbers that lists show too, and the steps from them to the answer."""
-
-    task: NumericTask
-    steps: tuple[str, ...]
-
-
-def worked(card: NumericCard) -> WorkedNumber:
-    """`card` with the first value of each parameter, as `Card.listed` asks it."""
-    chosen = {name: choices[0] for name, choices in card.parameters}
-    task = task_of(card, chosen)
-    values = {name: value for name, (_, value) in chosen.items()}
-    formula = _NAME.sub(lambda name: _written(values[name[0]]) if name[0] in values else name[0], card.compute)
-    steps = [_typeset(card.compute), _typeset(formula)]
-    computed = evaluate(card.compute, values)
-    if card.compute_unit != card.unit:
-        steps.append(f"{shown(computed)} {card.compute_unit}".strip())
-    steps.append(f"{shown(task.expected)} {card.unit}".strip())
-    return WorkedNumber(task, tuple(dict.fromkeys(steps)))
-
-
-def _written(value: float) -> str:
-    plain = f"{value:.15g}"
-    return f"({plain})" if value < 0 else plain
-
-
-def _typeset(formula: str) -> str:
-    return " ".join(_POWER.sub("^", formula).replace("*", "×").split())
-
-
-# Asking a card: what was drawn for it, what was given, how that was marked, what is told of it and suggested.
-#
-# The app and the plain review differ in how they read an answer alone.
-
-
 @dataclass(slots=True)
 class Asked:
-    """The fields of the answer are filled while it is given; `submit` marks them and reveals what is right."""
+    """A card that is being asked: its draw, the answer as it is filled in, and after `submit` the marking."""
 
     card: Card
     question: Localised
@@ -347,7 +64,7 @@ class Asked:
 
     @staticmethod
     def of(card: Card, rng: Random) -> Asked:
-        """Draws the parameters or the order of options and items afresh."""
+        """Draw the parameters, or the order of options or items."""
         asked = Asked(card, card.question)
         if isinstance(card, NumericCard):
             asked.task = draw(card, rng)
@@ -367,7 +84,7 @@ class Asked:
 
     @property
     def is_blank(self) -> bool:
-        """Nothing was answered: the learner wants to see the answer."""
+        """True if nothing was answered: the learner wants to see the answer."""
         if isinstance(self.card, ChoiceCard):
             return not self.chosen
         if isinstance(self.card, (NumericCard, ClozeCard)):
@@ -377,22 +94,22 @@ class Asked:
         return isinstance(self.card, DebugCard) and self.line == 0
 
     def submit(self) -> None:
-        """Marks what was given and reveals the answer. Raises UsageError for no number, or no order of all."""
+        """Mark the answer and reveal the right one. Raises Unfit for no number, UsageError for an incomplete order."""
         self.marked = self._mark()
         self.revealed = True
 
     def lay_open(self) -> None:
-        """Reveals the answer to one who only reads the card: nothing was given, and nothing is marked."""
+        """Reveal the right answer without marking, to somebody who only reads the card."""
         self.revealed, self.line = True, 0
 
     @property
     def is_read(self) -> bool:
-        """Whether the card lies open without having been answered."""
+        """True if the answer is shown but none was given."""
         return self.revealed and self.marked is None
 
     @property
     def answer_told(self) -> Localised:
-        """What is right, in a sentence; nothing for cards whose options, items or own answer tell it."""
+        """The right answer in a sentence; empty for cards whose options, items or answer section show it."""
         card = self.card
         if isinstance(card, NumericCard) and self.task is not None:
             return give_up(self.task).detail
@@ -416,7 +133,7 @@ class Asked:
 
     @property
     def told(self) -> tuple[Localised, Localised]:
-        """The verdict, counted by blanks or options where several are asked for, and what marking says besides."""
+        """(result, feedback); the result counts right blanks or options if there are several."""
         marked = self.marked
         if marked is None:
             return NOTHING, NOTHING
@@ -441,8 +158,6 @@ class Asked:
         return None if self.marked is None else self.marked.correct
 
 
-# In which order the sides of a card behind its question are shown.
-
 Section = Literal[
     "answer",
     "points",
@@ -458,7 +173,7 @@ Section = Literal[
 
 
 def sections(card: Card) -> list[Section]:
-    """Those that `card` has, in order."""
+    """Return the sections behind the question that `card` has, in the order in which they are shown."""
     found: dict[Section, object] = {
         "answer": card.short,
         "points": card.points,
@@ -472,3 +187,283 @@ def sections(card: Card) -> list[Section]:
         "sources": card.sources,
     }
     return [section for section, content in found.items() if content]
+
+
+# Marking by kind
+
+
+def suggested_rating(marked: Marked | None, ticked: int, total: int) -> Rating:
+    """Suggest good for a right answer or all points, hard for half of the points, otherwise again."""
+    if marked is not None:
+        return Rating.GOOD if marked.correct else Rating.AGAIN
+    if ticked >= total:
+        return Rating.GOOD
+    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
+
+
+def shuffled_options(card: ChoiceCard, rng: Random) -> list[int]:
+    """Return the indices of the options in a random order."""
+    return rng.sample(range(len(card.options)), len(card.options))
+
+
+def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
+    """Mark right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per
+    option.
+    """
+    parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
+    if all(parts):
+        return Marked(True, parts=parts)
+    remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
+    return Marked(False, marking_texts.BETWEEN_REMARKS.join(remarks), parts)
+
+
+def _about_option(card: ChoiceCard, index: int) -> Localised:
+    option = card.options[index]
+    if option.correct:
+        return marking_texts.IS_RIGHT.format(option=option.text)
+    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or marking_texts.NO_REASON)
+
+
+def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
+    """Mark right if every blank is; `parts` is one per blank. Raises UsageError for another number of answers."""
+    if len(answers) != len(card.blanks):
+        raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
+    parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
+    if all(parts):
+        return Marked(True, parts=parts)
+    expected = [
+        quoted(f"{number}. {blank.answer}")
+        for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
+        if not right
+    ]
+    return Marked(False, marking_texts.WANTED.format(blanks=marking_texts.BETWEEN_BLANKS.join(expected)), parts)
+
+
+def _fits(blank: Blank, answer: str) -> bool:
+    if _bare(answer) in {_bare(text) for text in (blank.answer, *blank.accept)}:
+        return True
+    if blank.form != "algebra":
+        return False
+    return bool(answer.strip()) and algebra_equal(blank.answer, answer, blank.variables)
+
+
+def _bare(text: str) -> str:
+    """Return text without case, spaces and full-width forms."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
+    """Return the item keys in a random order that is not a right one, if one is found in SHUFFLES tries."""
+    keys = [key for key, _ in card.items]
+    for _ in range(SHUFFLES):
+        rng.shuffle(keys)
+        if not mark_ordering(card, keys).correct:
+            break
+    return keys
+
+
+def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
+    """Mark right if no pair of `before` is broken; `parts` is one per pair.
+
+    Raises UsageError if `keys` are not exactly the items.
+    """
+    texts = dict(card.items)
+    if sorted(keys) != sorted(texts):
+        raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
+    place = {key: index for index, key in enumerate(keys)}
+    parts = tuple(place[first] < place[second] for first, second in card.before)
+    if all(parts):
+        return Marked(True, parts=parts)
+    first, second = card.before[parts.index(False)]
+    return Marked(False, marking_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
+
+
+def right_order(card: OrderingCard) -> list[str]:
+    """Return one of the right orders: the items as the card lists them, as far as the pairs allow."""
+    left = [key for key, _ in card.items]
+    order: list[str] = []
+    while left:
+        free = [key for key in left if not any(second == key and first in left for first, second in card.before)]
+        order.append(free[0] if free else left[0])
+        left.remove(order[-1])
+    return order
+
+
+def give_up_ordering(card: OrderingCard) -> Marked:
+    """Mark as wrong without an answer; the feedback is one right order."""
+    texts = dict(card.items)
+    return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
+
+
+def mark_debug(card: DebugCard, line: int) -> Marked:
+    """Mark right if `line` (1-based) is one of those with the mistake."""
+    lines = marking_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
+    detail = marking_texts.LINE.format(lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, detail + marking_texts.FIX.format(fix=card.fix) if card.fix else detail)
+
+
+# Numeric cards
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSlip:
+    """A usual mistake: the number it gives for the drawn parameters, in the unit of the answer."""
+
+    value: Number
+    says: Localised
+
+
+@dataclass(frozen=True, slots=True)
+class NumericTask:
+    """A numeric card with its parameters drawn: the question, and the number expected in `unit`."""
+
+    card: str
+    question: Localised
+    expected: Number
+    unit: str
+    tolerance: str
+    values: dict[str, str]
+    slips: tuple[DrawnSlip, ...] = ()
+
+    def fits(self, value: Number) -> bool:
+        """Return True if `value` (in `unit`) lies within the tolerance."""
+        return is_within(value, self.expected, self.tolerance)
+
+    def slip(self, value: Number) -> Localised | None:
+        """Return the explanation of the usual mistake that gives `value` (in `unit`), the nearest of several."""
+        near = [slip for slip in self.slips if is_within(value, slip.value, self.tolerance)]
+        return min(near, key=lambda slip: abs(value - slip.value)).says if near else None
+
+
+def draw(card: NumericCard, rng: Random) -> NumericTask:
+    """Draw each parameter of `card` from its choices."""
+    return task_of(card, {name: rng.choice(choices) for name, choices in card.parameters})
+
+
+def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> NumericTask:
+    """Build the task for these parameters, each a (label, value) pair."""
+    labels = {name: label for name, (label, _) in chosen.items()}
+    values = {name: value for name, (_, value) in chosen.items()}
+
+    def answer(formula: str) -> Number:
+        return convert(evaluate(formula, values), card.compute_unit, card.unit)
+
+    return NumericTask(
+        card=card.id,
+        question=Localised(filled(card.question.en, labels), filled(card.question.zh, labels)),
+        expected=answer(card.compute),
+        unit=card.unit,
+        tolerance=card.tolerance.strip(),
+        values=labels,
+        slips=tuple(DrawnSlip(answer(slip.compute), slip.says) for slip in card.slips),
+    )
+
+
+def mark_numeric(task: NumericTask, text: str) -> Marked:
+    """Mark a typed answer: `1.5e3`, `3/4`, `48 GiB`, `1.2 TiB`, `1750亿`, full-width digits too.
+
+    Raises Unfit, which says how to write it, if `text` is not a number or its unit measures something else: that is a
+    slip of notation, not a wrong answer.
+    """
+    value = read_number(text, task.unit)
+    expected = f"{shown(task.expected)} {task.unit}".strip()
+    if task.fits(value):
+        return Marked(True, RIGHT_NUMBER.format(expected=expected))
+    given = f"{shown(value)} {task.unit}".strip()
+    detail = WRONG_NUMBER.format(expected=expected, tolerance=task.tolerance, given=given)
+    return Marked(False, BETWEEN_SENTENCES.join([detail, slip]) if (slip := task.slip(value)) else detail)
+
+
+def give_up(task: NumericTask) -> Marked:
+    """Mark as wrong without an answer; the feedback is the number."""
+    expected = f"{shown(task.expected)} {task.unit}".strip()
+    return Marked(False, THE_NUMBER.format(expected=expected))
+
+
+def read_number(text: str, unit: str) -> Number:
+    """Parse `text` and convert it to `unit`; a number without a unit is in `unit` already. Raises Unfit."""
+    plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")
+    typed = text.strip()[:40]
+    match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST else None
+    if not match:
+        example = f"48 {unit}" if unit else "1750亿"
+        message = f"“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}"
+        raise Unfit(message, "number", text=typed, example=example)
+    try:
+        value = evaluate(_arithmetic(match["value"]), {})
+    except ComputeError as error:
+        raise Unfit(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
+    given = _unit(match["unit"].strip(), unit)
+    try:
+        return convert(value, given, unit) if given else value
+    except ComputeError:
+        asked, reason = (f"in {unit}", "unit") if unit else ("as a plain number", "unit-none")
+        message = f"“{given[:20]}” does not fit here; the answer is asked for {asked}"
+        raise Unfit(message, reason, given=given[:20], unit=unit) from None
+
+
+def shown(value: Number) -> str:
+    """Format a number for feedback: whole numbers with digit groups, others with six significant digits."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.6g}"
+
+
+def _arithmetic(text: str) -> str:
+    """Convert common notation to that of `evaluate`; a comma only groups thousands."""
+    text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
+    if "," in text:
+        raise ComputeError("a comma only separates groups of three digits; write a decimal point")
+    return re.sub(r"(?<![\d.])0+(?=\d)", "", text.replace("^", "**").replace("_", ""))
+
+
+def _unit(given: str, expected: str) -> str:
+    """Return the known unit that `given` names, empty for none. `B` after a plain number is a billion, after data a
+    byte.
+    """
+    bare = given.removesuffix(".")
+    if not bare:
+        return ""
+    if bare == expected:
+        return expected
+    if expected in DIMENSIONS["plain"] and bare.lower() in _SHORT_PLAIN:
+        return _SHORT_PLAIN[bare.lower()]
+    return "/".join(_known(part.strip()) for part in bare.split("/", 1))
+
+
+def _known(unit: str) -> str:
+    if unit in KNOWN_UNITS:
+        return unit
+    alike = [known for known in KNOWN_UNITS if known.lower() == unit.lower()]
+    return alike[0] if alike else unit
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedNumber:
+    """A task with the numbers that lists show too, and the steps from them to the answer."""
+
+    task: NumericTask
+    steps: tuple[str, ...]
+
+
+def worked(card: NumericCard) -> WorkedNumber:
+    """Work `card` through with the first value of each parameter, as `Card.listed` asks it."""
+    chosen = {name: choices[0] for name, choices in card.parameters}
+    task = task_of(card, chosen)
+    values = {name: value for name, (_, value) in chosen.items()}
+    formula = _NAME.sub(lambda name: _operand(values[name[0]]) if name[0] in values else name[0], card.compute)
+    steps = [_typeset(card.compute), _typeset(formula)]
+    computed = evaluate(card.compute, values)
+    if card.compute_unit != card.unit:
+        steps.append(f"{shown(computed)} {card.compute_unit}".strip())
+    steps.append(f"{shown(task.expected)} {card.unit}".strip())
+    return WorkedNumber(task, tuple(dict.fromkeys(steps)))
+
+
+def _operand(value: float) -> str:
+    plain = f"{value:.15g}"
+    return f"({plain})" if value < 0 else plain
+
+
+def _typeset(formula: str) -> str:
+    return " ".join(_POWER.sub("^", formula).replace("*", "×").split())

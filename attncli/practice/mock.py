@@ -1,7 +1,8 @@
-"""A mock interview: what is asked now, how long it has taken, and each step on disk before the next one.
+"""Mock interviews: draw one from a seed, ask it within its time, grade its code, and report.
 
-It changes no card's schedule: like a quiz it tells where one stands, and what it found missing counts as weak
-(`attncli.practice.cards.weakness`). Code that is graded in it is an attempt like any other.
+Each step is on disk before the next one. The same seed and cards give the same interview. It changes no card's
+schedule, but what was missed counts as weak (`attncli.practice.queue.weaknesses`). Code that is graded in it is an
+attempt like any other. Reports follow from the log and the current banks alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from attncli.domain.mock_interview import (
     PartScore,
     SpokenTimes,
 )
-from attncli.domain.text import NOTHING, Localised
+from attncli.domain.text import NOTHING
 from attncli.errors import NotFound, NothingFits, UsageError
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log
@@ -43,13 +44,41 @@ from attncli.practice.start import offers_rounds, start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 
+MOCK_MINUTES = 45
+MOCK_LEVEL: Level = "onsite"
+OPTIONS = GradeOptions(rung="solved")
+"""Options of every grading here: an interviewer at the whiteboard asks for the first rung."""
 WHOLE, PARTLY, MISSED = 2, 1, 0
-"""What a spoken answer without points to tick comes to."""
+"""Credit for a spoken answer without points to tick."""
+
+# Below this there is no time for a second round of code.
+REPAIR_FROM_MINUTES = 25
+MOST_CANDIDATES = 600
+ITEMS_A_DIVE_MINUTE = 0.7
+EASY_BELOW_MINUTES = 10
+MINUTES_A_BUG = 4
+_CHALLENGE_LEVELS: dict[Level, tuple[int, ...]] = {"screen": (1, 2), "onsite": (2, 3), "research": (3, 4, 5)}
+
+
+@dataclass(frozen=True, slots=True)
+class MockWish:
+    """Options of an interview to draw. With `interviewer`, another person sees the points at once and ticks them."""
+
+    minutes: int = MOCK_MINUTES
+    level: Level = MOCK_LEVEL
+    seed: int = 0
+    interviewer: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command that draws the same interview again."""
+        beside = " --interviewer" if self.interviewer else ""
+        return f"attn mock --minutes {self.minutes} --level {self.level} --seed {self.seed}{beside}"
 
 
 @dataclass(frozen=True, slots=True)
 class MockTime:
-    """What a part has taken, and how much is left of its time: below zero once that is up."""
+    """The time that a part has taken, and what is left of its budget: below zero once it is used up."""
 
     spent_ms: int
     budget_ms: int
@@ -64,10 +93,10 @@ class MockTime:
 
 
 class MockInterview:
-    """`item` is what is asked now, None at the end; `asked` is the card that puts it, None for code.
+    """An interview in progress. `item` is what is asked now, None at the end; `asked` its card, None for code.
 
-    A follow-up is asked as a spoken card of its own. When the time of a part is up, what is in hand may be finished;
-    the rest of the part is not asked.
+    A follow-up is asked as a spoken card. When the time of a part is up, the current item may be finished; the rest of
+    the part is not asked.
     """
 
     def __init__(self, workspace: Workspace, state: MockState) -> None:
@@ -76,20 +105,20 @@ class MockInterview:
         self.asked: Asked | None = None
         self._asked_at = workspace.clock()
         self._answered_at: datetime | None = None
-        self._since: datetime | None = None
-        self._go_on()
+        self._running_since: datetime | None = None
+        self._ask_next()
 
     @classmethod
-    def begin(cls, workspace: Workspace, wish: MockWish) -> MockInterview:
-        """Draws a new interview and records it; one that is not finished ends. Raises NothingFits, UsageError."""
-        plan = draw_plan(workspace, wish)
+    def begin(cls, workspace: Workspace, options: MockWish) -> MockInterview:
+        """Draw an interview and record it; an unfinished one ends. Raises NothingFits, UsageError."""
+        plan = draw_plan(workspace, options)
         if (before := mock_log.unfinished(workspace)) is not None:
             mock_log.step(workspace, before.id, "end", {})
         return cls(workspace, mock_log.begin(workspace, plan))
 
     @classmethod
     def resume(cls, workspace: Workspace) -> MockInterview | None:
-        """The interview that was not finished, where it stopped; None if there is none."""
+        """Return the unfinished interview, at the item where it stopped; None if there is none."""
         state = mock_log.unfinished(workspace)
         return None if state is None else cls(workspace, state)
 
@@ -108,15 +137,15 @@ class MockInterview:
 
     @property
     def number(self) -> tuple[int, int]:
-        """Which item of its part is asked, from 1, and how many there are."""
+        """The current item of its part, from 1, and how many there are."""
         place = self._place()
         places = self.state.plan.places(self.state.plan.part_of(place))
         return place - places.start + 1, len(places)
 
     @property
     def is_running(self) -> bool:
-        """Whether the clock of the current part runs."""
-        return self._since is not None and not self.state.is_over
+        """True if the clock of the current part runs."""
+        return self._running_since is not None and not self.state.is_over
 
     @property
     def time(self) -> MockTime:
@@ -125,48 +154,48 @@ class MockInterview:
         return MockTime(self._spent_ms(), self.state.plan.parts[part].budget_ms)
 
     def reveal(self) -> None:
-        """The answer has been given aloud, or marks what was entered: from here on no time counts towards it.
+        """Stop the answer time of the current question: it was answered aloud, or its entry is marked.
 
-        Raises UsageError for what cannot be marked.
+        Raises UsageError for an entry that cannot be marked.
         """
-        asked = self._asked()
+        asked = self._required()
         if not asked.revealed:
             asked.submit()
         if self._answered_at is None:
             self._answered_at = self.workspace.clock()
 
     def answer(self, credit: int | None = None) -> None:
-        """Settles the current question; on disk when this returns.
+        """Settle the current question; on disk when this returns.
 
-        A marked one counts as it was marked, one with points by those that are ticked; any other takes `credit`, from
-        NOTHING to WHOLE. Raises UsageError without one, or before the answer was revealed.
+        A marked question counts as marked, one with points by those that are ticked; any other takes `credit`, from
+        MISSED to WHOLE. Raises UsageError without a valid credit, or before the answer was revealed.
         """
-        asked = self._asked()
+        asked = self._required()
         if not asked.revealed and not self.state.plan.interviewer:
             raise UsageError("the answer has not been given yet")
         got, of = _result(asked, credit)
-        told: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
+        fields: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
         if asked.correct is None and asked.card.points:
-            told["points"] = sorted(asked.ticked)
-        self._step("answer", told)
+            fields["points"] = sorted(asked.ticked)
+        self._step("answer", fields)
 
     def skip(self) -> None:
-        """Leaves the current question; code keeps what its best grading came to."""
+        """Skip the current item; code keeps the result of its best grading."""
         self._step("skip", {})
 
     def leave_part(self) -> None:
-        """Goes on to the next part; what was not asked in this one stays so."""
+        """Go on to the next part; the rest of this one is not asked."""
         self._step("leave", {})
 
     def end(self) -> None:
-        """Ends the interview before everything was asked; its report stands."""
+        """End the interview early; it still has a report."""
         if not self.state.is_over:
             self._step("end", {})
 
     def tick_code(self, got: int, of: int, cards: tuple[str, ...] = (), verdict: str = "") -> None:
-        """What a grading of the current code came to. It settles the round if all is right, or the time is up.
+        """Record the result of grading the current code. It settles the round if all is right or the time is up.
 
-        Without a judge whoever ticks says what it came to.
+        Without a judge, the person who ticks gives the result.
         """
         if self.item is None or not self.item.is_code:
             raise UsageError("no code is asked for now; `attn mock` shows what is")
@@ -174,47 +203,47 @@ class MockInterview:
         self._step("grade", {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict})
 
     def pause(self) -> None:
-        """Stops the clock and keeps what it said; the next step starts it again."""
-        if not self.state.is_over and self._since is not None:
+        """Stop the clock and record the time; the next step starts it again."""
+        if not self.state.is_over and self._running_since is not None:
             mock_log.pause(self.workspace, self.state.id, self._place(), self._spent_ms())
-            self._read_anew()
-            self._since = None
+            self._reload()
+            self._running_since = None
 
     def go_on(self) -> None:
-        """Starts the clock again after a pause."""
-        if self._since is None:
-            self._asked_at = self._since = self.workspace.clock()
+        """Start the clock again after a pause."""
+        if self._running_since is None:
+            self._asked_at = self._running_since = self.workspace.clock()
 
     def undo(self) -> None:
-        """Takes back the last step of this interview. Raises UsageError where there is none but its beginning."""
+        """Take back the last step. Raises UsageError if there is none but the beginning."""
         rows = standing(self.workspace.store.log.of_subjects([self.state.id]))
         steps = [row for row in rows if row.kind is RowKind.MOCK and row.payload.get("step") != "begin"]
         if not steps:
             raise UsageError("nothing was answered in this interview that could be taken back")
         take_back(self.workspace, steps[-1])
-        self._read_anew()
+        self._reload()
 
-    def _step(self, name: str, told: dict[str, Any]) -> None:
+    def _step(self, name: str, fields: dict[str, Any]) -> None:
         place = self._place()
-        mock_log.step(self.workspace, self.state.id, name, {"item": place, "spent_ms": self._spent_ms(), **told})
-        self._read_anew()
+        mock_log.step(self.workspace, self.state.id, name, {"item": place, "spent_ms": self._spent_ms(), **fields})
+        self._reload()
 
-    def _read_anew(self) -> None:
+    def _reload(self) -> None:
         before = self.state.place
-        found = mock_log.state_of(self.workspace, self.state.id)
-        if found is None:
+        state = mock_log.state_of(self.workspace, self.state.id)
+        if state is None:
             raise UsageError("this interview was taken back elsewhere; begin another")
-        self.state = found
-        if found.place != before or self.asked is None:
-            self._go_on()
+        self.state = state
+        if state.place != before or self.asked is None:
+            self._ask_next()
         else:
-            self._since = self.workspace.clock()
+            self._running_since = self.workspace.clock()
 
-    def _go_on(self) -> None:
-        """Asks what is next; what has left its bank is settled as left out."""
+    def _ask_next(self) -> None:
+        """Ask the next item; one that has left its bank is skipped."""
         self.asked = None
         self._answered_at = None
-        self._asked_at = self._since = self.workspace.clock()
+        self._asked_at = self._running_since = self.workspace.clock()
         item = self.item
         if item is None:
             return
@@ -233,7 +262,9 @@ class MockInterview:
     def _spent_ms(self) -> int:
         part = self.state.plan.part_of(self._place())
         before = self.state.spent_ms.get(part, 0)
-        return before if self._since is None else before + _milliseconds(self._since, self.workspace.clock())
+        if self._running_since is None:
+            return before
+        return before + _milliseconds(self._running_since, self.workspace.clock())
 
     def _answer_ms(self) -> int:
         return _milliseconds(self._asked_at, self._answered_at or self.workspace.clock())
@@ -243,16 +274,16 @@ class MockInterview:
             raise UsageError("the interview is over")
         return self.state.place
 
-    def _asked(self) -> Asked:
+    def _required(self) -> Asked:
         if self.asked is None:
             raise UsageError("no question is being asked")
         return self.asked
 
 
 def asked_card(workspace: Workspace, item: MockItem) -> Card:
-    """The card as an interview asks it: its answer and points alone; a follow-up as a spoken card of its own.
+    """Return the card as an interview asks it: answer and points only; a follow-up as a spoken card.
 
-    Raises NotFound where the card, or its follow-up, is not there.
+    Raises NotFound if the card or its follow-up does not exist.
     """
     card = workspace.library.card(item.id)
     if item.kind == "follow-up":
@@ -287,15 +318,12 @@ def _milliseconds(since: datetime, now: datetime) -> int:
     return max(0, round((now - since).total_seconds() * 1000))
 
 
-# The rounds of code in a mock interview: the file that is handed out, and what a grading of it counts for.
-
-OPTIONS = GradeOptions(rung="solved")
-"""An interviewer at the whiteboard asks for the first rung."""
+# Rounds of code
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRound:
-    """A challenge and the file in which it is written, or in which so many `bugs` are mended."""
+    """A challenge and the file in which it is written, or in which so many `bugs` are repaired."""
 
     challenge: Challenge
     path: Path
@@ -303,9 +331,9 @@ class CodeRound:
 
 
 def hand_out(interview: MockInterview) -> CodeRound:
-    """The file of the current round, written on first sight; a file that is there is gone on with.
+    """Return the file of the current round; it is written the first time, and kept if it exists.
 
-    Raises UsageError where none can be written, NotFound if the challenge is not there.
+    Raises UsageError if it cannot be written, NotFound if the challenge does not exist.
     """
     item, workspace = interview.item, interview.workspace
     if item is None or not item.is_code:
@@ -314,11 +342,11 @@ def hand_out(interview: MockInterview) -> CodeRound:
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
     path = folder / f"{challenge.id}.py"
     if not path.exists():
-        path = _written(interview, item, challenge, folder)
+        path = _new_file(interview, item, challenge, folder)
     return CodeRound(challenge, path, max(1, item.n) if item.kind == "repair" else 0)
 
 
-def _written(interview: MockInterview, item: MockItem, challenge: Challenge, folder: Path) -> Path:
+def _new_file(interview: MockInterview, item: MockItem, challenge: Challenge, folder: Path) -> Path:
     workspace, seed = interview.workspace, interview.state.plan.seed
     if item.kind != "repair":
         return start_challenge(workspace, challenge.id, folder).path
@@ -328,19 +356,23 @@ def _written(interview: MockInterview, item: MockItem, challenge: Challenge, fol
 
 
 def _drawn_bug(challenge: Challenge, seed: int) -> str:
-    """A mistake that the first rung sees: the same seed plants the same one."""
-    stems = sorted(path.stem for path in (Path(challenge.folder) / "wrong").glob("*.py"))
-    seen = [stem for stem in stems if stem in challenge.mistakes and challenge.mistakes[stem].rung == "solved"]
-    return Random(f"{seed} bug").choice(seen or stems) if stems else ""
+    """Draw a mistake that shows on the first rung; the same seed draws the same one."""
+    names = _wrong_names(challenge)
+    seen = [name for name in names if name in challenge.mistakes and challenge.mistakes[name].rung == "solved"]
+    return Random(f"{seed} bug").choice(seen or names) if names else ""
+
+
+def _wrong_names(challenge: Challenge) -> list[str]:
+    return sorted(path.stem for path in (Path(challenge.folder) / "wrong").glob("*.py"))
 
 
 def request_for(interview: MockInterview, round: CodeRound) -> GradeRequest:
-    """What the judge is asked about the file of a round. Raises NotFound, UsageError."""
+    """Build the request to the judge about the file of a round. Raises NotFound, UsageError."""
     return grade.request_for(interview.workspace, round.challenge.id, round.path, OPTIONS)
 
 
 def settle(interview: MockInterview, request: GradeRequest, report: GradeReport) -> None:
-    """Records a grading: an attempt at the challenge or a repair, and what it counts for in the interview."""
+    """Record a grading: as an attempt or a repair, and its result in the interview."""
     workspace = interview.workspace
     grade.settle(workspace, request, report, OPTIONS)
     cards = tuple(dict.fromkeys(card for found in report.diagnosis for card in found.cards))
@@ -355,18 +387,16 @@ def settle(interview: MockInterview, request: GradeRequest, report: GradeReport)
     interview.tick_code(done, report.repaired.of, tuple(dict.fromkeys(cards)), report.verdict)
 
 
-# What mock interviews came to: score by part, points missed, times against the 30-second answer, what to read.
-#
-# Everything follows from the log and the banks as they are now.
+# Reports
 
 
 def past_mocks(workspace: Workspace) -> tuple[MockReport, ...]:
-    """The interviews in which something was answered, the latest first."""
+    """Return the reports of interviews in which something was answered, the latest first."""
     return tuple(report_of(workspace, state) for state in states(workspace) if state.settled or state.tried)
 
 
 def report_of(workspace: Workspace, state: MockState) -> MockReport:
-    """What an interview has come to so far."""
+    """Report the results of an interview so far."""
     parts = tuple(_part(state, number) for number in range(len(state.plan.parts)))
     shares = [part.credit / part.asked for part in parts if part.asked]
     missed = tuple(_missed(workspace, state))
@@ -417,30 +447,28 @@ def _missed_item(workspace: Workspace, item: MockItem, settled: Settled) -> Miss
     card = asked_card(workspace, item)
     made = settled.points or ()
     points = tuple(point for n, point in enumerate(card.points) if n not in made)
-    return MissedItem(card.id, False, card.listed, NOTHING if points else _told(card), points)
-
-
-def _told(card: Card) -> Localised:
-    return card.short or card.explain or NOTHING
+    return MissedItem(card.id, False, card.listed, NOTHING if points else card.short or card.explain or NOTHING, points)
 
 
 def _times(state: MockState) -> SpokenTimes | None:
-    """Of answers that were given: what was left out took no time that says anything."""
-    spoken = [
+    """Return the times of spoken and marked answers; skipped questions have none."""
+    answers = [
         (item.id, settled.answer_ms // 1000)
         for item, settled in state.answered()
         if not item.is_code and settled.answer_ms is not None
     ]
-    if not spoken:
+    if not answers:
         return None
-    seconds = sorted(taken for _, taken in spoken)
-    longest = sorted((entry for entry in spoken if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
+    seconds = sorted(taken for _, taken in answers)
+    longest = sorted((entry for entry in answers if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
     within = sum(taken <= ANSWER_SECONDS for taken in seconds)
     return SpokenTimes(seconds[len(seconds) // 2], within, len(seconds), tuple(longest[:5]))
 
 
 def _to_read(workspace: Workspace, state: MockState) -> tuple[str, ...]:
-    """Cards of which most was missed, with what their follow-ups link to; cards that explain what failed in code."""
+    """Return the cards to read, most missed first: those missed, what their follow-ups link to, and cards on failed
+    code.
+    """
     missing: dict[str, float] = {}
     for item, settled in state.answered():
         if settled.is_missed:
@@ -464,40 +492,11 @@ def _read_for(workspace: Workspace, item: MockItem, settled: Settled) -> Iterato
         yield card.follow_ups[item.n].card
 
 
-# Planning a mock interview: minutes split over the parts, and what is asked in each, drawn by a seed.
-#
-# The same seed and the same cards give the same interview. Suspended and buried cards are left out.
-
-MOCK_MINUTES = 45
-MOCK_LEVEL: Level = "onsite"
-
-# Below this there is no time for a second round of code.
-REPAIR_FROM_MINUTES = 25
-LOOKED_AT = 600
-ITEMS_A_DIVE_MINUTE = 0.7
-EASY_BELOW_MINUTES = 10
-MINUTES_A_BUG = 4
-_CHALLENGE_LEVELS: dict[Level, tuple[int, ...]] = {"screen": (1, 2), "onsite": (2, 3), "research": (3, 4, 5)}
-
-
-@dataclass(frozen=True, slots=True)
-class MockWish:
-    """An interview to draw. With an `interviewer` somebody else sees the points at once, and ticks them."""
-
-    minutes: int = MOCK_MINUTES
-    level: Level = MOCK_LEVEL
-    seed: int = 0
-    interviewer: bool = False
-
-    @property
-    def command(self) -> str:
-        """What draws the same interview again."""
-        beside = " --interviewer" if self.interviewer else ""
-        return f"attn mock --minutes {self.minutes} --level {self.level} --seed {self.seed}{beside}"
+# Drawing an interview
 
 
 def split(minutes: int) -> dict[PartName, int]:
-    """The minutes of each part; their sum is `minutes`. Raises UsageError for too few or too many."""
+    """Split the minutes over the parts. Raises UsageError for too few or too many."""
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(f"an interview takes {LEAST_MINUTES} to {MOST_MINUTES} minutes, not {minutes}")
     if minutes < REPAIR_FROM_MINUTES:
@@ -508,32 +507,32 @@ def split(minutes: int) -> dict[PartName, int]:
     return shares | {"whiteboard": minutes - repair - sum(shares.values()), "repair": repair}
 
 
-def draw_plan(workspace: Workspace, wish: MockWish) -> MockPlan:
-    """The interview of a wish. Raises UsageError for its minutes, NothingFits if there is no card to ask."""
-    minutes = split(wish.minutes)
+def draw_plan(workspace: Workspace, options: MockWish) -> MockPlan:
+    """Draw the interview. Raises UsageError for its minutes, NothingFits if there is no card to ask."""
+    minutes = split(options.minutes)
     cards = sorted(fitting(workspace, Wish()), key=lambda card: card.id)
     if not cards:
         raise NothingFits([], {})
-    dive = _deep_dive(workspace, cards, wish, minutes["deep-dive"])
+    dive = _deep_dive(workspace, cards, options, minutes["deep-dive"])
     asked: dict[PartName, tuple[MockItem, ...]] = {
-        "warm-up": _warm_up(cards, wish, minutes["warm-up"], dive),
+        "warm-up": _warm_up(cards, options, minutes["warm-up"], dive),
         "deep-dive": dive,
-        **_coding(workspace, wish, minutes),
+        **_coding(workspace, options, minutes),
     }
     parts = tuple(MockPart(name, minutes[name], asked[name]) for name in minutes if asked.get(name))
-    return MockPlan(wish.minutes, wish.level, wish.seed, wish.interviewer, parts)
+    return MockPlan(options.minutes, options.level, options.seed, options.interviewer, parts)
 
 
 def _warm_up(
-    cards: Sequence[CardSummary], wish: MockWish, count: int, dive: Sequence[MockItem]
+    cards: Sequence[CardSummary], options: MockWish, count: int, dive: Sequence[MockItem]
 ) -> tuple[MockItem, ...]:
-    """Spoken and marked questions by turns, of as many topics as there are; none that the deep dive asks."""
-    rng = Random(f"{wish.seed} warm-up")
+    """Draw spoken and marked questions in turn, from as many topics as possible; none of the deep dive."""
+    rng = Random(f"{options.seed} warm-up")
     asked_later = {item.id for item in dive}
-    easy = LEVELS[: LEVELS.index(wish.level) + 1]
+    easy = LEVELS[: LEVELS.index(options.level) + 1]
     pool = [card for card in cards if card.id not in asked_later]
     pool = [card for card in pool if card.level in easy] or pool
-    pool = rng.sample(pool, min(len(pool), LOOKED_AT))
+    pool = rng.sample(pool, min(len(pool), MOST_CANDIDATES))
     topics = Counter(card.topic for card in cards if card.id in asked_later)
     drawn: list[MockItem] = []
     while pool and len(drawn) < count:
@@ -549,12 +548,12 @@ def _warm_up(
 
 
 def _deep_dive(
-    workspace: Workspace, cards: Sequence[CardSummary], wish: MockWish, minutes: int
+    workspace: Workspace, cards: Sequence[CardSummary], options: MockWish, minutes: int
 ) -> tuple[MockItem, ...]:
-    """A card, its follow-ups, then the cards that it links to with theirs, as far as the time goes."""
+    """Follow a card, its follow-ups, then the cards that these link to, until the time is used."""
     count = max(2, round(ITEMS_A_DIVE_MINUTE * minutes))
     open_cards = {card.id for card in cards}
-    waiting = [_first_of_dive(workspace, cards, wish, min(count - 1, 3))]
+    waiting = [_first_of_dive(workspace, cards, options, min(count - 1, 3))]
     seen: set[str] = set()
     items: list[MockItem] = []
     while waiting and len(items) < count:
@@ -569,19 +568,19 @@ def _deep_dive(
 
 
 def answered_follow_ups(card: Card) -> list[int]:
-    """The places of the follow-ups that have a question and an answer of their own."""
+    """Return the indices of the follow-ups that have both a question and an answer."""
     return [n for n, entry in enumerate(card.follow_ups) if entry.ask and entry.answer]
 
 
-def _first_of_dive(workspace: Workspace, cards: Sequence[CardSummary], wish: MockWish, follow_ups: int) -> Card:
-    """A spoken card of the level that has so many follow-ups; where none has, one that comes near."""
-    rng = Random(f"{wish.seed} deep-dive")
+def _first_of_dive(workspace: Workspace, cards: Sequence[CardSummary], options: MockWish, follow_ups: int) -> Card:
+    """Draw a spoken card of the level with so many follow-ups, or the nearest to that."""
+    rng = Random(f"{options.seed} deep-dive")
     drawn = rng.sample(list(cards), len(cards))
     order: tuple[str, ...] = LEVELS
-    wanted = order.index(wish.level)
+    wanted = order.index(options.level)
     drawn.sort(key=lambda card: (abs(order.index(card.level) - wanted), card.kind != "qa"))
     best, most = None, -1
-    for card in _found(workspace, (card.id for card in drawn[:LOOKED_AT])):
+    for card in _found(workspace, (card.id for card in drawn[:MOST_CANDIDATES])):
         if (count := len(answered_follow_ups(card))) > most:
             best, most = card, count
         if most >= follow_ups:
@@ -598,18 +597,22 @@ def _found(workspace: Workspace, ids: Iterable[str]) -> Iterable[Card]:
             continue
 
 
-def _coding(workspace: Workspace, wish: MockWish, minutes: dict[PartName, int]) -> dict[PartName, tuple[MockItem, ...]]:
-    """A challenge to write, and another one, of another track where there is one, to repair: with several bugs, if one
-    offers such rounds, otherwise with the one of a wrong solution."""
+def _coding(
+    workspace: Workspace, options: MockWish, minutes: dict[PartName, int]
+) -> dict[PartName, tuple[MockItem, ...]]:
+    """Draw a challenge to write, and another to repair, of another track if possible.
+
+    The repair has several bugs if some challenge offers such rounds, otherwise the one of a wrong solution.
+    """
     challenges = sorted(workspace.library.challenges(), key=lambda challenge: challenge.id)
     found: dict[PartName, tuple[MockItem, ...]] = {}
-    white = next(iter(_in_turn(challenges, wish, minutes["whiteboard"], "whiteboard")), None)
+    white = next(iter(_in_turn(challenges, options, minutes["whiteboard"], "whiteboard")), None)
     if white is None:
         return found
     found["whiteboard"] = (MockItem("whiteboard", white.id),)
     if "repair" in minutes:
-        rest = [challenge for challenge in challenges if challenge.id != white.id and _has_wrong(challenge)]
-        in_turn = _in_turn(rest, wish, minutes["repair"], "repair")
+        others = [challenge for challenge in challenges if challenge.id != white.id and _wrong_names(challenge)]
+        in_turn = _in_turn(others, options, minutes["repair"], "repair")
         in_turn.sort(key=lambda challenge: (not offers_rounds(challenge), challenge.track == white.track))
         bugs = max(1, min(MOST_BUGS, minutes["repair"] // MINUTES_A_BUG))
         found["repair"] = tuple(
@@ -618,14 +621,10 @@ def _coding(workspace: Workspace, wish: MockWish, minutes: dict[PartName, int]) 
     return found
 
 
-def _in_turn(challenges: Sequence[Challenge], wish: MockWish, minutes: int, part: PartName) -> list[Challenge]:
-    """The challenges in the order of the draw, those of the wanted level first; kernels only where nothing else is."""
-    wanted = _CHALLENGE_LEVELS[wish.level]
+def _in_turn(challenges: Sequence[Challenge], options: MockWish, minutes: int, part: PartName) -> list[Challenge]:
+    """Return the challenges in drawn order, those of the level first; kernels last."""
+    wanted = _CHALLENGE_LEVELS[options.level]
     if minutes < EASY_BELOW_MINUTES:
         wanted = wanted[:1]
-    drawn = Random(f"{wish.seed} {part}").sample(list(challenges), len(challenges))
+    drawn = Random(f"{options.seed} {part}").sample(list(challenges), len(challenges))
     return sorted(drawn, key=lambda found: (found.kernel, min(abs(found.level - level) for level in wanted)))
-
-
-def _has_wrong(challenge: Challenge) -> bool:
-    return any((Path(challenge.folder) / "wrong").glob("*.py"))

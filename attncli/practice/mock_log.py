@@ -1,4 +1,7 @@
-"""A mock interview in the log: a row for each step; what stands of it, and what graded code is worth, is their fold."""
+"""Mock interviews in the log: one row a step. The state of an interview is folded from its rows.
+
+Rows may come from an import, so every field is checked when it is read.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ KINDS = frozenset({RowKind.MOCK, RowKind.MOCK_CLOCK})
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What came of a question: `got` of `of`; nothing of nothing where it was left out.
+    """The result of a question: `got` of `of`; 0 of 0 if it was skipped.
 
-    `answer_ms` is the time until the answer was given, None where it was not measured; `late` came after the part's
-    time. `points` are those that were made, None where there are none to tick. `cards` explain what went wrong.
+    `answer_ms` is the time to the answer, None if it was not measured; `late` means after the time of the part.
+    `points` are those made, None if the card has none to tick. `cards` explain what went wrong.
     """
 
     got: int
@@ -39,7 +42,7 @@ class Settled:
 
     @property
     def credit(self) -> float:
-        """From 0 to 1."""
+        """The share that was right, from 0 to 1."""
         return self.got / self.of if self.of else 0.0
 
     @property
@@ -49,7 +52,7 @@ class Settled:
 
 @dataclass(slots=True)
 class MockState:
-    """Where an interview stands: what was settled by place, and the time that each part has taken."""
+    """The state of an interview: results by place, and the time that each part has taken."""
 
     id: str
     begun_at: datetime
@@ -61,7 +64,7 @@ class MockState:
     is_ended: bool = False
 
     def is_closed(self, part: int) -> bool:
-        """Whether nothing more is asked in a part: all of it was, its time is up, or the learner has left it."""
+        """Return True if nothing more is asked in a part: all was asked, its time is up, or it was left."""
         places = self.plan.places(part)
         done = [place for place in places if place in self.settled]
         return part in self.left or len(done) == len(places) or any(self.settled[place].late for place in done)
@@ -90,67 +93,67 @@ class MockState:
 
     @property
     def results(self) -> dict[int, Settled]:
-        """What was settled by place, with code that was graded and is still in hand."""
+        """Results by place, including code that was graded but not yet settled."""
         return {**self.tried, **self.settled}
 
     def answered(self) -> Iterator[tuple[MockItem, Settled]]:
-        """Each item that something came of, in the order of the interview."""
+        """Return each item that has a result, in the order of the interview."""
         results = self.results
         return ((item, results[place]) for place, item in enumerate(self.plan.items) if place in results)
 
 
 def fold_mock(rows: Iterable[LogRow]) -> MockState | None:
-    """What the rows of one interview come to; None without a beginning that can be read."""
+    """Fold the rows of one interview; None without a valid first row."""
     state: MockState | None = None
     for row in standing(row for row in rows if row.kind in KINDS or row.kind is RowKind.UNDO):
-        told = row.payload if isinstance(row.payload, Mapping) else {}
-        if told.get("step") == "begin" and state is None:
+        payload = row.payload if isinstance(row.payload, Mapping) else {}
+        if payload.get("step") == "begin" and state is None:
             try:
-                state = MockState(row.subject, row.at, plan_of(told))
+                state = MockState(row.subject, row.at, plan_of(payload))
             except ValueError:
                 return None
         elif state is not None:
-            _take_in(state, row, told)
+            _apply(state, row, payload)
     return state
 
 
-def _take_in(state: MockState, row: LogRow, told: Mapping[str, Any]) -> None:
-    step, place = told.get("step"), _number(told, "item", -1)
+def _apply(state: MockState, row: LogRow, payload: Mapping[str, Any]) -> None:
+    step, place = payload.get("step"), _number(payload, "item", -1)
     if step == "end":
         state.is_ended = True
     if not 0 <= place < len(state.plan.items):
         return
     part = state.plan.part_of(place)
     # Two machines may have gone on with one interview: time never runs backwards.
-    state.spent_ms[part] = max(_number(told, "spent_ms"), state.spent_ms.get(part, 0))
-    late = _number(told, "spent_ms") >= state.plan.parts[part].budget_ms
+    state.spent_ms[part] = max(_number(payload, "spent_ms"), state.spent_ms.get(part, 0))
+    late = _number(payload, "spent_ms") >= state.plan.parts[part].budget_ms
     match step:
         case "answer":
-            state.settled[place] = _result(row.at, told, late)
+            state.settled[place] = _result(row.at, payload, late)
         case "skip":
             # Code that was graded before it was left keeps what its best grading came to.
             state.settled[place] = replace(state.tried.get(place, Settled(0, 0, row.at)), at=row.at, late=late)
         case "grade":
-            state.tried[place] = _better(state.tried.get(place), _result(row.at, told, late))
-            if told.get("settles") is True:
+            state.tried[place] = _better(state.tried.get(place), _result(row.at, payload, late))
+            if payload.get("settles") is True:
                 state.settled[place] = state.tried[place]
         case "leave":
             state.left.add(part)
 
 
 def _better(before: Settled | None, now: Settled) -> Settled:
-    """The better of two gradings; what explains the last one, and how many there were."""
+    """Return the better of two gradings, with the explanation of the last one and the number of tries."""
     if before is None:
         return replace(now, tries=1)
     best = before if before.credit > now.credit else now
     return replace(best, tries=before.tries + 1, late=now.late, cards=now.cards, at=now.at)
 
 
-def _result(at: datetime, told: Mapping[str, Any], late: bool) -> Settled:
-    of = min(_number(told, "of"), 1000)
-    points, cards, answer_ms = told.get("points"), told.get("cards"), told.get("answer_ms")
+def _result(at: datetime, payload: Mapping[str, Any], late: bool) -> Settled:
+    of = min(_number(payload, "of"), 1000)
+    points, cards, answer_ms = payload.get("points"), payload.get("cards"), payload.get("answer_ms")
     return Settled(
-        got=min(_number(told, "got"), of),
+        got=min(_number(payload, "got"), of),
         of=of,
         at=at,
         answer_ms=answer_ms if type(answer_ms) is int and answer_ms >= 0 else None,
@@ -160,13 +163,13 @@ def _result(at: datetime, told: Mapping[str, Any], late: bool) -> Settled:
     )
 
 
-def _number(told: Mapping[str, Any], key: str, otherwise: int = 0) -> int:
-    value = told.get(key)
-    return value if type(value) is int and value >= 0 else otherwise
+def _number(payload: Mapping[str, Any], key: str, default: int = 0) -> int:
+    value = payload.get(key)
+    return value if type(value) is int and value >= 0 else default
 
 
 def begin(workspace: Workspace, plan: MockPlan) -> MockState:
-    """A new interview, on disk when this returns."""
+    """Record a new interview; on disk when this returns."""
     with recording(workspace):
         at = workspace.clock()
         id = f"mock-{workspace.store.log.machine}-{at:%Y%m%dT%H%M%S%f}"
@@ -176,13 +179,13 @@ def begin(workspace: Workspace, plan: MockPlan) -> MockState:
 
 
 def step(workspace: Workspace, id: str, name: str, details: Mapping[str, Any]) -> LogRow:
-    """Records a step of the learner, which `attn undo` takes back."""
+    """Record a step of the learner, which `attn undo` takes back."""
     with recording(workspace):
         return _append(workspace, RowKind.MOCK, id, {"step": name, **details})
 
 
 def pause(workspace: Workspace, id: str, place: int, spent_ms: int) -> None:
-    """Records how much time the part has taken; nothing that could be taken back."""
+    """Record the time that a part has taken; undo does not see this row."""
     with recording(workspace):
         _append(workspace, RowKind.MOCK_CLOCK, id, {"step": "pause", "item": place, "spent_ms": spent_ms})
 
@@ -193,19 +196,19 @@ def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any
 
 
 def state_of(workspace: Workspace, id: str) -> MockState | None:
-    """Where the interview `id` stands; None where its beginning was taken back."""
+    """Return the state of interview `id`; None if its beginning was taken back."""
     return fold_mock(workspace.store.log.of_subjects([id]))
 
 
 def states(workspace: Workspace) -> list[MockState]:
-    """Every interview that was begun, the latest first."""
+    """Return every interview that was begun, the latest first."""
     begun = {row.subject for row in workspace.store.log.of_kind(RowKind.MOCK)}
     found = [state for id in begun if (state := state_of(workspace, id)) is not None]
     return sorted(found, key=lambda state: (state.begun_at, state.id), reverse=True)
 
 
 def unfinished(workspace: Workspace) -> MockState | None:
-    """The latest interview, if it can be gone on with."""
+    """Return the latest interview if it is not over."""
     latest = next(iter(states(workspace)), None)
     return None if latest is None or latest.is_over else latest
 
@@ -219,7 +222,7 @@ class MissedThen:
 
 
 def missed_then(workspace: Workspace) -> dict[str, MissedThen]:
-    """The cards of which something was missed when they were last asked in an interview."""
+    """Return the cards of which something was missed when they were last asked in an interview."""
     renamed = workspace.store.index.renames()
     last: dict[str, MissedThen | None] = {}
     for state in reversed(states(workspace)):

@@ -1,4 +1,9 @@
-"""Handing out a file to work on: a starter, a wrong solution to debug, or a reference with planted bugs."""
+"""Write the file that the learner works on: a starter, a wrong solution to debug, or a reference with planted bugs.
+
+A file is never overwritten: it is kept as a numbered copy if asked for. Starters are built from the reference's source
+text, and a statement's facts are read from `inputs.py`; neither is run. The log remembers which bugs are in which file.
+The end of this file opens a learner's file in the app or in an external editor.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +29,26 @@ from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
+from attncli.words import repair_texts
 from attncli.words.command_texts import NO_EDITOR, NO_EDITORS, NO_SYMPTOM
-from attncli.words.repair_texts import heading
 from attncli.words.statement_texts import SharedFacts, Statement, statement_of
 
 TRITON = ("import triton", "import triton.language as tl")
+_WIDTH = 110
+_FOLDED = re.compile(rf"(?<=[{FULL_WIDTH}])\n(?=[{FULL_WIDTH}])")
+_VERBATIM = ("|", "#")
+_FENCES = ("```", "$$")
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+MOST_SUGGESTED = 5
+LARGEST_BYTES = 256 * 1024
+"""Largest file that the app's own editor opens."""
+_USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
+_Definition = ast.FunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A file to work on; `kept` is where the one that stood there went, `symptom` what a single bug shows.
+    """A file to work on; `kept` is the copy of the file that was there, `symptom` what a single bug shows.
 
     `bugs` is how many were planted.
     """
@@ -45,7 +60,7 @@ class Started:
 
 
 def solution_file(workspace: Workspace, challenge: str) -> Path:
-    """Where the learner's solution of `challenge` lies by default."""
+    """Return the default path of the learner's solution."""
     return workspace.home.solutions / f"{challenge}.py"
 
 
@@ -60,11 +75,11 @@ def start_challenge(
     seed: int | None = None,
     force: bool = False,
 ) -> Started:
-    """Writes a starter for challenge `id`, and records it: with `bug` a wrong solution to debug, with `repair` the
-    reference with so many bugs, those of the round numbered `seed` or of the next.
+    """Write the file to work on for challenge `id`, and record it.
 
-    `wrong` names the solution to debug; without it each of them is handed out in turn.
-    An existing file is never overwritten: UsageError names it, unless `force` asks to keep it as a numbered copy.
+    With `bug` it is a wrong solution to debug: the one named `wrong`, or each in turn. With `repair` it is the
+    reference with so many bugs: those of round `seed`, or of the next round. An existing file is never overwritten:
+    UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
     path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
@@ -77,11 +92,13 @@ def start_challenge(
     elif bug:
         planted = Path(challenge.folder) / "wrong" / f"{wrong}.py" if wrong else _next_bug(workspace, challenge)
         details["bug"] = planted.stem
-        symptom = _symptom(challenge, planted.stem)
+        mistake = challenge.mistakes.get(planted.stem)
+        symptom = mistake.symptom if mistake is not None and mistake.symptom.en else NO_SYMPTOM
         text = disguised(planted, symptom[workspace.lang])
     else:
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
-        text = starter(reference, challenge.entry, _heading(challenge, workspace), needs)
+        heading = f"{challenge.title[workspace.lang]}\n\n{statement(challenge).whole(workspace.lang)}"
+        text = starter(reference, challenge.entry, heading, needs)
     kept = _write_new(path, text, force)
     if kept is not None:
         details["kept"] = kept_text(kept, LONGEST_PATH)
@@ -89,25 +106,14 @@ def start_challenge(
     return Started(path, kept, symptom, bugs)
 
 
-def _heading(challenge: Challenge, workspace: Workspace) -> str:
-    return f"{challenge.title[workspace.lang]}\n\n{statement(challenge).whole(workspace.lang)}"
-
-
 def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
-    """Each of the wrong solutions in turn."""
+    """Return the wrong solution whose turn it is."""
     wrong = sorted((Path(challenge.folder) / "wrong").glob("*.py"))
     if not wrong:
         raise Unfit(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug", "no-bug")
     rows = workspace.store.log.of_subjects([challenge.id])
     handed_out = sum(row.bug != "" for row in rows)
     return wrong[handed_out % len(wrong)]
-
-
-def _symptom(challenge: Challenge, wrong: str) -> Localised:
-    told = challenge.mistakes.get(wrong)
-    if told is not None and told.symptom.en:
-        return told.symptom
-    return NO_SYMPTOM
 
 
 def _write_new(path: Path, text: str, force: bool) -> Path | None:
@@ -131,7 +137,7 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
 
 
 def _write_all(path: Path, text: str) -> None:
-    """Writes a file that is not there yet; nothing of it stays where there is no room for all."""
+    """Write a file that does not exist yet; if there is no room for all of it, remove what was written."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -150,15 +156,13 @@ def _make_folder(folder: Path) -> None:
         raise NotADirectoryError(error.errno, "its folder is a file") from error
 
 
-# Starter files: a reference's signatures without its bodies, and wrong solutions without what gives them away.
-
-_Definition = ast.FunctionDef | ast.ClassDef
+# Starters and wrong solutions
 
 
 def starter(reference: Path, entry: Sequence[str], statement: str, needs: Sequence[str] = ()) -> str:
-    """A file that defines the names of `entry` as `reference` does, bodies left to write; `statement` heads it.
+    """Return source that defines the names of `entry` as `reference` does, without bodies, headed by `statement`.
 
-    `needs` are import lines that a solution begins with and the reference does without.
+    `needs` are import lines that a solution needs and the reference does not.
     """
     source = _source(reference)
     tree = _parsed(source, reference)
@@ -176,7 +180,7 @@ def starter(reference: Path, entry: Sequence[str], statement: str, needs: Sequen
 
 
 def disguised(wrong: Path, symptom: str) -> str:
-    """A wrong solution without docstrings and comments, headed by its `symptom`."""
+    """Return a wrong solution without docstrings and comments, headed by its `symptom`."""
     tree = _parsed(_source(wrong), wrong)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
@@ -203,7 +207,7 @@ def _parsed(source: str, path: Path) -> ast.Module:
 
 
 def _hollow(node: _Definition, source: str) -> str:
-    """The definition as it is written, with nothing but `raise NotImplementedError` in its functions."""
+    """Return the definition as written, with only `raise NotImplementedError` in its functions."""
     indent = " " * node.col_offset
     if isinstance(node, ast.FunctionDef):
         return f"{_header(node, source)}\n{indent}    raise NotImplementedError"
@@ -213,7 +217,7 @@ def _hollow(node: _Definition, source: str) -> str:
 
 
 def _header(node: _Definition, source: str) -> str:
-    """The lines up to the body, decorators included."""
+    """Return the lines up to the body, with decorators."""
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     last = node.body[0].lineno
     if last == node.body[0].end_lineno == node.lineno:
@@ -230,7 +234,7 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _needed_by(body: Sequence[ast.stmt], hollow: Iterable[ast.AST], defined: set[str]) -> list[ast.stmt]:
-    """The top-level statements that bring in the names which the signatures use, and the names those use in turn."""
+    """Return the top-level statements that define the names used in signatures, and what those use in turn."""
     known = defined | set(dir(builtins))
     missing = {name for node in hollow for name in _names(node)} - known
     needed: list[ast.stmt] = []
@@ -258,26 +262,20 @@ def _binds(node: ast.stmt) -> set[str]:
     return set()
 
 
-# Markdown as the docstring of a Python file: prose filled to a width, code, tables and formulas as they stand.
-
-_WIDTH = 110
-_FOLDED = re.compile(rf"(?<=[{FULL_WIDTH}])\n(?=[{FULL_WIDTH}])")
-_VERBATIM = ("|", "#")
-_FENCES = ("```", "$$")
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+# Markdown as a docstring: prose is filled to a width; code, tables and formulas are kept
 
 
 def docstring(text: str) -> str:
-    """`text` as a docstring that nothing in it can end."""
+    """Format `text` as a docstring that nothing in it can end."""
     body = "\n".join(_filled(text.strip().replace('"""', "'''")))
     raw = "r" if "\\" in text else ""
     return f'{raw}"""{body}\n"""'
 
 
 def without_docstring(source: str) -> str:
-    """A file without the text at its head; as it is where it has none.
+    """Return a file without the docstring at its head; unchanged if there is none.
 
-    Looks at the tokens up to the end of that text alone: parsing a whole file can take seconds.
+    Only the tokens up to the end of the docstring are read: parsing a whole file can take seconds.
     """
     last = 0
     with suppress(tokenize.TokenError, SyntaxError):
@@ -294,24 +292,24 @@ def without_docstring(source: str) -> str:
 
 
 def _filled(text: str) -> Iterator[str]:
-    """The lines of a Markdown text, its paragraphs and list items broken anew."""
+    """Yield the lines of a Markdown text, with paragraphs and list items filled anew."""
     paragraph: list[str] = []
     in_block = False
     for line in text.splitlines():
         fence = line.lstrip().startswith(_FENCES)
         if in_block or fence or not line.strip() or line.startswith(_VERBATIM) or _BULLET.match(line):
-            yield from _broken(paragraph)
+            yield from _wrapped(paragraph)
             paragraph = []
         in_block ^= fence and line.strip().count("$$") != 2
         if in_block or fence or not line.strip() or line.startswith(_VERBATIM):
             yield line
         else:
             paragraph.append(line.strip() if paragraph else line)
-    yield from _broken(paragraph)
+    yield from _wrapped(paragraph)
 
 
-def _broken(paragraph: list[str]) -> list[str]:
-    """One paragraph in lines of the width; those of a list item hang below its text."""
+def _wrapped(paragraph: list[str]) -> list[str]:
+    """Wrap one paragraph to the width; further lines of a list item are indented below its text."""
     if not paragraph:
         return []
     whole = _FOLDED.sub("", "\n".join(paragraph)).replace("\n", " ")
@@ -321,27 +319,29 @@ def _broken(paragraph: list[str]) -> list[str]:
     return [" " * margin + line for line in lines]
 
 
-# What a challenge asks for, whole: its text with the sentences that it shares with others.
+# Statements
 
 
 def statement(challenge: Challenge) -> Statement:
-    """The three parts of what `challenge` asks for; `inputs.py` is read for its facts, never run."""
+    """Return the three parts of the statement of `challenge`; `inputs.py` is read for its facts, never run."""
     return statement_of(challenge, shared_facts(Path(challenge.folder) / "inputs.py"))
 
 
 def shared_facts(inputs: Path) -> SharedFacts:
-    """The facts that shared sentences hang on. What is missing or damaged counts as not said: grading names it."""
-    said = _literals(inputs)
-    sixteen = said.get("SIXTEEN_BITS")
+    """Read the facts that shared sentences depend on. What is missing or damaged counts as absent: grading
+    reports it.
+    """
+    facts = _literals(inputs)
+    sixteen = facts.get("SIXTEEN_BITS")
     return SharedFacts(
         sixteen_bits=cast(SixteenBits, sixteen) if sixteen in SIXTEEN_BITS else "float32",
-        may_return_argument=bool(said.get("ALIAS_ALLOWED")),
-        shows_state=bool(said.get("VIEWS_OF_STATE")),
+        may_return_argument=bool(facts.get("ALIAS_ALLOWED")),
+        shows_state=bool(facts.get("VIEWS_OF_STATE")),
     )
 
 
 def _literals(path: Path) -> dict[str, Any]:
-    """The names at the top of a module that are set to a literal."""
+    """Return the upper-case names at the top of a module that are set to a literal."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -356,21 +356,21 @@ def _literals(path: Path) -> dict[str, Any]:
 
 
 def _literal(value: ast.expr) -> Any:
-    """The value of a literal, None for anything else."""
+    """Return the value of a literal, None for anything else."""
     try:
         return ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
 
-# What is known of the files that were handed out with bugs, wherever they lie by now.
+# Files that were handed out with bugs
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The start that handed a file out, the names of the bugs in it, and how they were planted together.
+    """The start that handed out a file, the names of its bugs, and how they were planted together.
 
-    `repairs` is empty for the single bug of a whole wrong solution, and where the bank knows one of them no more.
+    `repairs` is empty for a whole wrong solution, and if the bank no longer knows one of them.
     """
 
     start: LogRow
@@ -379,11 +379,11 @@ class Planted:
 
 
 def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Planted | None:
-    """What was planted in a file of the learner's; None for one that was not handed out with bugs.
+    """Return what was planted in a file of the learner's; None if it was not handed out with bugs.
 
-    A file that was kept as a numbered copy is what it was under its old name.
+    A file that was kept as a numbered copy counts as under its old name.
     """
-    start = _handed_out(workspace.store.log.of_subjects([challenge.id])).get(_place(file))
+    start = _handed_out(workspace.store.log.of_subjects([challenge.id])).get(_path_key(file))
     if start is None or not start.is_planted:
         return None
     if start.bug:
@@ -396,53 +396,47 @@ def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Plante
 
 
 def _handed_out(rows: Iterable[LogRow]) -> dict[str, LogRow]:
-    """The last start of each file."""
+    """Return the last start of each file."""
     found: dict[str, LogRow] = {}
     for row in standing(rows):
         if row.kind is not RowKind.START:
             continue
         file, kept = (row.payload.get(key) for key in ("file", "kept"))
-        if isinstance(kept, str) and kept and isinstance(file, str) and _place(Path(file)) in found:
-            found[_place(Path(kept))] = found[_place(Path(file))]
+        if isinstance(kept, str) and kept and isinstance(file, str) and _path_key(Path(file)) in found:
+            found[_path_key(Path(kept))] = found[_path_key(Path(file))]
         if isinstance(file, str):
-            found[_place(Path(file))] = row
+            found[_path_key(Path(file))] = row
     return found
 
 
-def _place(file: Path) -> str:
+def _path_key(file: Path) -> str:
     try:
         return str(file.resolve())
     except (OSError, ValueError, RuntimeError):
         return str(file.absolute())
 
 
-# Repair rounds: which round of a challenge is next, by what was handed out, and the file that is handed out.
-
-NAMED = 5
+# Repair rounds
 
 
 def offers_rounds(challenge: Challenge) -> bool:
     return (Path(challenge.folder) / REPAIRS).is_file()
 
 
-def _that_offer(workspace: Workspace, track: str) -> list[str]:
-    """A few challenges that offer rounds, those of a track first."""
-    offering = [challenge for challenge in workspace.library.challenges() if offers_rounds(challenge)]
-    offering.sort(key=lambda challenge: challenge.track != track)
-    return [challenge.id for challenge in offering[:NAMED]] or ["none yet"]
-
-
 def next_round(workspace: Workspace, challenge: Challenge, count: int, number: int | None) -> tuple[Repair, ...]:
-    """The bugs of a round: of that `number`, or else of the one after those that were handed out.
+    """Return the bugs of round `number`, or of the round after those that were handed out.
 
-    Raises UsageError where the challenge offers no rounds, or none of so many bugs.
+    Raises UsageError if the challenge has no rounds, or none with so many bugs.
     """
     from attncli.bank.challenge_rules import load_repairs
 
     repairs = load_repairs(Path(challenge.folder))
     if not repairs:
-        said = f"challenge {challenge.id} has no repair round; --bug hands out one wrong solution to debug"
-        raise UsageError(f"{said}, and these have rounds: {', '.join(_that_offer(workspace, challenge.track))}")
+        offering = [other for other in workspace.library.challenges() if offers_rounds(other)]
+        offering.sort(key=lambda other: other.track != challenge.track)
+        ids = ", ".join([other.id for other in offering[:MOST_SUGGESTED]] or ["none yet"])
+        message = f"challenge {challenge.id} has no repair round; --bug hands out one wrong solution to debug"
+        raise UsageError(f"{message}, and these have rounds: {ids}")
     most = min(MOST_BUGS, len(repairs))
     if not 1 <= count <= most:
         raise UsageError(
@@ -454,40 +448,42 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
 
 
 def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang: Lang) -> str:
-    """The reference with the bugs in it: what was said about its decisions gives way to what is to be done."""
+    """Return the reference with the bugs in it; the task replaces its docstring, which explains its decisions."""
     repairs = tuple(repairs)
     try:
         reference = (Path(challenge.folder) / "reference.py").read_text(encoding="utf-8")
         code = without_docstring(planted(reference, repairs))
     except (OSError, ValueError, SyntaxError) as error:
-        said = f"the reference of {challenge.id} takes no bugs ({error})"
-        raise EnvironmentFailure(f"{said}; `attn verify {challenge.id}` says more") from error
-    task = heading(challenge, len(repairs), file.name)[lang]
+        message = f"the reference of {challenge.id} takes no bugs ({error})"
+        raise EnvironmentFailure(f"{message}; `attn verify {challenge.id}` says more") from error
+    task = repair_texts.heading(challenge, len(repairs), file.name)[lang]
     return f"{docstring(task + chr(10) * 2 + statement(challenge).first[lang])}\n\n{code}"
 
 
-# A file that is open for editing here, while something else may write it too: nothing of either is lost.
-
-LARGEST_BYTES = 256 * 1024
+# Editing
 
 
 class OpenFile:
-    """`text` is what was read or written last. Raises UsageError where the file cannot be read as text."""
+    """A file that is open in the app while something else may write it too: nothing of either is lost.
+
+    `text` is what was last read or written. Raises UsageError if the file cannot be read as text.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.text = _read(path)
+        self.text = _read_text(path)
 
     def save(self, text: str) -> Path | None:
-        """Puts `text` into the file. Where something else wrote it meanwhile, that is kept as a copy; the copy.
+        """Write `text` to the file. If something else has written it meanwhile, keep that as a copy and return its
+        path.
 
-        Raises UsageError where it cannot be written; then the file is as it was.
+        Raises UsageError if it cannot be written; then the file is unchanged.
         """
         kept = None
         try:
-            if self.path.exists() and (there := _read(self.path)) not in (self.text, text):
+            if self.path.exists() and (found := _read_text(self.path)) not in (self.text, text):
                 kept = free_name(self.path, "{stem}.other-{number}{suffix}")
-                write_whole(kept, [there])
+                write_whole(kept, [found])
             write_whole(self.path, [text])
         except OSError as error:
             raise cannot_write(self.path, error, "what you typed is still here") from error
@@ -495,27 +491,22 @@ class OpenFile:
         return kept
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            said = f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor"
-            raise Unfit(said, "file-large", file=str(path))
+            message = f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor"
+            raise Unfit(message, "file-large", file=str(path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        said = f"{path} is no text in UTF-8; open it in another editor"
-        raise Unfit(said, "file-no-text", file=str(path)) from error
+        message = f"{path} is no text in UTF-8; open it in another editor"
+        raise Unfit(message, "file-no-text", file=str(path)) from error
     except OSError as error:
-        said = f"cannot read {path} ({error.strerror}); make it readable"
-        raise Unfit(said, "file-unread", file=str(path)) from error
-
-
-# Opening a file in the learner's editor.
-
-_USUAL = ("nano", "vim", "vi", "notepad")
+        message = f"cannot read {path} ({error.strerror}); make it readable"
+        raise Unfit(message, "file-unread", file=str(path)) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
-    """Opens `file` and waits until the editor is closed. Raises EditorMissing."""
+    """Open `file` in an external editor and wait until it is closed. Raises EditorMissing."""
     command = editor_command(setting, environ)
     if not command:
         raise EditorMissing("")
@@ -526,7 +517,7 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 
 def told(error: EditorMissing, lang: Lang) -> str:
-    """Which editor could not be started, and what to do."""
+    """Return the message for an editor that could not be started, and what to do."""
     text = NO_EDITOR if error.editor else NO_EDITORS
     return text[lang].format(editor=error.editor, why=error.why)
 
@@ -534,11 +525,11 @@ def told(error: EditorMissing, lang: Lang) -> str:
 def editor_command(
     setting: str, environ: Mapping[str, str], which: Callable[[str], str | None] = shutil.which
 ) -> list[str]:
-    """The words of the command: the setting, `$VISUAL`, `$EDITOR`, then what is usually there; empty if nothing is."""
+    """Return the command as words: the setting, `$VISUAL`, `$EDITOR`, else a usual editor; empty if there is none."""
     for choice in (setting, environ.get("VISUAL", ""), environ.get("EDITOR", "")):
         if words := _words(choice):
             return words
-    return next(([name] for name in _USUAL if which(name)), [])
+    return next(([name] for name in _USUAL_EDITORS if which(name)), [])
 
 
 def _words(command: str) -> list[str]:

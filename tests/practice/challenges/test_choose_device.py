@@ -97,8 +97,8 @@ def test_no_torch_is_loaded_to_choose() -> None:
     """On a machine with a GPU, too, where the build of PyTorch is looked at."""
     source = (
         "import sys\nfrom pathlib import Path\nfrom types import SimpleNamespace\n"
-        "from attncli.practice import gpu\nfrom attncli.practice.grade import device_for\n"
-        "gpu._GPUS = (Path('/'),)\nassert gpu.gpu_is_seen()\n"
-        "device_for(SimpleNamespace(kernel=True, required=()), 'auto')\nassert 'torch' not in sys.modules"
+        "from attncli.practice import grade\n"
+        "grade._GPUS = (Path('/'),)\nassert grade.gpu_is_seen()\n"
+        "grade.device_for(SimpleNamespace(kernel=True, required=()), 'auto')\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
