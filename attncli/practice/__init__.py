@@ -1,1 +1,1 @@
-"""The use cases, headless. The command line and the app call this room and nothing below it."""
+"""Use cases without a user interface; the command line, the app and the servers call them."""

@@ -1,7 +1,7 @@
-"""A sitting that the learner's own assistant leads: it puts a card, hands in the attempt, and only then is told more.
+"""Sessions led by the learner's own AI assistant: it asks a card, submits the attempt, and only then gets the answer.
 
-Nothing here tells an answer before an attempt, a reference ever, or records a rating for a card that was not put and
-attempted in this sitting. What is recorded are the rows that the app records for the same acts.
+No answer is given before an attempt, and a reference never. A rating is recorded only for a card that was asked and
+attempted in this session. The same rows are recorded as by the app.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, OrderingCard
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, OrderingCard
 from attncli.domain.challenge import CaseRung
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.log_row import Rating, RowKind
@@ -31,9 +31,11 @@ from attncli.words.assistant_texts import HOW, NOTHING_LEFT
 from attncli.words.grade_report_texts import diagnosis_lines, headline
 from attncli.words.interval_texts import interval_text
 
+CODE_SUFFIX = ".py"
+
 
 class OneCard(ReviewSitting):
-    """A sitting of one named card, due or not."""
+    """A session of one named card, due or not."""
 
     def __init__(self, workspace: Workspace, card: str) -> None:
         found = workspace.library.card(card)
@@ -48,35 +50,35 @@ class OneCard(ReviewSitting):
 
 
 class AssistantSitting:
-    """What was put and what was attempted. `rng` draws numbers, and the order of options and items."""
+    """The card that was asked and its attempt. `rng` draws numbers, and the order of options and items."""
 
     def __init__(self, workspace: Workspace, rng: Random) -> None:
         self.workspace = workspace
         self._rng = rng
         self._drill: ReviewSitting | None = None
-        self._wanted: tuple[object, ...] = ()
+        self._drill_key: tuple[object, ...] = ()
         self._asked: Asked | None = None
 
     def due(self) -> dict[str, Any]:
-        """What is due now, and which card is being asked."""
+        """Return what is due now, and which card is being asked."""
         return {**due_counts(self.workspace).document(), "asked": self._asked.card.id if self._asked else None}
 
     def stats(self) -> dict[str, Any]:
         return progress(self.workspace).document()
 
     def next_card(self, topic: str | None = None, card: str | None = None, weak: bool = False) -> dict[str, Any]:
-        """The question of the next card. Raises UsageError while an attempted card waits for its rating."""
+        """Return the question of the next card. Raises UsageError while an attempt has no rating yet."""
         if self._asked is not None and self._asked.revealed:
             raise UsageError(f"card {self._asked.card.id} was attempted and has no rating yet; record one with rate")
         if card is not None and (topic is not None or weak):
             raise UsageError("name a card, or a topic or weak ones, not both")
-        wanted = (topic, card, weak, self.workspace.moment().day)
-        if self._drill is None or wanted != self._wanted:
-            drill = self._opened(topic, card, weak)
-            self._drill, self._wanted, self._asked = drill, wanted, None
+        key = (topic, card, weak, self.workspace.moment().day)
+        if self._drill is None or key != self._drill_key:
+            drill = self._open(topic, card, weak)
+            self._drill, self._drill_key, self._asked = drill, key, None
         item = self._drill.next()
         if item is None and type(self._drill) is ReviewSitting:
-            self._drill = self._opened(topic, card, weak)
+            self._drill = self._open(topic, card, weak)
             item = self._drill.next()
         if item is None:
             self._drill = self._asked = None
@@ -85,7 +87,7 @@ class AssistantSitting:
             self._asked = Asked.of(item.card, self._rng)
         return question_document(self._asked, self.workspace.lang)
 
-    def _opened(self, topic: str | None, card: str | None, weak: bool) -> ReviewSitting:
+    def _open(self, topic: str | None, card: str | None, weak: bool) -> ReviewSitting:
         if card is not None:
             return OneCard(self.workspace, card)
         if weak:
@@ -100,18 +102,18 @@ class AssistantSitting:
         blanks: Sequence[str] | None = None,
         gave_up: bool = False,
     ) -> dict[str, Any]:
-        """Takes the learner's answer to the card that was put; what is right is told from here on.
+        """Mark the learner's answer to the current card and return the right one.
 
-        Raises UsageError for another card, a second attempt, or what is no answer to this kind of card: then nothing
-        was told.
+        Raises UsageError for another card, a second attempt, or an answer that does not suit the kind of card: then
+        nothing is revealed.
         """
-        asked = self._put(card)
+        asked = self._current(card)
         if asked.revealed:
             raise UsageError(f"card {asked.card.id} was attempted already; record its rating with rate")
         given = {name for name, value in (("text", text), ("numbers", numbers), ("blanks", blanks)) if value}
         if gave_up and given:
             raise UsageError(f"gave_up goes with no answer, but {', '.join(sorted(given))} was given too")
-        item = self._still_there()
+        item = self._refreshed()
         if gave_up:
             asked.item_order = []
             asked.texts = ["" for _ in asked.texts]
@@ -121,20 +123,18 @@ class AssistantSitting:
         return answer_document(asked, item, self.workspace.lang)
 
     def _fill(self, asked: Asked, given: set[str], text: str, numbers: list[int], blanks: list[str]) -> None:
-        """Puts an answer of the right shape into `asked`, or raises UsageError."""
+        """Put an answer of the right form into `asked`, or raise UsageError."""
         card = asked.card
         fits = given == {"text"} and bool(text.strip())
         if isinstance(card, (ChoiceCard, OrderingCard, DebugCard)):
-            most, exactly = _numbers_wanted(asked)
+            most, exactly = _numbers_expected(asked)
             fits = given == {"numbers"} and len(set(numbers)) == len(numbers) == (exactly or len(numbers))
             fits = fits and all(1 <= number <= most for number in numbers)
         elif isinstance(card, ClozeCard):
             fits = given == {"blanks"} and len(blanks) == len(card.blanks) and any(blank.strip() for blank in blanks)
         if not fits:
-            wanted = how_to_answer(asked, "en")
-            raise UsageError(
-                f"card {card.id} wants {wanted}; gave_up where the learner does not know. Nothing was told"
-            )
+            how = how_to_answer(asked, "en")
+            raise UsageError(f"card {card.id} wants {how}; gave_up where the learner does not know. Nothing was told")
         if isinstance(card, ChoiceCard):
             asked.chosen = {asked.option_order[number - 1] for number in numbers}
         elif isinstance(card, OrderingCard):
@@ -147,12 +147,12 @@ class AssistantSitting:
             asked.texts = [text]
 
     def rate(self, card: str, rating: Rating, points: Sequence[int] | None = None) -> dict[str, Any]:
-        """Records the rating of the card that was attempted: on disk when this returns.
+        """Record the rating of the attempted card; on disk when this returns.
 
-        Raises UsageError for any other card, NotFound if it has left its bank, and Outdated where another interval
-        than the one that was told would be stored; then nothing was recorded.
+        Raises UsageError for any other card, NotFound if it has left its bank, and Outdated if another interval than
+        the one shown would be stored; then nothing is recorded.
         """
-        asked, drill = self._put(card), self._drill
+        asked, drill = self._current(card), self._drill
         if not asked.revealed or drill is None:
             raise UsageError(f"card {asked.card.id} was not attempted yet; hand in the learner's answer with attempt")
         total = len(asked.card.points)
@@ -164,37 +164,37 @@ class AssistantSitting:
         try:
             answered = drill.answer(rating, points=asked.points, correct=asked.correct)
         except NotFound:
-            self._left_out()
+            self._drop()
             raise
         self._asked = None
         if isinstance(drill, OneCard):
             self._drill = None
         return {**answered.document(), "leech": answered.leech, "left": due_counts(self.workspace).due}
 
-    def _put(self, card: str) -> Asked:
+    def _current(self, card: str) -> Asked:
         if self._asked is None:
             raise UsageError("no card was put yet; call next_card first")
         if card != self._asked.card.id:
             raise UsageError(f"card {card[:40]} is not the one that was put; that is {self._asked.card.id}")
         return self._asked
 
-    def _still_there(self) -> SittingItem:
-        """The item with its intervals as they stand now; a card that left its bank is put no longer."""
+    def _refreshed(self) -> SittingItem:
+        """Return the item with its current intervals; drop a card that has left its bank."""
         assert self._drill is not None
         try:
             return self._drill.refresh()
         except NotFound:
-            self._left_out()
+            self._drop()
             raise
 
-    def _left_out(self) -> None:
+    def _drop(self) -> None:
         if self._drill is not None:
             self._drill.drop()
         self._asked = None
 
 
-def _numbers_wanted(asked: Asked) -> tuple[int, int]:
-    """The largest number that names something, and how many are wanted; 0 for one or more."""
+def _numbers_expected(asked: Asked) -> tuple[int, int]:
+    """Return the largest valid number, and how many are expected; 0 for one or more."""
     if isinstance(asked.card, ChoiceCard):
         return len(asked.option_order), 0 if asked.card.multiple else 1
     if isinstance(asked.card, DebugCard):
@@ -202,18 +202,19 @@ def _numbers_wanted(asked: Asked) -> tuple[int, int]:
     return len(asked.item_order), len(asked.item_order)
 
 
-# A card as data in one language: what may be told before an attempt, and what only after it.
+# Cards as data
 
 
 def question_document(asked: Asked, lang: Lang) -> dict[str, Any]:
-    """The question with whatever has to be seen to answer it, and `how` to hand the answer in."""
+    """Return the question with all that is needed to answer it, and `how` to submit the answer."""
     card = asked.card
-    told = {"card": card.id, "topic": card.topic, "kind": card.kind, "level": card.level}
-    return {**told, "question": asked.question[lang].strip(), **_to_see(asked, lang), "how": how_to_answer(asked, lang)}
+    document = {"card": card.id, "topic": card.topic, "kind": card.kind, "level": card.level}
+    document |= {"question": asked.question[lang].strip(), **_shown(asked, lang)}
+    return {**document, "how": how_to_answer(asked, lang)}
 
 
 def how_to_answer(asked: Asked, lang: Lang) -> str:
-    """Which argument of an attempt this card wants."""
+    """Return which argument of `attempt` this card expects."""
     card = asked.card
     unit = asked.task.unit if asked.task else ""
     kind: str = card.kind
@@ -225,18 +226,18 @@ def how_to_answer(asked: Asked, lang: Lang) -> str:
 
 
 def answer_document(asked: Asked, item: SittingItem, lang: Lang) -> dict[str, Any]:
-    """The answer and everything else behind the question, the marking, and what each rating would do."""
+    """Return the answer and the other sections, the marking, and the interval of each rating."""
     card = asked.card
     document: dict[str, Any] = {"card": card.id, "correct": asked.correct}
     if asked.marked is not None:
         document |= {"said": " ".join(text[lang] for text in asked.told if text[lang])}
         document |= {"suggested_rating": asked.suggestion.word}
-    document |= {section.replace("-", "_"): _told(section, card, lang) for section in sections(card)}
+    document |= {section.replace("-", "_"): _section(section, card, lang) for section in sections(card)}
     intervals = {rating.word: interval_text(item.interval(rating), lang) for rating in Rating}
     return {**document, "intervals": intervals}
 
 
-def _to_see(asked: Asked, lang: Lang) -> dict[str, Any]:
+def _shown(asked: Asked, lang: Lang) -> dict[str, Any]:
     match asked.card:
         case ChoiceCard() as card:
             return {"options": _numbered([card.options[index].text[lang] for index in asked.option_order])}
@@ -254,7 +255,7 @@ def _numbered(lines: list[str]) -> list[str]:
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 
-def _told(section: Section, card: Card, lang: Lang) -> Any:
+def _section(section: Section, card: Card, lang: Lang) -> Any:
     match section:
         case "answer" | "explain":
             text = card.short if section == "answer" else card.explain
@@ -264,7 +265,7 @@ def _told(section: Section, card: Card, lang: Lang) -> Any:
         case "pitfalls":
             return [pitfall.says[lang] for pitfall in card.pitfalls]
         case "follow-ups":
-            return [_follow_up(asked.card, asked.ask, asked.answer, lang) for asked in card.follow_ups]
+            return [_follow_up(entry, lang) for entry in card.follow_ups]
         case "sources":
             return [source.text for source in card.sources]
         case "challenge":
@@ -277,26 +278,25 @@ def _told(section: Section, card: Card, lang: Lang) -> Any:
             return card.as_of
 
 
-def _follow_up(card: str, ask: Any, answer: Any, lang: Lang) -> dict[str, str]:
-    told = {"card": card, "ask": ask[lang].strip() if ask else "", "answer": answer[lang].strip() if answer else ""}
-    return {key: text for key, text in told.items() if text}
+def _follow_up(entry: FollowUp, lang: Lang) -> dict[str, str]:
+    texts = {"ask": entry.ask, "answer": entry.answer}
+    document = {"card": entry.card, **{key: text[lang].strip() for key, text in texts.items() if text}}
+    return {key: text for key, text in document.items() if text}
 
 
-# Coding with the learner's own assistant: what there is, a file to work on, hints, and grading. Never a reference.
-
-CODE_SUFFIX = ".py"
+# Challenges
 
 
 def listed(workspace: Workspace, track: str | None = None) -> dict[str, Any]:
-    """Every challenge (of `track`) with the learner's standing in it."""
+    """Return every challenge (of `track`) with the learner's status in it."""
     return {"challenges": [found.document(workspace.lang) for found in standings(workspace, track)]}
 
 
 def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = False) -> dict[str, Any]:
-    """Writes a file to work on into the solutions folder, and its text. UsageError where there is one already.
+    """Write a file to work on into the solutions folder. Return its path and text.
 
-    A wrong solution to debug is handed out only when the one before it was attempted: all of them together tell what
-    is right.
+    Raises UsageError if it exists and `fresh` is off, and for another bug before the last one was attempted: all wrong
+    solutions together would show what is right.
     """
     path = solution_file(workspace, workspace.library.challenge(id).id)
     if bug:
@@ -304,10 +304,10 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
     if path.exists() and not fresh:
         raise UsageError(f"{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy")
     found = start_challenge(workspace, id, bug=bug, force=fresh)
-    told: dict[str, Any] = {"file": str(found.path), "kept": str(found.kept) if found.kept else None}
+    document: dict[str, Any] = {"file": str(found.path), "kept": str(found.kept) if found.kept else None}
     if found.symptom:
-        told["symptom"] = found.symptom[workspace.lang]
-    return {**told, "text": read_submission(found.path).decode("utf-8", "replace")}
+        document["symptom"] = found.symptom[workspace.lang]
+    return {**document, "text": read_submission(found.path).decode("utf-8", "replace")}
 
 
 def _refuse_another_bug(workspace: Workspace, id: str) -> None:
@@ -319,10 +319,10 @@ def _refuse_another_bug(workspace: Workspace, id: str) -> None:
 
 
 def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
-    """The next hint, recorded as seen."""
+    """Return the next hint and record it as seen."""
     found = next_hint(workspace, id)
-    told = {"number": found.number, "total": found.total, "again": found.again}
-    return {**told, "text": found.text[workspace.lang].strip()}
+    document = {"number": found.number, "total": found.total, "again": found.again}
+    return {**document, "text": found.text[workspace.lang].strip()}
 
 
 def submission(
@@ -332,9 +332,9 @@ def submission(
     source: str | None = None,
     rung: CaseRung | None = None,
 ) -> GradeRequest:
-    """What the judge is asked about `source`, a `file`, or else the learner's own in the solutions folder.
+    """Build the request to the judge about `source`, a `file`, or the learner's own in the solutions folder.
 
-    Raises NotFound and UsageError. A challenge's own files are refused: a report quotes lines of what it grades.
+    Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of what it grades.
     """
     if file is not None and source is not None:
         raise UsageError("give a file or source, not both")
@@ -363,8 +363,8 @@ def _allowed(workspace: Workspace, path: Path) -> Path:
 
 
 def settled(workspace: Workspace, request: GradeRequest, report: GradeReport) -> dict[str, Any]:
-    """Records the attempt; the report as `attn grade --json` prints it, and in words what it comes to."""
+    """Record the attempt. Return the report as `attn grade --json` prints it, with a summary in words."""
     settle(workspace, request, report, GradeOptions(rung=request.rung))
     challenge = workspace.library.challenge(report.challenge)
-    lines = [f"{says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, workspace.lang)]
+    lines = [f"{text}{cards}" for text, cards in diagnosis_lines(report, challenge.mistakes, workspace.lang)]
     return {"said": headline(report, workspace.lang), "looks_like": lines, **report_document(report)}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ScheduleSources(Protocol):
-    """What schedules are derived from; a `Workspace` has all of it. The protocol avoids an import in a circle."""
+    """Sources of a schedule. A `Workspace` is one; the protocol avoids that the two modules import each other."""
 
     store: Database
     settings: Settings

@@ -1,4 +1,4 @@
-"""Is everything in order? Versions, places, the database, the banks; and repair of what can be derived."""
+"""Check an installation: versions, places, database, banks; and rebuild what can be derived from the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseHealth:
-    """`problems` is empty if the file is whole; `rows` is the length of the log, None if it cannot be read.
+    """`problems` is empty if the file is sound; `rows` is the length of the log, None if it cannot be read.
 
     `set_aside` counts damaged rows that are out of the way; `unwritable` says why nothing can be written, if so.
     """
@@ -40,26 +40,22 @@ class DatabaseHealth:
 
     @property
     def integrity(self) -> str:
-        """`ok`, `damaged`, or `unusable`: there may be nothing wrong with the file, but it cannot be opened."""
+        """`ok`, `damaged`, or `unusable`: the file may be sound but cannot be opened."""
         if not self.problems:
             return "ok"
         return "damaged" if self.is_damaged else "unusable"
 
 
 def database_health(home: paths.Home) -> DatabaseHealth:
-    """Checks the whole file; one that does not exist yet is created."""
+    """Check the whole file; a missing one is created."""
     try:
         with Database.open(home.database) as store:
-            problems = [*store.problems(), *map(_unmerged, store.unmerged())]
+            problems = [*store.problems(), *(f"rows in {file.name} may be missing here" for file in store.unmerged())]
             return DatabaseHealth(
                 home.database, FORMAT, _length(store), tuple(problems), True, _set_aside(store), store.unwritable
             )
     except StoreError as error:
         return DatabaseHealth(home.database, FORMAT, None, (error.message,), isinstance(error, StoreCorrupt))
-
-
-def _unmerged(file: Path) -> str:
-    return f"rows in {file.name} may be missing here"
 
 
 def _length(store: Database) -> int | None:
@@ -77,7 +73,7 @@ def _set_aside(store: Database) -> int:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the program and what it stands on; a missing library is `-`."""
+    """Return the versions of the program and its libraries; `-` for a missing library."""
     found = {"attncli": __version__, "python": platform.python_version(), "platform": platform.platform()}
     return {**found, **{name: _version(name) for name in LIBRARIES}}
 
@@ -90,7 +86,7 @@ def _version(library: str) -> str:
 
 
 def places(home: paths.Home) -> dict[str, str]:
-    """Where things are."""
+    """Return the paths in use."""
     return {
         "python": sys.executable,
         "home": str(home.root),
@@ -103,12 +99,12 @@ def places(home: paths.Home) -> dict[str, str]:
 
 
 def device() -> str:
-    """`cuda` if an NVIDIA GPU is visible to this machine, else `cpu`; torch is not loaded to ask."""
+    """Return `cuda` if an NVIDIA GPU is visible to this machine, else `cpu`; torch is not loaded."""
     return CUDA if gpu_is_seen() else CPU
 
 
 def bank_health(workspace: Workspace) -> dict[str, Any]:
-    """What the library holds and what is wrong in its files."""
+    """Return what the library holds and the faults in its files."""
     return {
         "cards": len(workspace.library.cards()),
         "topics": len(workspace.library.topics()),
@@ -119,11 +115,11 @@ def bank_health(workspace: Workspace) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """How many subjects were derived anew, and what had to be mended before.
+    """Number of subjects derived again, and what was repaired before.
 
-    If the file had to be replaced, `rescued` rows were saved and `lost` not, and the damaged file is `kept`.
-    If that file was cut short, more may be lost.
-    `set_aside` counts damaged rows that were put out of the way, `put_back` rows that were found in another file.
+    If the file had to be replaced, `rescued` rows were saved, `lost` ones were not, and the damaged file is `kept`; if
+    that file was cut short, more may be lost. `set_aside` counts damaged rows that were put out of the way, `put_back`
+    rows that were found in another file.
     """
 
     subjects: int
@@ -136,17 +132,17 @@ class Rebuilt:
 
 
 def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress: Callable[[int], None]) -> Rebuilt:
-    """Derives everything anew from the log, in place where that can be.
+    """Derive everything again from the log, after repairing the file in place if possible.
 
     If the log itself is damaged, its rows go into a new file and the damaged one is kept.
     """
-    mended = Rebuilt(0)
+    repaired = Rebuilt(0)
     try:
         with Database.open(home.database) as store:
             done = repair_in_place(store, home.backups)
-            mended = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
+            repaired = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
     except StoreCorrupt:
         saved = rescue(home.database, home.backups)
-        mended = Rebuilt(0, saved.rows, saved.kept, saved.lost, saved.is_cut_short)
+        repaired = Rebuilt(0, saved.rows, saved.kept, saved.lost, saved.is_cut_short)
     with open_workspace() as workspace:
-        return replace(mended, subjects=workspace.derive_all(progress))
+        return replace(repaired, subjects=workspace.derive_all(progress))

@@ -382,7 +382,7 @@ def settle(interview: MockInterview, request: GradeRequest, report: GradeReport)
     left = tuple(bug.wrong for bug in report.repaired.left)
     mistakes = workspace.library.challenge(report.challenge).mistakes
     cards += tuple(card for bug in left if bug in mistakes for card in mistakes[bug].cards)
-    # What was broken anew is no reason to call it whole: one bug counts as left while the file is rejected.
+    # A rejected file is not fully repaired, even if all bugs are gone: one counts as left.
     done = report.repaired.of if report.accepted else min(report.repaired.done, report.repaired.of - 1)
     interview.tick_code(done, report.repaired.of, tuple(dict.fromkeys(cards)), report.verdict)
 

@@ -124,7 +124,7 @@ def _apply(state: MockState, row: LogRow, payload: Mapping[str, Any]) -> None:
     if not 0 <= place < len(state.plan.items):
         return
     part = state.plan.part_of(place)
-    # Two machines may have gone on with one interview: time never runs backwards.
+    # Two machines may have resumed one interview: time never runs backwards.
     state.spent_ms[part] = max(_number(payload, "spent_ms"), state.spent_ms.get(part, 0))
     late = _number(payload, "spent_ms") >= state.plan.parts[part].budget_ms
     match step:

@@ -1,4 +1,4 @@
-"""A new card in one of the learner's own banks, ready to be filled in."""
+"""Add a card to one of the learner's own banks, and keep the draft of a card that is being written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from attncli.bank.loader import NOT_CARDS, BankFile, completed, load_file, topic_findings
@@ -17,11 +16,8 @@ from attncli.domain.card import is_identifier
 from attncli.domain.text import Lang
 from attncli.errors import Unfit, UsageError, remedy_for
 from attncli.paths import put_text
+from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION
-
-if TYPE_CHECKING:
-    from attncli.practice.workspace import Workspace
-
 
 LONGEST_TOPIC = 40
 _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)
@@ -37,46 +33,40 @@ class NewCard:
 
 
 def add_card(workspace: Workspace, topic: str, question: str = "", answer: str = "") -> NewCard:
-    """Adds a card of `topic` to the file of that name in the learner's own banks, in the learner's language.
+    """Add a card of `topic` to the file of that name in the learner's own banks, in the learner's language.
 
-    Without a question or an answer there is a place for it. Raises UsageError for a name that no topic can have, and
-    for a file that has a problem or cannot be added to.
+    A missing question or answer gets a placeholder. Raises UsageError for an invalid topic name, and for a file that
+    has a fault or cannot be added to.
     """
     topic = normalize("NFC", topic.strip().lower())
     if not is_identifier(topic, LONGEST_TOPIC):
-        said = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
-        raise Unfit(said, "topic")
-    path = _file_of(workspace.home.banks, topic)
+        message = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
+        raise Unfit(message, "topic")
+    path = workspace.home.banks / f"{topic}.yml"
+    if not path.exists():
+        path = workspace.home.banks / f"{topic}.yaml"
     if path.name in NOT_CARDS:
         raise UsageError(f"“{topic}” cannot be a topic, since {path.name} is no file of cards; choose another name")
-    there = load_file(path, own=True) if path.exists() else BankFile(path, topic)
-    if there.problems:
-        raise UsageError(f"{there.problems[0]}; correct it first, then add a card")
+    bank = load_file(path, own=True) if path.exists() else BankFile(path, topic)
+    if bank.problems:
+        raise UsageError(f"{bank.problems[0]}; correct it first, then add a card")
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
-    id = _free_id(_stem(workspace, topic), {*_taken(workspace), *(document["id"] for document in there.documents)})
+    index = workspace.store.index
+    taken = {*index.card_ids(), *index.challenge_ids(), *index.renames()}
+    id = _free_id(_stem(workspace, topic), {*taken, *(document["id"] for document in bank.documents)})
     indent = (_CARD.findall(before) or ["  "])[-1]
     added = [f"{indent}{line}" for line in _lines(id, question, answer, workspace.lang)]
-    space = [""] if there.documents else []
-    _write(path, "\n".join([before, *space, *added, ""]), len(there.documents) + 1)
+    space = [""] if bank.documents else []
+    _write(path, "\n".join([before, *space, *added, ""]), len(bank.documents) + 1)
     return NewCard(id, path, before.count("\n") + len(space) + 2)
 
 
-def _file_of(banks: Path, topic: str) -> Path:
-    other = banks / f"{topic}.yml"
-    return other if other.exists() else banks / f"{topic}.yaml"
-
-
 def _stem(workspace: Workspace, topic: str) -> str:
-    """What ids begin with: beside bundled cards of a topic the learner's are called `kv-own-01`."""
+    """Return the beginning of new ids: `kv-own` if the topic has bundled cards, else `kv`."""
     index, own = workspace.store.index, workspace.home.banks
     cards = index.list_cards(topic)
     is_bundled = any(not Path(index.owner(card.id)).is_relative_to(own) for card in cards)
     return f"{topic}-own" if is_bundled else topic
-
-
-def _taken(workspace: Workspace) -> Collection[str]:
-    index = workspace.store.index
-    return {*index.card_ids(), *index.challenge_ids(), *index.renames()}
 
 
 def _free_id(stem: str, taken: Collection[str]) -> str:
@@ -84,15 +74,15 @@ def _free_id(stem: str, taken: Collection[str]) -> str:
 
 
 def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
-    said = {"question": question.strip() or NEW_QUESTION[lang], "short": answer.strip() or NEW_ANSWER[lang]}
+    texts = {"question": question.strip() or NEW_QUESTION[lang], "short": answer.strip() or NEW_ANSWER[lang]}
     return [
         f"- id: {id}",
-        *(f"  {key}: {{{lang}: {json.dumps(text, ensure_ascii=False)}}}" for key, text in said.items()),
+        *(f"  {key}: {{{lang}: {json.dumps(text, ensure_ascii=False)}}}" for key, text in texts.items()),
     ]
 
 
 def _write(path: Path, text: str, cards: int) -> None:
-    """Puts the file in place if it reads as it should."""
+    """Write the file if it parses as a bank with so many cards."""
     parsed = parse(shown_path(path), text)
     whole, _ = completed(parsed.value)
     if parsed.problems or topic_findings(whole, own=True) or len(whole["cards"]) != cards:
@@ -100,12 +90,12 @@ def _write(path: Path, text: str, cards: int) -> None:
     put_text(path, text, "choose another folder with --home")
 
 
-# A card that was begun and not kept yet: there again when the next one is begun, however the app ended.
+# Drafts: what was typed is there again, however the app ended
 
 
 @dataclass(frozen=True, slots=True)
 class CardDraft:
-    """What stands in the fields."""
+    """The text in the fields of the form."""
 
     topic: str
     question: str = ""
@@ -116,29 +106,29 @@ class CardDraft:
         return not (self.question.strip() or self.answer.strip())
 
 
-def read_draft(path: Path, otherwise: CardDraft) -> CardDraft:
-    """The draft that was kept, or `otherwise` if there is none. Raises UsageError for a file that holds none."""
+def read_draft(path: Path, default: CardDraft) -> CardDraft:
+    """Return the saved draft, or `default` if there is none. Raises UsageError for a file without a draft."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return otherwise
+        return default
     except OSError as error:
         raise UsageError(f"cannot read {path} ({error.strerror}); it holds a card that you began") from error
     except ValueError as error:
         raise _no_draft(path) from error
-    fields = ("topic", "question", "answer")
-    if not isinstance(told, dict) or not all(isinstance(told.get(name), str) for name in fields):
+    names = ("topic", "question", "answer")
+    if not isinstance(fields, dict) or not all(isinstance(fields.get(name), str) for name in names):
         raise _no_draft(path)
-    return CardDraft(*(told[name] for name in fields))
+    return CardDraft(*(fields[name] for name in names))
 
 
 def keep_draft(path: Path, draft: CardDraft) -> None:
-    """Keeps it until it is dropped. Raises EnvironmentFailure or UsageError where it cannot be written."""
+    """Save the draft. Raises EnvironmentFailure or UsageError if it cannot be written."""
     put_text(path, json.dumps(asdict(draft), ensure_ascii=False) + "\n", "make the folder writable")
 
 
 def drop_draft(path: Path) -> None:
-    """Forgets it, if there is one. Raises UsageError where it cannot be removed."""
+    """Delete the saved draft, if there is one. Raises UsageError if it cannot be removed."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

@@ -1,4 +1,7 @@
-"""A new challenge in place: a folder in which the reference and one wrong solution are left to write."""
+"""Create a challenge from templates, and write the reading path of all challenges (`impl/README.md`).
+
+`python -m attncli.practice.new_challenge > impl/README.md` writes the reading path from the challenge folders.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from attncli import paths
 from attncli.bank.loader import CHALLENGE, load_challenge
 from attncli.domain.card import is_identifier
 from attncli.errors import UsageError, remedy_for
-from attncli.paths import bundled_impl
 from attncli.practice.workspace import Workspace
 from attncli.words.track_texts import TRACKS, reading_order
 
@@ -118,9 +120,10 @@ def {function}(x: Tensor) -> Tensor:
 
 
 def new_challenge(workspace: Workspace, name: str) -> Path:
-    """The folder of the new challenge `TRACK/ID`: in a checkout among the bundled ones, else among the learner's own.
+    """Create the folder of challenge `TRACK/ID`: in a checkout among the bundled ones, else among the learner's own.
 
-    Raises UsageError where the name cannot be had; nothing is ever overwritten.
+    Reference and one wrong solution are left to write. Raises UsageError for an invalid or taken name; nothing is ever
+    overwritten.
     """
     track, _, id = name.partition("/")
     if not all(is_identifier(part) for part in (track, id)):
@@ -159,9 +162,7 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
             out.write(text)
 
 
-# A way through the challenges, from √d_k to an engine that serves, as the Markdown of `impl/README.md`.
-#
-# `python -m attncli.practice.reading_path > impl/README.md` writes it anew from the folders.
+# Reading path
 
 _HEAD = """\
 # Reading path
@@ -198,7 +199,7 @@ WHY = {
 
 
 def reading_path(impl: Path) -> str:
-    """Every challenge below `impl`, track by track, the plainest first."""
+    """Return the Markdown of every challenge below `impl`, track by track, the easiest first."""
     documents = [document for yaml in impl.glob(f"*/*/{CHALLENGE}") for document in load_challenge(yaml).documents]
     documents.sort(key=lambda found: (reading_order(found["track"]), found["level"], found["id"]))
     tracks = [_track(track, list(found)) for track, found in groupby(documents, key=lambda found: found["track"])]
@@ -222,9 +223,9 @@ def _rows(documents: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _idea(statement: str) -> str:
-    """The first paragraph of a statement, which says in a sentence what it is."""
+    """Return the first paragraph of a statement, which says in a sentence what the challenge is."""
     return " ".join(statement.strip().partition("\n\n")[0].split()).replace("|", "\\|")
 
 
 if __name__ == "__main__":
-    print(reading_path(bundled_impl()), end="")
+    print(reading_path(paths.bundled_impl()), end="")

@@ -1,4 +1,4 @@
-"""`attn optimize`: which reviews the FSRS weights are fitted to; a fit that foretells better goes into the log."""
+"""Fit the FSRS weights to the log (`attn optimize`). A fit that predicts held-out reviews better becomes a log row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_REVIEWS = 100_000
 """A fit to so many reviews is as good as one to all; whole cards are chosen, the same ones every time."""
 TIMED_REVIEWS = 1_000
 SECONDS_A_REVIEW = 20.0
-"""Where the log does not tell how long reviews took."""
+"""Time of a review if none was measured."""
 ABOUT_ALL = ""
 
 Chosen = list[tuple[str, History]]
@@ -27,7 +27,7 @@ Chosen = list[tuple[str, History]]
 
 @dataclass(frozen=True, slots=True)
 class FitSide:
-    """What one set of weights means; `recall` is None where nothing comes due."""
+    """The consequences of one set of weights; `recall` is None if nothing comes due."""
 
     parameters: tuple[float, ...]
     log_loss: float
@@ -49,7 +49,7 @@ class FitSide:
 
 @dataclass(frozen=True, slots=True)
 class Optimised:
-    """What came of a fit: whether it was `kept`, from how much, and what held before and after it."""
+    """The result of a fit: if it was `kept`, from how many reviews, and both sets of weights."""
 
     kept: bool
     reviews: int
@@ -60,12 +60,12 @@ class Optimised:
     after: FitSide
 
     def document(self) -> dict[str, Any]:
-        """What `attn optimize --json` prints."""
+        """Return the JSON of `attn optimize --json`."""
         return asdict(self) | {"before": self.before.document(), "after": self.after.document()}
 
 
 def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None) -> Optimised:
-    """Fits the weights; where the fit foretells better, records it and derives every schedule anew.
+    """Fit the weights; if they predict better, record them and derive every schedule again.
 
     Raises TooFewReviews, EnvironmentFailure without the fitter.
     """
@@ -73,7 +73,7 @@ def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None
     in_force = workspace.fit_in_force()
     found = fit([history for _, history in chosen], in_force.weights, in_force.day)
     judged = found.judged
-    done = Optimised(
+    result = Optimised(
         judged.is_better,
         found.reviews,
         judged.held_back,
@@ -81,9 +81,9 @@ def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None
         judged.standard_error,
         *_sides(workspace, chosen, found),
     )
-    if done.kept:
+    if result.kept:
         record_fit(workspace, found.parameters, {"reviews": found.reviews}, progress)
-    return done
+    return result
 
 
 def record_fit(
@@ -92,7 +92,7 @@ def record_fit(
     details: dict[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> LogRow:
-    """Puts weights (none for the published ones) in force and derives every schedule anew; `attn undo` undoes it."""
+    """Put weights in force (empty for the published ones) and derive every schedule again; `attn undo` undoes it."""
     with recording(workspace):
         when = stamp(workspace, ABOUT_ALL, {RowKind.FIT})
         payload = {**(details or {}), **when.details, "parameters": list(parameters)}
@@ -103,7 +103,7 @@ def record_fit(
 
 
 def histories(workspace: Workspace) -> Chosen:
-    """The standing reviews of cards under all their names, whole histories, as many as a fit needs."""
+    """Return the reviews in force of each card under all its ids: whole histories, as many as a fit needs."""
     store, challenges = workspace.store, set(workspace.store.index.challenge_ids())
     last_day = workspace.moment().day + 1
     chosen, reviews = Chosen(), 0
@@ -120,12 +120,13 @@ def histories(workspace: Workspace) -> Chosen:
 
 
 def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, FitSide]:
-    """The weights in force and the fitted ones, both on cards that are remembered as the fit says."""
+    """Compare the weights in force with the fitted ones, both on cards that are forgotten as the fit says."""
     when = workspace.moment()
     old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
     available = workspace.store.queue.available(when)
     cards = [(card, history) for card, history in chosen if card in available]
-    seconds = _seconds_a_review(workspace)
+    times_ms = workspace.store.log.recent_elapsed_ms(TIMED_REVIEWS)
+    seconds = median(times_ms) / 1000 if times_ms else SECONDS_A_REVIEW
 
     def side(policy: SchedulePolicy, log_loss: float, rmse_bins: float) -> FitSide:
         load = workload(cards, when.day, policy, new) if cards else Workload(0.0, None)
@@ -137,8 +138,3 @@ def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, F
         side(old, judged.log_loss_before, judged.rmse_bins_before),
         side(new, judged.log_loss_after, judged.rmse_bins_after),
     )
-
-
-def _seconds_a_review(workspace: Workspace) -> float:
-    times_ms = workspace.store.log.recent_elapsed_ms(TIMED_REVIEWS)
-    return median(times_ms) / 1000 if times_ms else SECONDS_A_REVIEW

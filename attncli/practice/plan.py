@@ -1,4 +1,8 @@
-"""The plan for the interview: what to study each day, the recall to expect on the day, and what will be left out."""
+"""Plan the days until the interview: cards and challenges for each day, the recall to expect, and what won't fit.
+
+A plan follows from the log, the settings and the clock alone. How fast this learner forgets and how long cards take are
+measured in their log, on the cards that were reviewed last.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +53,24 @@ from attncli.memory.replay import standing, standing_reviews
 from attncli.practice.challenges import ChallengeStanding, standings
 from attncli.practice.queue import minutes_of
 from attncli.practice.workspace import Workspace
-from attncli.store.bank_index import CardSummary
 
 FARTHEST_DAYS = 731
 NEEDED_STEP_MINUTES, MOST_NEEDED_MINUTES = 5, 240
+CORE_ABOVE = 2.0
+"""Cards with a larger weight are core ones."""
+MANY_CARDS = 5000
+"""From so many cards on, three curves are used for the forecast instead of all likely ones."""
+NEVER = -1_000_000
+CHALLENGE_SHARE = 0.25
+"""The share of the minutes that goes to challenges."""
+FIRST_MINUTES, AGAIN_MINUTES = 25.0, 12.0
+"""Time to solve a challenge the first time, and again, before the log tells."""
+LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
 
 
 @dataclass(frozen=True, slots=True)
 class StudyDay:
-    """One day of the plan; `minutes` is what its cards and challenges take, of those that the day `has` (left)."""
+    """One day of the plan: `minutes` is what its cards and challenges take, `has_minutes` what is left of the day."""
 
     date: date
     has_minutes: float
@@ -81,7 +94,7 @@ class StudyDay:
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """A topic on the interview day: the share of its cards to be recalled with the plan, and if nothing more is done.
+    """A topic on the interview day: the expected recall with the plan, and if the learner stops now.
 
     An unseen card counts as not recalled; `planned` cards are first learned by the plan.
     """
@@ -99,9 +112,9 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanShortfall:
-    """What the time is too short for: cards that stay unseen, challenges that stay unsolved.
+    """Cards that stay unseen and challenges that stay unsolved, because the time is too short.
 
-    `minutes_needed` a day would see every card, None where no plan of four hours a day does.
+    `minutes_needed` a day would show every card, None if not even four hours do.
     """
 
     cards: tuple[str, ...]
@@ -122,10 +135,10 @@ class PlanShortfall:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it. `expected` weighs cards by how much they are asked; `reviews_known` is how many reviews told.
+    """The whole plan. `expected` weighs cards by how often they are asked; `reviews_known` reviews were used for it.
 
-    `studied_minutes` went into cards today and are no longer there for the rest of it; `has_timed` is whether the log
-    tells how long anything took.
+    `studied_minutes` were spent on cards today and are no longer available. `has_timed` is False if no review was
+    timed.
     """
 
     interview: date
@@ -152,7 +165,7 @@ class Plan:
         return next((day.date for day in self.days if day.is_last_pass), None)
 
     def document(self) -> dict[str, Any]:
-        """What `attn plan --json` prints."""
+        """Return the JSON of `attn plan --json`."""
         return {
             "interview": self.interview.isoformat(),
             "days_left": self.days_left,
@@ -173,12 +186,12 @@ class Plan:
 
 
 def expected_document(expected: Expected) -> dict[str, float]:
-    """A share with its interval, as JSON."""
+    """Return a share with its interval as JSON."""
     return {"recall": round(expected.recall, 4), "low": round(expected.low, 4), "high": round(expected.high, 4)}
 
 
 def interview_of(workspace: Workspace, asked: date | None = None, at: datetime | None = None) -> date:
-    """The day that was asked for, else the one that is set. Raises Unfit where there is none that lies ahead."""
+    """Return the day asked for, else the one in the settings. Raises Unfit if there is none that lies ahead."""
     today = local_date(workspace, at)
     day = asked or workspace.settings.interview
     remedy = "name one with --interview 2027-03-31, or set it once: attn config interview 2027-03-31"
@@ -192,14 +205,14 @@ def interview_of(workspace: Workspace, asked: date | None = None, at: datetime |
 
 
 def local_date(workspace: Workspace, at: datetime | None = None) -> date:
-    """The study day of `at` (now) as a date."""
+    """Return the study day of `at` (now) as a date."""
     return date.fromordinal(workspace.moment(at).day)
 
 
 def make_plan(
     workspace: Workspace, interview: date | None = None, minutes: int | None = None, at: datetime | None = None
 ) -> Plan:
-    """The plan as of `at` (now): it follows from the log, the settings and the clock alone."""
+    """Make the plan as of `at` (now). Raises Unfit for an interview date that cannot be planned for."""
     interview = interview_of(workspace, interview, at)
     today = local_date(workspace, at)
     settings = replace(workspace.settings, minutes_per_day=minutes or workspace.settings.minutes_per_day)
@@ -236,7 +249,7 @@ def make_plan(
 
 
 def _studied_minutes(workspace: Workspace, basis: PlanBasis, day: int) -> float:
-    """What the cards that were studied on `day` so far take by the learner's habits."""
+    """Estimate the minutes spent on cards on `day` so far, by the learner's habits."""
     learned = workspace.store.queue.introduced(day) * basis.habits.learning()
     return (learned + workspace.store.log.review_days.known_on(day) * basis.habits.reviewing()) / 60
 
@@ -255,7 +268,7 @@ def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay
 
 
 def _without_buried(workspace: Workspace, basis: PlanBasis, today: StudyDay, at: datetime | None) -> StudyDay:
-    """Today's list without the cards that are buried for today; each later plan has them again."""
+    """Return today's list without buried cards; each later plan has them again."""
     there = workspace.store.queue.available(workspace.moment(at))
     takes = {item.id: (item.learn_seconds, item.review_seconds) for item in basis.items}
     buried = [takes[id][0] for id in today.new if id not in there]
@@ -301,11 +314,8 @@ def _left_out(
     return PlanShortfall(tuple(item.id for item in left), core, dict(sorted(topics.items())), challenges, needed)
 
 
-CORE_ABOVE = 2.0
-
-
 def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
-    """The least minutes a day (in steps of five) in which every card is seen; other days keep their proportion."""
+    """Return the least minutes a day (in steps of five) in which every card is seen; the ratio of days is kept."""
     learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
     if learning > sum(seconds.values()) * MOST_NEEDED_MINUTES / minutes:
         return None
@@ -323,16 +333,12 @@ def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float]
     return low * NEEDED_STEP_MINUTES
 
 
-# What the plan rests on: which cards it takes in, how the learner forgets and how long things take, by their log.
-
-MANY_CARDS = 5000
-"""So many cards are forecast with three curves in place of all that are likely."""
-NEVER = -1_000_000
+# The basis of the plan
 
 
 @dataclass(slots=True)
 class Habits:
-    """What the log tells of this learner."""
+    """This learner's habits as the log shows them: first ratings, recalls on later days, and times."""
 
     trials: list[Trial] = field(default_factory=list)
     first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
@@ -340,22 +346,22 @@ class Habits:
     review_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def learning(self, kind: str = "") -> float:
-        """What learning a card of this kind takes; of any kind without one."""
+        """Return the seconds to learn a card of this kind, or of any kind."""
         return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
 
     @property
     def has_timed(self) -> bool:
-        """Whether anything was measured; without it all times are assumed."""
+        """True if anything was measured; otherwise all times are assumed."""
         return any(self.learn_seconds.values()) or any(self.review_seconds.values())
 
     def reviewing(self, kind: str = "") -> float:
-        """What reviewing a card of this kind takes; of any kind without one."""
+        """Return the seconds to review a card of this kind, or of any kind."""
         return _seconds(self.review_seconds, kind, REVIEW_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanBasis:
-    """The cards of the plan (none that is suspended), the curves that the log allows, and the learner's habits."""
+    """The cards of the plan (no suspended ones), the forgetting curves that fit the log, and the learner's habits."""
 
     items: list[Item]
     curves: list[Curve]
@@ -364,11 +370,11 @@ class PlanBasis:
 
 
 def plan_basis(workspace: Workspace, interview_day: int) -> PlanBasis:
-    """Everything that the plan for this study day is made of."""
+    """Collect what the plan for this study day is made from."""
     store, policy = workspace.store, workspace.policy
-    growth = StabilityGrowth(policy.parameters or PUBLISHED)
-    known, schedules = _cards(workspace)
-    habits = _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
+    reader = HabitReader(workspace)
+    reader.read_on()
+    habits, growth, known = reader.habits, reader.growth, reader.cards
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
         curves = [middle(third) for third in thirds(curves)]
@@ -385,26 +391,13 @@ def plan_basis(workspace: Workspace, interview_day: int) -> PlanBasis:
             card.id,
             card.topic,
             asked_weight(card.core, card.level, level),
-            schedules.get(card.id),
+            reader.schedules.get(card.id),
             learn[card.kind],
             review[card.kind],
         )
         for card in cards
     ]
     return PlanBasis(items, curves, outlook, habits)
-
-
-def habit_reader(workspace: Workspace) -> HabitReader:
-    """Reads what the log tells of the learner by itself, without a plan."""
-    known, schedules = _cards(workspace)
-    growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
-    return HabitReader(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
-
-
-def _cards(workspace: Workspace) -> tuple[dict[str, CardSummary], dict[str, Schedule]]:
-    """Every card, and the schedules of those that were seen."""
-    known = {card.id: card for card in workspace.store.index.list_cards(None)}
-    return known, {id: found for id, found in workspace.store.schedules.all() if id in known}
 
 
 def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: float, review: float) -> Item:
@@ -415,18 +408,19 @@ def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: 
 
 
 class HabitReader:
-    """Learns the habits of the cards that were reviewed last; `read_on` is called until it says that none is left."""
+    """Reads the habits from the cards that were reviewed last; call `read_on` until it returns False."""
 
-    def __init__(
-        self, workspace: Workspace, growth: StabilityGrowth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
-    ) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.habits = Habits()
-        self._workspace, self._growth, self._kinds = workspace, growth, kinds
-        self._left = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+        self.growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
+        self.cards = {card.id: card for card in workspace.store.index.list_cards(None)}
+        self.schedules = {id: found for id, found in workspace.store.schedules.all() if id in self.cards}
+        self._workspace = workspace
+        self._left = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
         self._renames = workspace.store.index.renames()
 
     def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
-        """Follows the next cards through the log; whether some are left."""
+        """Read the log of the next cards. Return True if some are left."""
         now, self._left = self._left[:cards], self._left[cards:]
         names = [*now, *(former for former, id in self._renames.items() if id in now)]
         rows: dict[str, list[LogRow]] = defaultdict(list)
@@ -434,20 +428,12 @@ class HabitReader:
             if row.kind in (RowKind.REVIEW, RowKind.UNDO):
                 rows[self._renames.get(row.subject, row.subject)].append(row)
         for id in now:
-            _learn_from(self.habits, standing_reviews(rows[id]), self._growth, self._kinds[id])
+            _learn_from(self.habits, standing_reviews(rows[id]), self.growth, self.cards[id].kind)
         return bool(self._left)
 
 
-def _habits(
-    workspace: Workspace, growth: StabilityGrowth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
-) -> Habits:
-    reader = HabitReader(workspace, growth, schedules, kinds)
-    reader.read_on()
-    return reader.habits
-
-
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:
-    """Adds what the history of one card says: how it was first rated, each recall on a later day, and the seconds."""
+    """Add the history of one card: its first rating, each recall on a later day, and the seconds."""
     stability, difficulty, last_day = 0.0, 5.0, NEVER
     for day, rows in groupby(reviews, key=lambda row: row.day):
         first, *again = list(rows)
@@ -465,17 +451,12 @@ def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrow
         last_day = max(day, last_day)
 
 
-def _seconds(seen: Mapping[str, Sequence[float]], kind: str, prior: float) -> float:
-    usual = usual_seconds([seconds for found in seen.values() for seconds in found], prior)
-    return usual_seconds(seen.get(kind, ()), usual) if kind else usual
+def _seconds(measured: Mapping[str, Sequence[float]], kind: str, prior: float) -> float:
+    usual = usual_seconds([seconds for found in measured.values() for seconds in found], prior)
+    return usual_seconds(measured.get(kind, ()), usual) if kind else usual
 
 
-# Challenges in the plan: a quarter of the minutes, due ones first, then those that core cards lead to.
-
-CHALLENGE_SHARE = 0.25
-FIRST_MINUTES, AGAIN_MINUTES = 25.0, 12.0
-"""What solving a challenge takes to begin with, and solving it again."""
-LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
+# Challenges
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +469,7 @@ class ChallengeDay:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChallenges:
-    """Day → its challenges; `left_out` counts those that stay unsolved."""
+    """Challenges by study day; `left_out` counts those that stay unsolved."""
 
     days: Mapping[int, ChallengeDay]
     left_out: int
@@ -501,7 +482,10 @@ class PlannedChallenges:
 def plan_challenges(
     workspace: Workspace, minutes: Mapping[int, float], weights: Mapping[str, float], at: datetime | None = None
 ) -> PlannedChallenges:
-    """A challenge on each day by which a quarter of the minutes have added up to one; no new one in the last pass."""
+    """Plan one challenge on each day by which the challenge share of the minutes has added up to one.
+
+    Due challenges come first, then unsolved ones that core cards link to; no new one in the last pass.
+    """
     listed = standings(workspace)
     due = [found for found in listed if found.schedule is not None]
     due.sort(key=lambda found: found.schedule.due_day if found.schedule else 0)
@@ -527,7 +511,7 @@ def _asked(found: ChallengeStanding, weights: Mapping[str, float]) -> float:
 
 
 def _usual_minutes(workspace: Workspace) -> tuple[float, float]:
-    """(a first time, again): the median from start to acceptance in the log, drawn towards what is usual."""
+    """Return (first time, again) in minutes: the median from start to acceptance, shrunk towards the prior."""
     log = workspace.store.log
     rows = standing([row for kind in (RowKind.START, RowKind.ATTEMPT, RowKind.UNDO) for row in log.of_kind(kind)])
     started: dict[str, datetime] = {}

@@ -1,4 +1,4 @@
-"""A quiz: cards that have one right answer, drawn by a seed, scored at the end. It changes no schedule and no log."""
+"""A quiz: cards with one right answer, drawn from a seed and scored at the end. No schedule and no log row changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUIZ_COUNT = 10
 
 @dataclass(frozen=True, slots=True)
 class QuizWish:
-    """`topic` None draws from all, `level` from what is asked in interviews up to it.
+    """Options of a quiz: `topic` None draws from all topics, `level` from cards up to that level.
 
     The same seed draws the same quiz as long as the cards are the same.
     """
@@ -31,7 +31,7 @@ class QuizWish:
 
     @property
     def command(self) -> str:
-        """What draws the same quiz again."""
+        """The command that draws the same quiz again."""
         topic = f" --topic {self.topic}" if self.topic else ""
         level = f" --level {self.level}" if self.level else ""
         return f"attn quiz{topic}{level} --count {self.count} --seed {self.seed}"
@@ -39,7 +39,7 @@ class QuizWish:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A question that was not answered right, as it was asked, and what is right."""
+    """A question that was not answered right, as it was asked, with the right answer."""
 
     card: str
     question: Localised
@@ -48,7 +48,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class QuizScore:
-    """`right` of the `answered` questions; `topics` has (right, answered) of each topic, in the order they came."""
+    """`right` of the `answered` questions; `topics` maps each topic to (right, answered), in the order of the quiz."""
 
     right: int
     answered: int
@@ -58,20 +58,20 @@ class QuizScore:
 
 
 class Quiz:
-    """`current` is the question to ask, None at the end; once it is submitted, `count_current` goes on to the next.
+    """A quiz in progress. `current` is the question, None at the end; after submitting it, call `count_current`.
 
-    Cards that are suspended or buried are left out. Raises NothingFits if there is no card to draw, NotFound for an
-    unknown topic.
+    Suspended and buried cards are left out. Raises NothingFits if there is no card to draw, NotFound for an unknown
+    topic.
     """
 
-    def __init__(self, workspace: Workspace, wish: QuizWish) -> None:
-        self.wish = wish
-        found = sorted(card.id for card in _drawable(workspace, wish))
+    def __init__(self, workspace: Workspace, options: QuizWish) -> None:
+        self.wish = options
+        found = sorted(card.id for card in _drawable(workspace, options))
         if not found:
-            raise _nothing(workspace, wish)
-        drawn = Random(wish.seed).sample(found, min(wish.count, len(found)))
+            raise _nothing(workspace, options)
+        drawn = Random(options.seed).sample(found, min(options.count, len(found)))
         # Each question has its own randomness, so that none depends on how the one before was drawn.
-        self._questions = [Asked.of(workspace.library.card(id), Random(f"{wish.seed} {id}")) for id in drawn]
+        self._questions = [Asked.of(workspace.library.card(id), Random(f"{options.seed} {id}")) for id in drawn]
         self._counted = 0
 
     @property
@@ -80,18 +80,18 @@ class Quiz:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many questions were answered, of how many."""
+        """(questions answered, questions in all)."""
         return self._counted, len(self._questions)
 
     def count_current(self) -> None:
-        """Counts the current question, which was submitted. Raises UsageError if it was not, or there is none."""
+        """Count the current question and go on. Raises UsageError if it was not submitted, or there is none."""
         if self.current is None or self.current.marked is None:
             raise UsageError("no question has been answered that could be counted")
         self._counted += 1
 
     @property
     def score(self) -> QuizScore:
-        """What the questions came to that were answered so far."""
+        """The score of the questions answered so far."""
         answered = self._questions[: self._counted]
         asked = Counter(question.card.topic for question in answered)
         right = Counter(question.card.topic for question in answered if question.correct)
@@ -109,23 +109,23 @@ class Quiz:
 
 
 def right_answer(asked: Asked) -> Localised:
-    """What marking says of a wrong answer: the right one, and the slip behind a number; of an order, a whole one."""
+    """Return the feedback for a wrong answer: the right one, with the usual mistake behind a number; a whole order."""
     if isinstance(asked.card, OrderingCard):
         return give_up_ordering(asked.card).detail
     return asked.marked.detail if asked.marked else NOTHING
 
 
-def _drawable(workspace: Workspace, wish: QuizWish) -> list[CardSummary]:
-    """The cards that have one right answer."""
-    levels = LEVELS[: LEVELS.index(wish.level) + 1] if wish.level else LEVELS
-    return [card for card in fitting(workspace, Wish(wish.topic)) if card.kind != "qa" and card.level in levels]
+def _drawable(workspace: Workspace, options: QuizWish) -> list[CardSummary]:
+    """Return the cards that have one right answer."""
+    levels = LEVELS[: LEVELS.index(options.level) + 1] if options.level else LEVELS
+    return [card for card in fitting(workspace, Wish(options.topic)) if card.kind != "qa" and card.level in levels]
 
 
-def _nothing(workspace: Workspace, wish: QuizWish) -> NothingFits:
-    """What was asked for, and how many cards there would be without one condition of it."""
-    asked = [f"--{name} {value}" for name in ("topic", "level") if (value := getattr(wish, name))]
-    if not asked:
+def _nothing(workspace: Workspace, options: QuizWish) -> NothingFits:
+    """Build the error with the options given, and how many cards there are without each of them."""
+    named = [f"--{name} {value}" for name in ("topic", "level") if (value := getattr(options, name))]
+    if not named:
         return NothingFits([], {})
-    wider = {"level": replace(wish, level=None), "topic": replace(wish, topic=None)}
-    counts = {name: len(_drawable(workspace, other)) for name, other in wider.items() if other != wish}
-    return NothingFits(["a quiz with", *asked], {name: count for name, count in counts.items() if count})
+    relaxed = {"level": replace(options, level=None), "topic": replace(options, topic=None)}
+    counts = {name: len(_drawable(workspace, other)) for name, other in relaxed.items() if other != options}
+    return NothingFits(["a quiz with", *named], {name: count for name, count in counts.items() if count})

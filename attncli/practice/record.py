@@ -39,7 +39,7 @@ _NEXT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class ReviewBasis:
-    """What the intervals on the buttons follow from besides the settings: study day and last review."""
+    """Study day and last review: with the settings, the intervals on the buttons follow from these."""
 
     day: int
     last_row: str

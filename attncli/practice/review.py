@@ -208,13 +208,6 @@ class ReviewSitting:
         self._missing.add(self._required().card.id)
         self.current = None
 
-    def _ask(self, item: SittingItem) -> None:
-        self.current, self._asked_at = item, self.workspace.clock()
-
-    def _settle(self, row: LogRow) -> None:
-        self._done.append(row)
-        self.current = None
-
     @property
     def last_done(self) -> RowKind | None:
         """The kind of row that `undo` would take back."""
@@ -236,6 +229,11 @@ class ReviewSitting:
         return done, done + waiting
 
     @property
+    def answers(self) -> tuple[RatedCard, ...]:
+        """The answers of this session that were not taken back, in order."""
+        return tuple(self._answered)
+
+    @property
     def _settled(self) -> int:
         current = {self.current.card.id} if self.current is not None else set()
         settled = {row.subject for row in self._done} | self._skipped
@@ -246,10 +244,12 @@ class ReviewSitting:
         """Return those of these cards whose next step comes on this study day."""
         return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
 
-    @property
-    def answers(self) -> tuple[RatedCard, ...]:
-        """The answers of this session that were not taken back, in order."""
-        return tuple(self._answered)
+    def _ask(self, item: SittingItem) -> None:
+        self.current, self._asked_at = item, self.workspace.clock()
+
+    def _settle(self, row: LogRow) -> None:
+        self._done.append(row)
+        self.current = None
 
     @property
     def _limit_reached(self) -> bool:
@@ -346,11 +346,11 @@ class ChosenDrill(ReviewSitting):
     recorded in a cram too. Raises NothingFits if no card fits.
     """
 
-    def __init__(self, workspace: Workspace, wish: Wish, rng: Random) -> None:
-        self.wish = wish
+    def __init__(self, workspace: Workspace, card_filter: Wish, rng: Random) -> None:
+        self.wish = card_filter
         self._chosen = [
             Waiting(card.id, card.topic, workspace.store.schedules.get(card.id) is None)
-            for card in chosen(workspace, wish, rng)
+            for card in chosen(workspace, card_filter, rng)
         ]
         super().__init__(workspace)
 
@@ -378,16 +378,14 @@ class ChosenDrill(ReviewSitting):
     def _planned(self, when: Moment) -> PlannedCards:
         return PlannedCards(self._chosen)
 
-    def _take(self, when: Moment) -> Waiting | None:
-        while self._plan:
-            waiting = self._plan.take()
-            if self.workspace.store.queue.available(when, id=waiting.id):
-                return waiting
-            self._skipped.add(waiting.id)
-        return None
+    def _first_step(self, when: Moment) -> None:
+        """Return none: each card is asked once."""
+
+    def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
+        return bool(self.workspace.store.queue.available(when, id=waiting.id))
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
-        """Return none: each card is asked once."""
+        """Return none, for the same reason."""
         return set()
 
     def _put_back(self, item: SittingItem) -> None:

@@ -292,7 +292,7 @@ def without_docstring(source: str) -> str:
 
 
 def _filled(text: str) -> Iterator[str]:
-    """Yield the lines of a Markdown text, with paragraphs and list items filled anew."""
+    """Yield the lines of a Markdown text, with paragraphs and list items refilled."""
     paragraph: list[str] = []
     in_block = False
     for line in text.splitlines():

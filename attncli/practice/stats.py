@@ -1,4 +1,8 @@
-"""How far the learner has come with the cards: retention, streak, forecast, and how ready each topic is."""
+"""Progress: retention, streak, forecast, readiness of each topic, and recall against what FSRS predicted.
+
+`overview` needs no walk through the reviews, so Home uses it. Recall is measured on the cards that were reviewed last,
+a few at a time: a million reviews are never read.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +31,16 @@ RETENTION_DAYS = 30
 FORECAST_DAYS = 14
 RECENT_DAYS = 28
 WEAK_SHOWN = 10
+STUDY_DAYS_SHOWN = 14
+PREDICTED_FROM = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95)
+"""Lower bounds of the groups of predicted recall."""
+DAYS_FROM = (1, 2, 4, 8, 15, 31, 61, 121)
+"""Lower bounds of the groups of days since the last review."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeakCard:
-    """A card that wants attention; `recall` is the probability of recalling it today."""
+    """A weak card; `recall` is the probability of recalling it today."""
 
     card: str
     recall: float
@@ -41,7 +50,7 @@ class WeakCard:
 
 @dataclass(frozen=True, slots=True)
 class TopicStanding:
-    """`recall` is the mean over the seen cards, `readiness` over all cards (an unseen one counts 0)."""
+    """Status of a topic: `recall` is the mean over seen cards, `readiness` over all cards (unseen ones count 0)."""
 
     seen: int
     total: int
@@ -53,7 +62,7 @@ class TopicStanding:
 
 @dataclass(frozen=True, slots=True)
 class ForecastDay:
-    """How many reviews come due on a study day; the first day holds the overdue ones too."""
+    """How many reviews come due on a study day; the first day includes overdue ones."""
 
     date: str
     due: int
@@ -61,7 +70,7 @@ class ForecastDay:
 
 @dataclass(frozen=True, slots=True)
 class ProgressStats:
-    """What `attn stats` shows. `retention` is the share of reviews of known cards that were recalled, or None."""
+    """The content of `attn stats`. `retention` is the share of reviews of known cards that were recalled, or None."""
 
     reviews: int
     today: int
@@ -76,15 +85,15 @@ class ProgressStats:
     interview: Countdown | None = None
 
     def document(self) -> dict[str, Any]:
-        """What `attn stats --json` prints."""
+        """Return the JSON of `attn stats --json`."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What Home shows besides what is due: the part of `ProgressStats` that needs no walk through all reviews.
+    """Streak, topics and countdown for Home.
 
-    `recent` is the reviews of each of the last four weeks' days, today's last.
+    `recent` has the reviews of each of the last RECENT_DAYS study days, today last.
     """
 
     streak_days: int
@@ -98,7 +107,7 @@ class Overview:
 
 
 def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
-    """The streak and the topics at `at` (now)."""
+    """Return the overview at `at` (now)."""
     when = workspace.moment(at)
     by_day = {day.day: day.reviews for day in workspace.store.log.review_days.all()}
     recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
@@ -111,7 +120,7 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
 
 
 def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
-    """Everything about the learner's progress at `at` (now)."""
+    """Return all statistics at `at` (now)."""
     when = workspace.moment(at)
     days = workspace.store.log.review_days.all()
     by_day = {day.day: day.reviews for day in days}
@@ -132,7 +141,9 @@ def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
 
 
 def streak(by_day: Mapping[int, int], today: int, exists: Callable[[int], bool]) -> int:
-    """Consecutive study days with a review, up to today; neither a day that has only begun nor one that was never."""
+    """Count consecutive study days with a review, up to today; today without reviews and skipped dates do not
+    break it.
+    """
     day = today if by_day.get(today) else today - 1
     length = 0
     while by_day.get(day) or not exists(day):
@@ -142,7 +153,7 @@ def streak(by_day: Mapping[int, int], today: int, exists: Callable[[int], bool])
 
 
 def retention(days: Iterable[ReviewDay], first_day: int) -> float | None:
-    """The share of reviews since `first_day` that were not forgotten, of cards first seen on an earlier day."""
+    """Return the share of reviews since `first_day` that were recalled, of cards first seen on an earlier day."""
     counted = [day for day in days if day.day >= first_day]
     recalled = sum(day.recalled for day in counted)
     total = recalled + sum(day.forgotten for day in counted)
@@ -150,14 +161,14 @@ def retention(days: Iterable[ReviewDay], first_day: int) -> float | None:
 
 
 def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> tuple[ForecastDay, ...]:
-    """Reviews due on each of the next study days, as things stand."""
+    """Count the reviews due on each of the next study days, if nothing is reviewed."""
     ends = [workspace.calendar.ends_at(when.day + ahead) for ahead in range(days)]
     counts = workspace.store.seen.due_by_day(when.day, ends)
     return tuple(ForecastDay(date.fromordinal(when.day + n).isoformat(), count) for n, count in enumerate(counts))
 
 
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStanding]:
-    """Topic → how well it stands, for every topic that has cards."""
+    """Return the status of every topic that has cards."""
     curve = curve_on(workspace, when)
     seen = {found.topic: found for found in workspace.store.seen.by_topic(curve)}
     weak: dict[str, list[WeakCard]] = defaultdict(list)
@@ -165,17 +176,17 @@ def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStandi
         leech = card.lapses >= LEECH_LAPSES
         weak[card.topic].append(WeakCard(card.id, round(card.recall, 4), card.lapses, leech))
     return {
-        topic.id: _standing(topic.cards, seen.get(topic.id), tuple(weak[topic.id]))
+        topic.id: _topic_status(topic.cards, seen.get(topic.id), tuple(weak[topic.id]))
         for topic in workspace.library.topics()
     }
 
 
 def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
-    """(recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
+    """Return (recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
     return [(card.recall, card.id) for card in workspace.store.seen.due_by_then(curve_on(workspace, when))]
 
 
-def _standing(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStanding:
+def _topic_status(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStanding:
     if seen is None:
         return TopicStanding(0, total, 0.0, 0.0, 0)
     return TopicStanding(
@@ -200,20 +211,12 @@ def _challenge_counts(workspace: Workspace) -> dict[str, int]:
     return {"solved": solved, "hardened": hardened, "tried": len(tried) - solved, "total": len(known)}
 
 
-# What reviews on later days showed, recall against what FSRS had predicted; and the minutes of each day.
-#
-# The histories of the cards that were reviewed last are followed, a few at a time: a million reviews are never read.
-
-STUDY_DAYS_SHOWN = 14
-PREDICTED_FROM = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95)
-"""Where the groups of predicted recall begin."""
-DAYS_FROM = (1, 2, 4, 8, 15, 31, 61, 121)
-"""Where the groups of days since the last review begin."""
+# Measured recall
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The first review of a card on a later day than the one before; `seconds` is None where it was not timed."""
+    """A first review of a card on a later day than the one before; `seconds` is None if it was not timed."""
 
     card: ReviewedCard
     elapsed_days: int
@@ -224,7 +227,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RecallShare:
-    """Some of these reviews: the share that was recalled, the mean that was predicted, and the means of the rest."""
+    """A group of these reviews: the share recalled, and the means of the predictions, days and seconds."""
 
     name: str
     reviews: int
@@ -235,7 +238,7 @@ class RecallShare:
 
 
 class RecallRecord:
-    """Made whole by `read_on`, which is called until it says that nothing is left."""
+    """Recall measured in the log; call `read_on` until it returns False."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -245,7 +248,7 @@ class RecallRecord:
         self.is_whole = False
 
     def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
-        """Follows so many cards more; whether any may be left."""
+        """Read the reviews of so many cards more. Return True if some may be left."""
         for _ in range(cards):
             card = next(self._left, None)
             if card is None:
@@ -256,11 +259,11 @@ class RecallRecord:
         return not self.is_whole
 
     def by_prediction(self) -> list[RecallShare]:
-        """Grouped by predicted recall; a group without a review is left out."""
+        """Group by predicted recall, without empty groups."""
         return _grouped(self.recalls, lambda recall: _from(PREDICTED_FROM, recall.predicted))
 
     def by_days(self) -> list[RecallShare]:
-        """Grouped by the days since the last review."""
+        """Group by the days since the last review."""
         return _grouped(self.recalls, lambda recall: _from(DAYS_FROM, recall.elapsed_days))
 
     def by_kind(self) -> list[RecallShare]:
@@ -271,7 +274,7 @@ class RecallRecord:
 
 
 def minutes_by_day(workspace: Workspace) -> list[tuple[date, float]]:
-    """The minutes of timed reviews on each of the last study days, today's last."""
+    """Return the minutes of timed reviews on each of the last study days, today last."""
     today = workspace.moment().day
     spent = seconds_by_day(workspace.store.connection, today - STUDY_DAYS_SHOWN + 1, today)
     days = range(today - STUDY_DAYS_SHOWN + 1, today + 1)
@@ -279,7 +282,7 @@ def minutes_by_day(workspace: Workspace) -> list[tuple[date, float]]:
 
 
 def _recalls(workspace: Workspace, card: ReviewedCard) -> Iterator[Recall]:
-    """What the history of one card shows, replayed as its schedule is."""
+    """Yield the recalls of one card, replaying its reviews as its schedule does."""
     scheduler, decay = workspace.card_scheduler(card.id), workspace.policy.decay
     schedule: Schedule | None = None
     rows = workspace.store.log.of_subjects(workspace.store.index.names_of(card.id))
@@ -294,7 +297,7 @@ def _recalls(workspace: Workspace, card: ReviewedCard) -> Iterator[Recall]:
 
 
 def _from(begins: Sequence[float], value: float) -> str:
-    """The name of the group that `value` lies in: where it begins."""
+    """Return the name of the group of `value`: its lower bound."""
     return str(max(begin for begin in begins if begin <= value))
 
 

@@ -1,8 +1,13 @@
-"""A folder that several machines share: each leaves its log there and reads those of the others.
+"""Merge logs: with a folder that several machines share, and with a file; and report rows from the future.
 
-A machine writes only the file that bears its id, and never one with fewer rows than stood there. An id belongs to one
-machine: where rows under our own turn up that are not from here, this home was copied or restored from a backup, and
-what is written here from then on has another.
+In a shared folder each machine writes only the file that bears its id, never with fewer rows than before, and reads the
+files of the others. An id belongs to one machine: if rows under our own id turn up that were not written here, this
+home was copied or restored from a backup, and gets a new id.
+
+After a sync without faults each file is remembered by its stamp, its size and a hash of its last bytes. A file that has
+only grown is read from there on, and our own is appended to. Anything else takes a whole sync.
+
+Logs merge as a union by row id, so merging twice changes nothing. `store/log.py` decides which rows are new.
 """
 
 from __future__ import annotations
@@ -26,15 +31,25 @@ from attncli.practice.workspace import Workspace
 from attncli.store.connection import MAGIC
 from attncli.store.foreign_database import foreign_rows, workshop
 
-MOST_TURNS = 8
+MOST_TRIES = 8
+ENDING = ".jsonl"
+TAIL_BYTES = 64 * 1024
+MOST_NEW_BYTES = 64 * 1024 * 1024
+NOTE = "sync "
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_REASON = 200
+SHOWN_AHEAD = 5
+
+Stamp = tuple[int, int, int] | None
+"""Inode, size and modification time of a file; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """How many rows came in, and how many stand in this machine's file.
+    """The number of rows received, and of rows in this machine's file.
 
-    `faults` are the lines and files that could not be used, each named; `left_out` are rows of our own that no other
-    machine would take; `renewed` says that this machine has a new id.
+    `faults` name lines and files that could not be used; `left_out` are own rows that no other machine would accept;
+    `renewed` is True if this machine got a new id.
     """
 
     received: int
@@ -46,9 +61,9 @@ class Synced:
 
 
 def sync(workspace: Workspace, folder: Path) -> Synced:
-    """Merges every log in `folder`, a folder that all machines share, and leaves this machine's own there.
+    """Merge every log in the shared `folder`, and write this machine's own there.
 
-    What cannot be read is named and left as it is, the rest is merged. Raises UsageError if there is no such folder,
+    What cannot be read is named and left as it is; the rest is merged. Raises UsageError if there is no such folder,
     EnvironmentFailure if it cannot be written to.
     """
     if not folder.is_dir():
@@ -62,18 +77,18 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
         forget(workspace, folder)
     if renewed:
         workspace.store.renew_machine()
-    for _ in range(MOST_TURNS):
+    for _ in range(MOST_TRIES):
         shared = _Shared(folder, workspace.home.root)
-        taken = _take(workspace, shared)
-        received += taken.received
-        if taken.is_not_from_here or _own(workspace, folder) in shared.unreadable:
+        result = _take(workspace, shared)
+        received += result.received
+        if result.is_not_from_here or _own(workspace, folder) in shared.unreadable:
             workspace.store.renew_machine()
             renewed = True
         try:
             written, left_out = _leave(workspace, shared, _own(workspace, folder))
         except _Changed:
             continue
-        faults = (*shared.faults, *taken.conflicts)
+        faults = (*shared.faults, *result.conflicts)
         if not (faults or left_out or renewed):
             own = _own(workspace, folder)
             remember(workspace, folder, {**shared.stamps, own: stamp_of(own)}, written)
@@ -82,13 +97,13 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
 
 
 class _Changed(Exception):
-    """Somebody has written our file since it was read."""
+    """Another program has written our file since it was read."""
 
 
 class _Shared:
-    """What lies in the folder. Conflict copies of file-sync tools have names of their own, and are read like others."""
+    """The logs in the folder. Conflict copies of file-sync tools have other names, and are read like any file."""
 
-    def __init__(self, folder: Path, room: Path) -> None:
+    def __init__(self, folder: Path, copies: Path) -> None:
         self.files: dict[Path, LogFile] = {}
         self.stamps: dict[Path, Stamp] = {}
         self.unreadable: set[Path] = set()
@@ -96,7 +111,9 @@ class _Shared:
         for path in _names(folder):
             self.stamps[path] = stamp_of(path)
             try:
-                log = read_log(_ordinary(path), room)
+                if not path.is_file():
+                    raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
+                log = read_log(path, copies)
             except UsageError as error:
                 self.unreadable.add(path)
                 self.faults.append(error.message)
@@ -114,34 +131,34 @@ class _Shared:
         return {placed.row.id for placed in self.files[path].rows} if path in self.files else set()
 
     def held_by_others(self, own: Path) -> set[str]:
-        """The rows that some other machine keeps here; a conflict copy may be deleted at any time."""
+        """Return the rows that another machine keeps here; a conflict copy may be deleted at any time."""
         others = [path for path in self.files if path != own and is_machine(path.name.removesuffix(ENDING))]
         return set().union(*map(self.ids_in, others))
 
 
 @dataclass(slots=True)
-class _Taken:
+class _Received:
     received: int = 0
     conflicts: list[str] = field(default_factory=list)
     is_not_from_here: bool = False
 
 
-def _take(workspace: Workspace, shared: _Shared) -> _Taken:
-    """Merges what the folder holds. Rows under our own id that are new here or differ were written by somebody else."""
-    taken, machine = _Taken(), workspace.store.log.machine
+def _take(workspace: Workspace, shared: _Shared) -> _Received:
+    """Merge all logs in the folder. Rows under our own id that are new here or differ were not written here."""
+    result, machine = _Received(), workspace.store.log.machine
 
     def conflict(placed: Placed) -> None:
-        taken.conflicts.append(f"{placed.place}: row {placed.row.id} is here with another content, and stays as it is")
-        taken.is_not_from_here |= placed.row.machine == machine
+        result.conflicts.append(f"{placed.place}: row {placed.row.id} is here with another content, and stays as it is")
+        result.is_not_from_here |= placed.row.machine == machine
 
     new = merge(workspace, shared.rows(), conflict)
-    taken.received = len(new)
-    taken.is_not_from_here |= any(row.machine == machine for row in new)
-    return taken
+    result.received = len(new)
+    result.is_not_from_here |= any(row.machine == machine for row in new)
+    return result
 
 
 def _leave(workspace: Workspace, shared: _Shared, own: Path) -> tuple[int, tuple[str, ...]]:
-    """Writes our file: what stood in it, what was written here, and what no other machine holds."""
+    """Write our file: the rows in it before, those written here, and those that no other machine holds."""
     machine, before, held = workspace.store.log.machine, shared.ids_in(own), shared.held_by_others(own)
     lines, left_out = list[str](), list[str]()
     for row in workspace.store.log.everything():
@@ -183,41 +200,25 @@ def _names(folder: Path) -> list[Path]:
         raise UsageError(f"cannot read the folder {folder} ({error.strerror}); {remedy}") from error
 
 
-def _ordinary(path: Path) -> Path:
-    if not path.is_file():
-        raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
-    return path
-
-
-# What changed in a shared folder since the last sync: without reading again what was read then.
-#
-# After a sync without faults each file is remembered by its stamp, its size, and a hash of its last bytes. A file that
-# has only grown is read from there on, and our own is added to. Anything else is for a whole sync to look at.
-
-ENDING = ".jsonl"
-TAIL_BYTES = 64 * 1024
-MOST_NEW_BYTES = 64 * 1024 * 1024
-NOTE = "sync "
-
-Stamp = tuple[int, int, int] | None
+# Incremental sync
 
 
 class WholeSyncNeeded(Exception):
-    """The folder holds something other than what was there and more; `received` rows have come in all the same."""
+    """A file has changed other than by growing; `received` rows have been merged all the same."""
 
     received = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many rows came in, and how many stand in our file now."""
+    """The number of rows received, and of rows in our file now."""
 
     received: int
     written: int
 
 
 def stamp_of(path: Path) -> Stamp:
-    """What changes whenever the file is written; None where there is none."""
+    """Return the stamp of a file, which changes whenever it is written; None if there is none."""
     try:
         status = path.stat(follow_symlinks=False)
     except OSError:
@@ -226,39 +227,39 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def take_changes(workspace: Workspace, folder: Path, names: list[Path]) -> Changes:
-    """Merges what was added to the files in `folder`, `names`, and adds what is new here to our own.
+    """Merge what was added to the files `names` in `folder`, and append new rows to our own.
 
     Raises WholeSyncNeeded, with nothing changed in the folder.
     """
-    known = _remembered(workspace, folder)
-    own = folder / f"{workspace.store.log.machine}{ENDING}"
-    if known.get("machine") != workspace.store.log.machine or set(known["files"]) != {path.name for path in names}:
+    state = _remembered(workspace, folder)
+    own = _own(workspace, folder)
+    if state.get("machine") != workspace.store.log.machine or set(state["files"]) != {path.name for path in names}:
         raise WholeSyncNeeded
-    if own.name not in known["files"] or list(stamp_of(own) or ()) != known["files"][own.name]["stamp"]:
+    if own.name not in state["files"] or list(stamp_of(own) or ()) != state["files"][own.name]["stamp"]:
         raise WholeSyncNeeded
-    if known["rows"] != workspace.store.log.rows_until(known["seq"]):
+    if state["rows"] != workspace.store.log.rows_until(state["seq"]):
         raise WholeSyncNeeded
     stamps = {path: stamp_of(path) for path in names}
     if (before := stamps[own]) is None:
         raise WholeSyncNeeded
-    placed = [row for path in names if path != own for row in _added(path, known["files"][path.name], stamps[path])]
+    placed = [row for path in names if path != own for row in _added(path, state["files"][path.name], stamps[path])]
     received, held = _merged(workspace, placed)
     try:
-        lines = [_line(row) for row in workspace.store.log.since(known["seq"]) if row.id not in held]
+        lines = [_line(row) for row in workspace.store.log.since(state["seq"]) if row.id not in held]
         if lines:
             _append(own, lines, before)
             stamps[own] = stamp_of(own)
     except WholeSyncNeeded as needed:
         needed.received = received
         raise
-    written = known["written"] + len(lines)
-    if placed or lines or any(list(stamps[path] or ()) != known["files"][path.name]["stamp"] for path in names):
+    written = state["written"] + len(lines)
+    if placed or lines or any(list(stamps[path] or ()) != state["files"][path.name]["stamp"] for path in names):
         remember(workspace, folder, stamps, written)
     return Changes(received, written)
 
 
 def remember(workspace: Workspace, folder: Path, stamps: dict[Path, Stamp], written: int) -> None:
-    """Notes what the files in `folder` were like when they were read, or written; nothing if they changed since."""
+    """Save the state of the files in `folder` after reading and writing; nothing if they have changed since."""
     files = {}
     for path, stamp in stamps.items():
         tail = _tail(path, stamp[1]) if stamp else ""
@@ -278,7 +279,7 @@ def remember(workspace: Workspace, folder: Path, stamps: dict[Path, Stamp], writ
 
 
 def forget(workspace: Workspace, folder: Path) -> None:
-    """Lets the next sync read everything."""
+    """Make the next sync read everything."""
     workspace.store.keep_note(_key(folder), "")
 
 
@@ -294,7 +295,7 @@ def _remembered(workspace: Workspace, folder: Path) -> dict[str, Any]:
 
 
 def _added(path: Path, known: dict[str, Any], stamp: Stamp) -> Iterator[Placed]:
-    """The rows that were added to a file since; it may not have changed before that."""
+    """Yield the rows that were added to a file since; raise WholeSyncNeeded if it has changed before that."""
     if stamp is None:
         raise WholeSyncNeeded
     if list(stamp) == known["stamp"]:
@@ -315,7 +316,7 @@ def _added(path: Path, known: dict[str, Any], stamp: Stamp) -> Iterator[Placed]:
 
 
 def _tail(path: Path, size: int) -> str:
-    """A hash of the last bytes before `size`; empty where they cannot be read."""
+    """Hash the last bytes before `size`; empty if they cannot be read."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, size - TAIL_BYTES))
@@ -325,7 +326,7 @@ def _tail(path: Path, size: int) -> str:
 
 
 def _merged(workspace: Workspace, placed: list[Placed]) -> tuple[int, set[str]]:
-    """How many rows were new, and those that another machine keeps in the folder."""
+    """Merge rows. Return how many were new, and the ids of those that another machine keeps in the folder."""
     if any(one.row.machine == workspace.store.log.machine for one in placed):
         raise WholeSyncNeeded
 
@@ -345,7 +346,7 @@ def _line(row: LogRow) -> str:
 
 
 def _append(own: Path, lines: list[str], read: tuple[int, int, int]) -> None:
-    """Adds lines to our file. A run that dies here leaves a part of a line, which the next one finds and mends."""
+    """Append lines to our file. If this process dies here, the next whole sync finds and repairs the partial line."""
     try:
         with own.open("ab") as file:
             if stamp_of(own) != read:
@@ -361,17 +362,14 @@ def _append(own: Path, lines: list[str], read: tuple[int, int, int]) -> None:
         raise cannot_write(own, error, "make the folder writable, or name another") from error
 
 
-# Merging another machine's log into this one (`attn import reviews`, `attn sync`), and writing this one out.
-#
-# Logs merge as a union by row id: nothing is lost, twice is once. Which row is here already is decided in
-# `store/log.py`; `read_log_file` reads what comes in.
+# Import and export
 
 
 def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
-    """The whole log in replay order, one JSON document a line.
+    """Yield the whole log in replay order, one JSON document a line.
 
-    A row that no import would take (an earlier version let it in) would keep all the others out with it: it is named
-    in `left_out` instead.
+    A row that no import would accept (an earlier version let it in) would keep all others out: it is named in
+    `left_out` instead.
     """
     for row in workspace.store.log.everything():
         try:
@@ -382,17 +380,17 @@ def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many rows were new; `faults` are the rows of a damaged backup that were left out."""
+    """The number of new rows; `faults` are the rows of a damaged backup that were left out."""
 
     new: int
     faults: tuple[str, ...] = ()
 
 
 def import_file(workspace: Workspace, path: Path) -> Imported:
-    """Merges the log in `path`, if all of it can be used.
+    """Merge the log in `path` if all of it can be used.
 
-    Of a backup the rows that can be used are merged: there is no other way to them. Raises UsageError that names the
-    line at fault, or the row that is here with another content; then nothing is merged.
+    From a backup, the usable rows are merged, because there is no other way to them. Raises UsageError that names the
+    faulty line, or the row that is here with another content; then nothing is merged.
     """
     log = read_log(path, workspace.home.root)
     if log.faults and not log.is_database:
@@ -408,9 +406,9 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
 
 
 def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Placed], None]) -> list[LogRow]:
-    """Adds the rows that are not here yet and derives what they touch, in one transaction; the new ones.
+    """Add the rows that are new here and derive their schedules, in one transaction. Return the new rows.
 
-    `conflict` is told of a row that is here with another content; if it raises, nothing is merged.
+    `conflict` gets a row that is here with another content; if it raises, nothing is merged.
     """
     current: list[Placed] = []
 
@@ -421,7 +419,7 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
 
     with recording(workspace):
         new = workspace.store.log.merge(rows(), lambda row: conflict(current[0]))
-        if _bring_another_fit(workspace, new):
+        if _changes_fit(workspace, new):
             workspace.forget_policy()
             derive_everything(workspace)
         else:
@@ -429,8 +427,8 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
     return new
 
 
-def _bring_another_fit(workspace: Workspace, new: list[LogRow]) -> bool:
-    """Whether a fit came in, or was taken back."""
+def _changes_fit(workspace: Workspace, new: list[LogRow]) -> bool:
+    """Return True if a fit came in or was taken back."""
     if any(row.kind is RowKind.FIT for row in new):
         return True
     undone = {row.takes_back for row in new if row.kind is RowKind.UNDO}
@@ -438,22 +436,19 @@ def _bring_another_fit(workspace: Workspace, new: list[LogRow]) -> bool:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
-    """Writes `lines` to `path` at one stroke; how many. Raises UsageError, EnvironmentFailure if there is no room."""
+    """Write `lines` to `path` atomically. Return how many. Raises UsageError, or EnvironmentFailure without room."""
     try:
         return write_whole(path, (line + "\n" for line in lines))
     except OSError as error:
         raise cannot_write(path, error, "name another place") from error
 
 
-# Reads the log rows in a file: JSON lines as `attn export reviews` writes them, or a database from `attn backup`.
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST_REASON = 200
+# Reading a log file
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A row and where it stands, as `file:line` or, in a database, `file`."""
+    """A row and its place: `file:line`, or `file` in a database."""
 
     row: LogRow
     place: str
@@ -461,7 +456,7 @@ class Placed:
 
 @dataclass(slots=True)
 class LogFile:
-    """What can be used of a file, and what is wrong with the rest: each fault says its place first."""
+    """The usable rows of a file, and its faults; each fault begins with its place."""
 
     path: Path
     rows: list[Placed] = field(default_factory=list)
@@ -470,9 +465,9 @@ class LogFile:
 
 
 def read_log(path: Path, folder: Path) -> LogFile:
-    """The rows in the file `path`; `folder` is where a database may be copied to be read.
+    """Read the rows in the file `path`: JSON lines from `attn export reviews`, or a database from `attn backup`.
 
-    Raises UsageError for a file that cannot be read at all.
+    `folder` is where a database may be copied to be read. Raises UsageError for a file that cannot be read at all.
     """
     try:
         with path.open("rb") as file:
@@ -486,8 +481,8 @@ def read_log(path: Path, folder: Path) -> LogFile:
 
 
 def _read_database(path: Path, folder: Path) -> LogFile:
-    with workshop(folder) as room:
-        found = foreign_rows(path, room)
+    with workshop(folder) as scratch:
+        found = foreign_rows(path, scratch)
     rows = [Placed(row, str(path)) for row in found.rows]
     return LogFile(path, rows, [f"{path}: {refused}" for refused in found.refused], is_database=True)
 
@@ -507,7 +502,7 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines; of one that is too long, as much as shows that it is."""
+    """Yield the lines; of a line that is too long, only its beginning."""
     most = LONGEST_LINE + 2
     while line := file.readline(most):
         yield line
@@ -515,13 +510,11 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
             line = file.readline(most)
 
 
-# Reviews and attempts from the future, told by `attn doctor`: a clock was wrong, this one or another.
-
-SHOWN_AHEAD = 5
+# Rows from the future
 
 
 def rows_ahead(workspace: Workspace) -> list[LogRow]:
-    """The reviews and attempts in force that are stamped more than a day ahead of the clock, the latest first."""
+    """Return the reviews and attempts in force that are more than a day ahead of the clock, the latest first."""
     found: list[LogRow] = []
     log, index = workspace.store.log, workspace.store.index
     late = workspace.clock() + TOLERATED_LEAD
@@ -534,7 +527,7 @@ def rows_ahead(workspace: Workspace) -> list[LogRow]:
 
 
 def ahead_in_words(workspace: Workspace) -> list[str]:
-    """What `attn doctor` says of the rows from the future, and what to do about them."""
+    """Return what `attn doctor` says about rows from the future, and what to do about them."""
     found = rows_ahead(workspace)
     lines = [
         f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"

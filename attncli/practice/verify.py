@@ -1,4 +1,4 @@
-"""Proving challenges: every reference and right solution is accepted, every wrong one rejected, on many streams."""
+"""Verify challenges: reference and right solutions are accepted, wrong ones rejected, on many input streams."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from attncli.practice.workspace import Workspace
 
 # Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
 SECONDS = 60.0
-# What takes longest is begun first, so that no judge is left alone with it at the end.
+# The slowest challenges start first, so that no judge is left alone with it at the end.
 _SLOWEST = ("random", "work", "memory")
 
 
 def can_be_run(challenge: Challenge) -> bool:
-    """Whether what its files need is installed: Triton where a kernel is written."""
+    """Return True if what its files need is installed: Triton for a kernel."""
     return not challenge.kernel or importlib.util.find_spec("triton") is not None
 
 
@@ -36,7 +36,7 @@ def can_be_run(challenge: Challenge) -> bool:
 class Proof:
     """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged.
 
-    `failed` holds the check that each wrong file failed, and its rung.
+    `failed` maps each wrong file to the check that it failed, and its rung.
     """
 
     challenge: str
@@ -54,11 +54,11 @@ class Proof:
     def document(self) -> dict[str, Any]:
         files = {found["file"] for found in self.surprises}
         missed = {file for file in files if file.startswith("wrong/")}
-        turned_away = files - missed - {REPAIRS}
+        rejected = files - missed - {REPAIRS}
         return {
             "id": self.challenge,
             "holds": self.holds,
-            "right": {"accepted": self.sound - len(turned_away), "total": self.sound},
+            "right": {"accepted": self.sound - len(rejected), "total": self.sound},
             "wrong": {"rejected": self.wrong - len(missed), "total": self.wrong},
             "failures": list(self.surprises),
             "failed": dict(self.failed),
@@ -66,7 +66,7 @@ class Proof:
         }
 
     def failures(self) -> list[str]:
-        """Each misjudged file as `file:line: message`."""
+        """Return each misjudged file as `file:line: message`."""
         return [f"{shown_path(self.folder / at['file'])}:{at['line']}: {at['message']}" for at in self.surprises]
 
 
@@ -78,10 +78,10 @@ def prove(
     device: str = CPU,
     on_proof: Callable[[Proof], None] = lambda proof: None,
 ) -> list[Proof]:
-    """Prove each challenge with `jobs` judges at once; on a GPU `device` those of which one shows something.
+    """Verify each challenge with `jobs` judges at once; on a GPU `device` those that show something there.
 
     `on_done` gets the gradings done and in all, `on_proof` each proof as it ends; the list is in the order of
-    `challenges`. Raises JudgeFailed if a judge fails, UsageError where there is no GPU.
+    `challenges`. Raises JudgeFailed if a judge fails, UsageError if a GPU is asked for and unusable.
     """
     devices = {challenge.id: device_for(challenge, device)[0] for challenge in challenges}
     total = streams * sum(map(_files, challenges))
@@ -130,9 +130,9 @@ def prove_one(
     known: Mapping[str, Sequence[Any]] | None = None,
     device: str = CPU,
 ) -> Proof:
-    """Proves one challenge. Raises JudgeFailed.
+    """Verify one challenge. Raises JudgeFailed.
 
-    `known` is what `failed` said of its wrong files before: it saves time, and decides nothing.
+    `known` is `failed` of an earlier proof: it saves time and decides nothing.
     """
     request = ProveRequest(
         spec=specification(challenge),
@@ -153,11 +153,8 @@ def _files(challenge: Challenge) -> int:
     return 1 + sum(len(list((folder / kind).glob("*.py"))) for kind in ("right", "wrong"))
 
 
-# What reading shows to be wrong with challenges, before anything of them is run.
-
-
 def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
-    """Every fault of the challenges `ids`, or of all if none is named; also of those that no index would take."""
+    """Return every static fault of the challenges `ids` (empty: all), including those that are not in the index."""
     source_files, index = workspace.source_files, workspace.store.index
     files = [file for file in source_files.challenge_files() if not ids or file.parent.name in ids]
     known = Known(cards=frozenset(index.card_ids()), planned=load_planned(source_files.quizbank))
