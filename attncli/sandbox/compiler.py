@@ -1,8 +1,8 @@
-"""Keeps torch's compiler out of a process until something is compiled.
+"""Keep torch's compiler out of a process until something is compiled.
 
 Optimisers, `torch.func` and others mark functions as not to be compiled, or ask for a break in a graph that nobody
-records. To answer them torch imports its whole compiler, which takes longer than a grading. A stand-in answers instead,
-and gives way to the real module at any other use.
+records. Torch imports its whole compiler for that, which takes longer than a grading. A stand-in answers instead, and
+loads the real module at any other use.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -22,26 +22,18 @@ import torch
 _NAME = "torch._dynamo"
 
 
-def _left_alone(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    return function
-
-
-def _no_break(*args: Any, **kwargs: Any) -> None:
-    return None
-
-
-def _compiler() -> ModuleType:
-    """The real module, loaded if need be."""
-    if isinstance(sys.modules.get(_NAME), LazyCompiler):
-        del sys.modules[_NAME]
-    return importlib.import_module(_NAME)
+def postpone_compiler() -> None:
+    """Install the stand-in, unless the compiler is loaded already."""
+    if _NAME not in sys.modules:
+        torch._dynamo = sys.modules[_NAME] = LazyCompiler()
+        sys.meta_path.insert(0, _Submodules)
 
 
 class LazyCompiler(ModuleType):
-    """`torch._dynamo` until one of its other names is asked for."""
+    """Stand in for `torch._dynamo` until one of its other names is asked for."""
 
-    disable = staticmethod(_left_alone)
-    graph_break = staticmethod(_no_break)
+    disable = staticmethod(lambda function, *args, **kwargs: function)
+    graph_break = staticmethod(lambda *args, **kwargs: None)
     compiled_autograd = SimpleNamespace(_disable=nullcontext)
 
     def __init__(self) -> None:
@@ -52,8 +44,15 @@ class LazyCompiler(ModuleType):
         return getattr(_compiler(), name)
 
 
+def _compiler() -> ModuleType:
+    """Return the real module, loaded if need be."""
+    if isinstance(sys.modules.get(_NAME), LazyCompiler):
+        del sys.modules[_NAME]
+    return importlib.import_module(_NAME)
+
+
 class _Loaded(Loader):
-    """Gives a module that has been loaded meanwhile, as it is."""
+    """Return a module that is loaded already."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module, self._spec = module, module.__spec__
@@ -66,7 +65,7 @@ class _Loaded(Loader):
 
 
 class _Submodules:
-    """Finds the compiler's submodules while the stand-in is in place, by loading the compiler."""
+    """Find the compiler's submodules while the stand-in is installed, by loading the compiler."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -76,10 +75,3 @@ class _Submodules:
         if name in sys.modules:
             return importlib.util.spec_from_loader(name, _Loaded(sys.modules[name]))
         return importlib.machinery.PathFinder.find_spec(name, package.__path__)
-
-
-def postpone_compiler() -> None:
-    """Put the stand-in in place. Does nothing where the compiler is loaded already."""
-    if _NAME not in sys.modules:
-        torch._dynamo = sys.modules[_NAME] = LazyCompiler()
-        sys.meta_path.insert(0, _Submodules)

@@ -1,7 +1,9 @@
-"""A device that is not there: tensors that say `meta` and yet hold their values in this process's memory.
+"""The devices of a grading: "cpu", "cuda", and "elsewhere", a stand-in for a GPU on machines without one.
 
-Torch's own meta tensors hold no values, so whatever looks at one (`nonzero`, `item`, an `if`) cannot run on them. These
-can: every operation is carried out on the values inside, after a look whether all operands are on the same device.
+Only bytes of the CPU cross between processes: inputs are placed on the device before a program starts, and results are
+copied back after it, each with the name of its device. Tests rehearse a GPU on "elsewhere"; no command can ask for it.
+Its tensors say `meta` and hold their values in this process's memory: torch's own meta tensors hold none, so `nonzero`,
+`item` or an `if` cannot run on them. Operations run on the values, once all operands are found on the same device.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -19,24 +21,30 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# Where the tensors of a program lie: on the CPU, on a GPU ("cuda"), or on a device that is not there ("elsewhere").
-#
-# What crosses between processes are always bytes of the CPU: inputs are placed on the device before a program begins,
-# and results come home behind it, each with the device that it lay on. "elsewhere" is the stand-in by which tests
-# rehearse what a GPU will do; it goes through the same functions as "cuda" does, and no command can ask for it.
-
 CPU, CUDA, ELSEWHERE = "cpu", "cuda", "elsewhere"
-# The devices that a grading may have besides the CPU.
 AWAY = (CUDA, ELSEWHERE)
+
+NAME = "meta"
+MET = f"beside one on {NAME}"
+aten = torch.ops.aten
+# These take operands of two devices.
+_CROSSING = frozenset({aten.copy_, aten._to_copy, aten.lift_fresh, aten.detach})
+_INDEXING = frozenset({aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_, aten._unsafe_index})
+
+# Nesting of values that cross between processes; deeper parts are ignored.
+MAX_DEPTH = 16
+
+
+# Moving tensors between devices
 
 
 def torch_name(device: str) -> str:
-    """What torch calls a device of this name."""
+    """Return torch's name of a device."""
     return NAME if device == ELSEWHERE else device
 
 
 def placed(tensor: Tensor, device: str) -> Tensor:
-    """A tensor of the CPU on the device, in the same memory layout."""
+    """Copy a CPU tensor to the device, in the same memory layout."""
     if device == ELSEWHERE:
         return Elsewhere(tensor)
     if tensor.is_contiguous():
@@ -46,51 +54,49 @@ def placed(tensor: Tensor, device: str) -> Tensor:
 
 
 def as_leaf(tensor: Tensor) -> Tensor:
-    """An input that asks for its gradient."""
+    """Return the input as a leaf that requires its gradient."""
     return (tensor if type(tensor) is Elsewhere else tensor.detach()).requires_grad_()
 
 
+def place_of(tensor: Tensor) -> str:
+    """Return the name of a tensor's device."""
+    return ELSEWHERE if type(tensor) is Elsewhere else tensor.device.type
+
+
 def values_of(tensor: Tensor) -> Tensor:
-    """The tensor that has the memory: of one that is elsewhere the one inside."""
+    """Return the tensor that owns the memory: for an `Elsewhere` the one inside."""
     return tensor.held if type(tensor) is Elsewhere else tensor
 
 
 def home(tensor: Tensor) -> Tensor:
-    """The values of a tensor in memory of the CPU."""
+    """Return the values of a tensor in CPU memory."""
     return values_of(tensor).detach().cpu()
 
 
-def place_of(tensor: Tensor) -> str:
-    """The device that a tensor lies on, by its name here."""
-    return ELSEWHERE if type(tensor) is Elsewhere else tensor.device.type
-
-
 def brought_home(value: Any) -> Any:
-    """A result with the tensors in nested lists, tuples and dicts on the CPU; anything else as it is."""
+    """Copy the tensors in nested lists, tuples and dicts to the CPU; leave anything else as it is."""
     return with_each(value, home)
 
 
 def raw_bytes(tensor: Tensor) -> bytes:
-    """The bytes of a tensor that lies on another device."""
+    """Return the bytes of a tensor on another device."""
     tensor = home(tensor).contiguous().resolve_conj().resolve_neg()
     return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
 def beside(device: str, default: bool = False) -> AbstractContextManager[Any]:
-    """What has to be in force while a program runs there; with `default` it is torch's default device meanwhile."""
+    """Return the context in which a program runs on the device; `default` makes it torch's default device."""
     if device == ELSEWHERE:
         return two_devices(default)
     return torch.device(device) if default and device == CUDA else nullcontext()
 
 
 def across(function: Callable[..., Any], device: str) -> Callable[..., Any]:
-    """A function of the CPU as it is called with tensors of the device: its results are where its arguments were."""
-    if device == ELSEWHERE:
-        return across_emulation(function)
+    """Wrap a function of the CPU so that it takes tensors of the device and returns its results there."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
-        away = any(tensor.device.type == device for value in given for tensor in tensors_in(value))
+        away = any(place_of(tensor) == device for value in given for tensor in tensors_in(value))
         named = {name: brought_home(value) for name, value in kwargs.items()}
         result = function(*map(brought_home, args), **named)
         return with_each(result, lambda tensor: placed(tensor, device)) if away else result
@@ -98,54 +104,56 @@ def across(function: Callable[..., Any], device: str) -> Callable[..., Any]:
     return call
 
 
+# Random numbers and measurements
+
+
 def generator(device: str, seed: int) -> torch.Generator:
-    """A generator for draws there. That of the device that is not there is one of the CPU, as are its values."""
+    """Return a generator for draws on the device; for "elsewhere" it is one of the CPU, as are its values."""
     return torch.Generator(CUDA if device == CUDA else CPU).manual_seed(seed)
 
 
 def seed_all(device: str, seed: int) -> None:
-    """Begins torch's global generators anew: that of the CPU, and of a GPU its own."""
+    """Seed torch's global generators: the CPU's, and the GPU's own."""
     torch.default_generator.manual_seed(seed)
     if device == CUDA:
         torch.cuda.manual_seed(seed)
 
 
 def random_states(device: str) -> tuple[Tensor, ...]:
-    """The states of torch's global generators."""
+    """Return the states of torch's global generators."""
     state = torch.default_generator.get_state()
     return (state, torch.cuda.get_rng_state()) if device == CUDA else (state,)
 
 
 def initial_seeds(device: str) -> tuple[int, ...]:
-    """What torch's global generators were last seeded with."""
+    """Return the last seeds of torch's global generators."""
     seed = torch.default_generator.initial_seed()
     return (seed, torch.cuda.initial_seed()) if device == CUDA else (seed,)
 
 
 class DevicePeak:
-    """How many bytes a GPU's allocator has handed out at most since this began, besides those held before."""
+    """Measure the peak of bytes that a GPU's allocator has handed out since creation, without those held before."""
 
     def __init__(self) -> None:
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
-        self._before = self._figure("current")
+        self._before = self._statistic("current")
 
     def measure(self) -> int:
         torch.cuda.synchronize()
-        return max(0, self._figure("peak") - self._before)
+        return max(0, self._statistic("peak") - self._before)
 
-    def _figure(self, which: str) -> int:
-        """What was asked for, not the blocks of 512 bytes in which it is given out."""
-        found = torch.cuda.memory_stats()
-        allocated = found.get(f"allocated_bytes.all.{which}", 0)
-        return int(found.get(f"requested_bytes.all.{which}", allocated))
+    def _statistic(self, which: str) -> int:
+        """Return the bytes requested, not the blocks of 512 bytes in which they are allocated."""
+        statistics = torch.cuda.memory_stats()
+        allocated = statistics.get(f"allocated_bytes.all.{which}", 0)
+        return int(statistics.get(f"requested_bytes.all.{which}", allocated))
 
 
 class DeviceClock:
-    """The microseconds from the first to the last of the work that a block has put on a device, by its own events.
+    """Measure a block's work on a device in microseconds, by CUDA events or else by the CPU's clock.
 
-    Work left to another stream counts: the device is waited for before the end is noted. The device that is not there
-    works on the CPU, and has the clock of the CPU.
+    Work on other streams counts: the device is synchronised before the end is recorded.
     """
 
     def __init__(self, device: str) -> None:
@@ -169,17 +177,17 @@ class DeviceClock:
             self._events[1].synchronize()
 
     def microseconds(self) -> int:
-        """Of the block that has ended."""
+        """Return the duration of the block that has ended."""
         if self._events is None:
             return int(1_000_000 * (self._end - self._start))
         return int(1000 * self._events[0].elapsed_time(self._events[1]))
 
 
-# A look at each operation that torch carries out, below autograd.
+# The device that is not there
 
 
 class OperationMode(TorchDispatchMode):
-    """While it is active, subclasses say what comes of an operation."""
+    """Pass every operation below autograd to `carry_out` while it is active."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -195,16 +203,8 @@ class OperationMode(TorchDispatchMode):
     def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
 
-NAME = "meta"
-MET = f"beside one on {NAME}"
-aten = torch.ops.aten
-# These take operands of two devices; an index may be on the CPU, what it indexes may not.
-_CROSSING = frozenset({aten.copy_, aten._to_copy, aten.lift_fresh, aten.detach})
-_INDEXING = frozenset({aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_, aten._unsafe_index})
-
-
 class Elsewhere(Tensor):
-    """A tensor of the device that is not there; `held` are its values."""
+    """A tensor of the device that is not there; `held` has its values."""
 
     held: Tensor
 
@@ -235,7 +235,7 @@ class Elsewhere(Tensor):
 
     @data.setter
     def data(self, other: Tensor) -> None:
-        """As a module does that is moved to another dtype: the values go with the form."""
+        """Replace the values too, as when a module moves to another dtype."""
         Tensor.data.__set__(self, other)  # type: ignore[attr-defined]
         self.held = other.held if type(other) is Elsewhere else other
 
@@ -243,56 +243,14 @@ class Elsewhere(Tensor):
         return self.held.tolist()
 
 
-def across_emulation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the other side that gets the values inside, and whose results are where its arguments were."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        operands: list[Tensor] = []
-        inside = _inside([list(args), list(kwargs.values())], operands)
-        result = function(*inside[0], **dict(zip(kwargs, inside[1], strict=True)))
-        away = any(type(item) is Elsewhere for item in operands)
-        return _placed(result, {}, away)
-
-    return call
-
-
 @contextmanager
 def two_devices(default: bool = False) -> Iterator[None]:
-    """Tensors are made where `device="meta"` asks for them; where two devices meet a RuntimeError says `MET`.
+    """Emulate a second device, named "meta". An operation on two devices raises a RuntimeError that contains `MET`.
 
-    With `default` that is where they are made unless they say otherwise, as under `torch.set_default_device`.
+    `default` makes it the default device, as `torch.set_default_device` does.
     """
     with _Operations(), _Literals(), torch.device(NAME) if default else nullcontext():
         yield
-
-
-class _Literals(TorchFunctionMode):
-    """Torch would drop the values of a list that becomes a meta tensor, also where it is an index."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = dict(kwargs or {})
-        if func is Tensor.new_tensor and isinstance(args[0], Elsewhere) and kwargs.get("device") is None:
-            return Elsewhere(args[0].held.new_tensor(*args[1:], **kwargs))
-        if func in _AT_INDEX and isinstance(args[0], Elsewhere):
-            return func(args[0], _with_tensors(args[1]), *args[2:])
-        device = kwargs.get("device")
-        if func in _FROM_DATA and device is not None and torch.device(device).type == NAME:
-            made = func(*args, **{**kwargs, "device": None})
-            return made if isinstance(made, Elsewhere) else Elsewhere(made)
-        return func(*args, **kwargs)
-
-
-_FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray)
-_AT_INDEX = (Tensor.__getitem__, Tensor.__setitem__)
-
-
-def _with_tensors(index: Any) -> Any:
-    """An index whose lists of numbers are tensors over there."""
-    if isinstance(index, tuple):
-        return tuple(_with_tensors(part) for part in index)
-    return Elsewhere(torch.tensor(index, device="cpu")) if isinstance(index, list) else index
 
 
 class _Operations(OperationMode):
@@ -300,18 +258,47 @@ class _Operations(OperationMode):
         return _carry_out(func, args, kwargs)
 
 
+class _Literals(TorchFunctionMode):
+    """Keep the values of literals: torch drops those of a list that becomes a meta tensor, also as an index."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if func is Tensor.new_tensor and isinstance(args[0], Elsewhere) and kwargs.get("device") is None:
+            return Elsewhere(args[0].held.new_tensor(*args[1:], **kwargs))
+        if func in _INDEXED and isinstance(args[0], Elsewhere):
+            return func(args[0], _index_tensors(args[1]), *args[2:])
+        device = kwargs.get("device")
+        if func in _FROM_LITERALS and device is not None and torch.device(device).type == NAME:
+            made = func(*args, **{**kwargs, "device": None})
+            return made if isinstance(made, Elsewhere) else Elsewhere(made)
+        return func(*args, **kwargs)
+
+
+_FROM_LITERALS = (torch.tensor, torch.as_tensor, torch.asarray)
+_INDEXED = (Tensor.__getitem__, Tensor.__setitem__)
+
+
+def _index_tensors(index: Any) -> Any:
+    """Return an index whose lists of numbers are tensors of the emulated device."""
+    if isinstance(index, tuple):
+        return tuple(_index_tensors(part) for part in index)
+    return Elsewhere(torch.tensor(index, device="cpu")) if isinstance(index, list) else index
+
+
 def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operands: list[Tensor] = []
-    inside = [_inside(item, operands) for item in args]
-    named = {name: _inside(item, operands) for name, item in kwargs.items()}
-    away = here = False
+    inside = [_unwrap(item, operands) for item in args]
+    named = {name: _unwrap(item, operands) for name, item in kwargs.items()}
+    away = on_cpu = False
     for item in operands:
         if type(item) is Elsewhere:
             away = True
         elif item.dim():
-            here = True
-    if away and here:
-        _look(func, args, operands)
+            on_cpu = True
+    if away and on_cpu:
+        _check_devices(func, args, operands)
     device = kwargs.get("device")
     if device is not None:
         away = torch.device(device).type == NAME
@@ -319,27 +306,27 @@ def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     outer = {id(item.held if type(item) is Elsewhere else item): item for item in operands}
     result = func(*inside, **named)
     if torch.Tag.inplace_view in func.tags and type(args[0]) is Elsewhere:
-        with no_dispatch():  # `squeeze_` and its like: the tensor around the values has another shape from now on
+        with no_dispatch():  # `squeeze_` and its like change the shape of the wrapper too
             func(*args, **kwargs)
-    return _placed(result, outer, away)
+    return _wrap(result, outer, away)
 
 
-def _inside(item: Any, operands: list[Tensor]) -> Any:
-    """The operand with the values in place of what holds them; tensors met on the way are added to `operands`."""
+def _unwrap(item: Any, operands: list[Tensor]) -> Any:
+    """Replace each `Elsewhere` in an operand by its values; append every tensor met to `operands`."""
     if isinstance(item, Tensor):
         operands.append(item)
         return item.held if type(item) is Elsewhere else item
     if type(item) is dict:
-        return {key: _inside(part, operands) for key, part in item.items()}
-    return type(item)(_inside(part, operands) for part in item) if type(item) in (list, tuple) else item
+        return {key: _unwrap(part, operands) for key, part in item.items()}
+    return type(item)(_unwrap(part, operands) for part in item) if type(item) in (list, tuple) else item
 
 
-def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
-    """An operand that was written to comes back as itself; what is new goes where the operands were."""
+def _wrap(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
+    """Return an operand that was written to as itself, and put new tensors on the operands' device."""
     if type(item) in (list, tuple):
-        return type(item)(_placed(part, outer, away) for part in item)
+        return type(item)(_wrap(part, outer, away) for part in item)
     if type(item) is dict:
-        return {key: _placed(part, outer, away) for key, part in item.items()}
+        return {key: _wrap(part, outer, away) for key, part in item.items()}
     if not isinstance(item, Tensor):
         return item
     if id(item) in outer:
@@ -347,25 +334,22 @@ def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
     return Elsewhere(item) if away else item
 
 
-def _look(func: Any, args: tuple[Any, ...], operands: list[Tensor]) -> None:
-    """Raises RuntimeError where an operation does not take operands of two devices."""
+def _check_devices(func: Any, args: tuple[Any, ...], operands: list[Tensor]) -> None:
+    """Raise RuntimeError if the operation does not take operands of two devices."""
     packet = func._overloadpacket
     if packet in _CROSSING:
         return
-    if packet in _INDEXING:
+    if packet in _INDEXING:  # the index may be on the CPU
         operands = [item for item in (args[0], *args[2:]) if isinstance(item, Tensor)]
     if any(item.dim() > 0 and type(item) is not Elsewhere for item in operands):
         raise RuntimeError(f"{packet.__name__} got a tensor on cpu {MET}: make tensors with device=x.device")
 
 
-# The tensors in nested values: what there is of them, and the same value with others in their places.
-
-# How deeply values are nested that cross between processes; what lies deeper is not looked at.
-MAX_DEPTH = 16
+# Tensors in nested values
 
 
 class Walk:
-    """An iterator: its parts come one after the other, and only once."""
+    """An iterator as a value: it yields its parts once."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts = parts
@@ -378,8 +362,8 @@ class Walk:
         return next(self._left)
 
 
-def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:
-    """Every tensor in nested lists, tuples and dicts."""
+def tensors_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    """Yield every tensor in nested lists, tuples and dicts."""
     if isinstance(value, Tensor):
         yield value
     elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
@@ -391,7 +375,7 @@ def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:
 
 
 def with_each(value: Any, change: Callable[[Tensor], Tensor], depth: int = 0) -> Any:
-    """The value with each tensor in nested lists, tuples and dicts changed; anything else as it is."""
+    """Apply `change` to each tensor in nested lists, tuples and dicts; leave anything else as it is."""
     if isinstance(value, Tensor):
         return change(value)
     if depth <= MAX_DEPTH and type(value) in (list, tuple):

@@ -1,8 +1,8 @@
-"""Programs of calls on a namespace: the one interpreter for the learner's code and for the reference.
+"""Programs of calls on a namespace: one interpreter for the learner's code and for the reference.
 
 A program is a list of steps; a step calls an entry point, makes an object, calls a method, sets or reads attributes.
-Arguments are trees (see `values`) over a tensor table and over results of earlier steps, so that a cache travels from
-call to call inside the process. `serve` runs one in the worker; the judge calls `execute` on the reference directly.
+Arguments are trees (see `values`) over a tensor table and over results of earlier steps, so that a cache passes from
+call to call inside the process. `serve` runs a program in the worker; the judge calls `execute` on the reference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from . import devices
 from .devices import Elsewhere, tensors_in, two_devices
-from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, ProgramWatch, Traffic, plain, returned_bytes
+from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, ProgramWatch, Step, Traffic, plain, returned_bytes
 from .values import (
     DTYPES,
     Environment,
@@ -33,13 +33,17 @@ from .values import (
     resolve,
 )
 
-Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
+
+_previous_outcomes: list[Any] = []
 
 
 @dataclass(slots=True)
 class ProgramRun:
-    """What a program did: one outcome for each step, and what was watched meanwhile."""
+    """The outcomes of a program, one for each step, and what was measured.
+
+    `parameters` maps a leaf's index to the module parameters it was copied into.
+    """
 
     outcomes: list[Any] = field(default_factory=list)
     arguments: list[Any] = field(default_factory=list)
@@ -48,199 +52,33 @@ class ProgramRun:
     device_us: list[int] = field(default_factory=list)
 
 
-def execute(
-    namespace: Mapping[str, Any],
-    steps: Sequence[Step],
-    environment: Environment,
-    *,
-    during: Callable[[], AbstractContextManager[Any]] = nullcontext,
-    after: Callable[[int, Any, Any], None] | None = None,
-    costs: Collection[str] = (),
-) -> ProgramRun:
-    """Runs the steps in order, each within a `during()`. `after(index, arguments, outcome)` is called behind each step.
+class ExpressionFunction:
+    """A function of the challenge over `torch` and `math`; `text` is its lambda. Autograd goes through it."""
 
-    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
-    without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
-    With "clock" in it the microseconds of each step are taken by the device's events.
-    """
-    run = ProgramRun()
-    graph = any(step.get("name") == "backward" for step in steps)
-    for index, step in enumerate(steps):
-        arguments = arguments_of(step, environment)
-        if "cost" in costs:
-            calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
-            given, moved = list(tensors_in(list(arguments))), Traffic.moved
-            peak = devices.DevicePeak() if environment.device == devices.CUDA else None
-            made, cost = _where_tensors_are_made(given), CostTrace(given)
-            with during(), torch.set_grad_enabled(graph), calls, made, cost:
-                outcome = _perform(namespace, step, arguments, environment, run)
-            measured = {"peak": peak.measure()} if peak is not None else {}
-            handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
-            figures = {**cost.figures(), **measured, **handed, "moved": Traffic.moved - moved}
-            run.costs.append({**figures, "returned": returned_bytes(outcome)})
-        elif "clock" in costs:
-            with during(), devices.DeviceClock(environment.device) as clock:
-                outcome = _perform(namespace, step, arguments, environment, run)
-            run.device_us.append(clock.microseconds())
-        else:
-            with during():
-                outcome = _perform(namespace, step, arguments, environment, run)
-        environment.results.append(outcome)
-        if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
-            outcome = snapshot(outcome)
-        run.outcomes.append(outcome)
-        run.arguments.append(arguments)
-        if after is not None:
-            after(index, arguments, outcome)
-    return run
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._function = eval(text, {"torch": torch, "math": math})
 
-
-def _where_tensors_are_made(given: Sequence[Tensor]) -> AbstractContextManager[Any]:
-    """Beside tensors without values no others are made by default: they would take the memory that is in question."""
-    empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in given)
-    return torch.device("meta") if empty else nullcontext()
-
-
-def _perform(
-    namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: ProgramRun
-) -> Any:
-    args, kwargs = arguments
-    target = _target(namespace, step, environment, run)
-    expected = step.get("raises")
-    if "times" in step:
-        return _tally(lambda: target(*args, **kwargs), step["times"] if environment.repeats else 1)
-    if expected is None:
-        return target(*args, **kwargs)
-    try:
-        return target(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001 - the learner's own exception is the outcome that is compared
-        return Raised(tuple(kind.__name__ for kind in type(error).__mro__), str(error)[:500])
-
-
-def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
-    """How often each result came; what is no plain value counts by its text."""
-    counts: dict[Any, int] = {}
-    for _ in range(times):
-        result = call()
-        key = result if plain(result) else repr(result)[:80]
-        counts[key] = counts.get(key, 0) + 1
-    return counts
-
-
-def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: ProgramRun) -> Callable[..., Any]:
-    operation = step["op"]
-    if operation == "call":
-        target: Callable[..., Any] = namespace[step["name"]]
-        return target
-    if operation == "refill":
-        return _refill
-    if operation == "manual_seed":
-        return lambda seed: devices.seed_all(environment.device, seed)
-    if operation == "new":
-        made = _class(namespace, step["name"])
-        return lambda *args, **kwargs: placed(made(*args, **kwargs), (args, kwargs), environment)
-    owner = resolve(step["object"], environment)
-    if operation == "method":
-        method: Callable[..., Any] = getattr(owner, step["name"])
-        return method
-    if operation == "set":
-        return lambda values: _set(owner, values, step, run)
-    if operation == "read":
-        return lambda: read(owner, step["name"])
-    if operation == "train":
-        return lambda flag: train(owner, flag)
-    if operation == "cast":
-        return lambda dtype: cast(owner, dtype)
-    raise TreeError(f"unknown operation {operation!r}")
-
-
-def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
-    """Other values in the memory of these tensors: what was remembered of them is out of date."""
-    with torch.no_grad():
-        for tensor, value in zip(tensors, values, strict=True):
-            tensor.copy_(value)
-
-
-def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
-    """An entry point, or with a dotted name one of torch's own classes (`torch.nn.Linear` as an argument)."""
-    found: Any = namespace.get(name)
-    if found is None and name.startswith("torch."):
-        found = torch
-        for part in name.split(".")[1:]:
-            found = getattr(found, part)
-    if found is None:
-        raise TreeError(f"unknown class {name!r}")
-    made: Callable[..., Any] = found
-    return made
-
-
-def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
-    indices = step.get("leaves", {})
-    for name, place in set_parts(owner, values).items():
-        if name in indices and place.requires_grad:
-            run.parameters.setdefault(indices[name], []).append(place)
-
-
-def gradients(
-    run: ProgramRun,
-    environment: Environment,
-    leaves: Sequence[int],
-    cotangents: Sequence[tuple[int, list[Any], Tensor]],
-) -> list[Tensor]:
-    """The vector-Jacobian product for every leaf, zeros where nothing depends on it.
-
-    `cotangents` holds (step, path inside its outcome, tensor). Parameters that a leaf was copied into stand for it.
-    """
-    totals = []
-    for step, path, vector in cotangents:
-        output = _walk(run.outcomes[step], path)
-        if isinstance(output, Tensor) and output.requires_grad and output.shape == vector.shape:
-            # The gradient of this sum is the vector; handed to torch as such it would load its symbolic algebra.
-            totals.append((output * vector.to(output.dtype)).sum())
-    inputs = [[environment.tensors[k], *run.parameters.get(k, [])] for k in leaves]
-    flat = [tensor for group in inputs for tensor in group]
-    if not totals or not flat:
-        return [torch.zeros_like(group[0]) for group in inputs]
-    parts = iter(torch.autograd.grad(totals, flat, allow_unused=True))
-    return [_total(group, [next(parts) for _ in group]) for group in inputs]
-
-
-def _total(group: Sequence[Tensor], parts: Sequence[Tensor | None]) -> Tensor:
-    total = torch.zeros_like(group[0])
-    for part in parts:
-        if part is not None:
-            total = total + part.to(total.dtype)
-    return total.detach()
-
-
-def _walk(value: Any, path: Sequence[Any]) -> Any:
-    try:
-        for key in path:
-            value = value[key]
-    except (LookupError, TypeError):
-        return None
-    return value
-
-
-_earlier: list[Any] = []
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
 
 
 def serve(
     namespace: Mapping[str, Any], header: Mapping[str, Any], payload: memoryview, invoke: Invoke
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """Runs the program of one request in the worker and packs what came of it.
+    """Run the program of one request in the worker. Returns the reply's header and tensor bytes.
 
-    Outcomes are copied the moment a step returns; with `pure` everything is read again at the end, and results of the
-    previous request are kept alive so that memory handed out twice is seen. `no-grad` runs it as users run inference.
+    Outcomes are copied as soon as a step returns. With `pure` everything is read again at the end, and results of the
+    previous request are kept alive so that memory returned twice is noticed. `no-grad` runs it as for inference.
     """
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     devices.seed_all(environment.device, int(header.get("seed", 0)))
-    watch = ProgramWatch(environment, header["steps"], _earlier, want)
+    watch = ProgramWatch(environment, header["steps"], _previous_outcomes, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
     with autograd:
-        during = partial(_around_a_step, header, trace)
+        during = partial(_step_context, header, trace)
         run = execute(namespace, header["steps"], environment, during=during, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
@@ -262,29 +100,8 @@ def serve(
     if "gradients" in want:
         with devices.beside(environment.device):
             _add_gradients(reply, buffers, run, environment, header)
-    _earlier[:] = run.outcomes if "pure" in want else ()
+    _previous_outcomes[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
-
-
-def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
-    """Steps whose outcome still hangs on autograd's graph, −1 for the shared objects."""
-    kept = dict([*enumerate(outcomes), (-1, list(shared))])
-    return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
-
-
-@contextmanager
-def _around_a_step(header: Mapping[str, Any], trace: CallTrace | None) -> Iterator[None]:
-    """What has to be in force while the learner's code runs, and not while its results are looked at."""
-    want, default = header.get("want", ()), bool(header.get("default_device"))
-    bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
-    beside = two_devices(default) if "elsewhere" in want else devices.beside(_device(header), default)
-    with trace or nullcontext(), bare, beside:
-        yield
-
-
-def _device(header: Mapping[str, Any]) -> str:
-    """The device of a grading; "meta", where there are no values, is none."""
-    return header["device"] if header.get("device") in devices.AWAY else devices.CPU
 
 
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
@@ -307,6 +124,11 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     return environment
 
 
+def _device(header: Mapping[str, Any]) -> str:
+    """Return the device of a grading; for "meta", which has no values, the CPU."""
+    return header["device"] if header.get("device") in devices.AWAY else devices.CPU
+
+
 def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
     if text is not None:
         return ExpressionFunction(text)
@@ -315,7 +137,7 @@ def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Call
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
-    """Stands for a callable that lives in the judge: every call is a request and its reply."""
+    """Return a stand-in for a callable that lives in the judge: every call is a request and its reply."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         packer = Packer()
@@ -328,6 +150,16 @@ def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
         return resolve(answer["value"], Environment(read_table(answer["tensors"], payload)))
 
     return call
+
+
+@contextmanager
+def _step_context(header: Mapping[str, Any], trace: CallTrace | None) -> Iterator[None]:
+    """Enter the contexts in which the learner's code runs; its results are read outside of them."""
+    want, default = header.get("want", ()), bool(header.get("default_device"))
+    bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
+    beside = two_devices(default) if "elsewhere" in want else devices.beside(_device(header), default)
+    with trace or nullcontext(), bare, beside:
+        yield
 
 
 def _reply(run: ProgramRun, environment: Environment, watch: ProgramWatch) -> tuple[dict[str, Any], list[bytes]]:
@@ -347,6 +179,12 @@ def _reply(run: ProgramRun, environment: Environment, watch: ProgramWatch) -> tu
     }, buffers
 
 
+def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
+    """Return the steps whose outcome is part of an autograd graph, −1 for the shared objects."""
+    kept = dict([*enumerate(outcomes), (-1, list(shared))])
+    return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
+
+
 def _add_gradients(
     reply: dict[str, Any], buffers: list[bytes], run: ProgramRun, environment: Environment, header: Mapping[str, Any]
 ) -> None:
@@ -357,49 +195,187 @@ def _add_gradients(
     buffers.extend(bytes_of(tensor) for tensor in found)
 
 
-# What a program may do with an object that a step made: place it, read and set parts of it, train it or not.
+# Running the steps
 
 
-def placed(made: Any, arguments: Any, environment: Environment) -> Any:
-    """A module in the dtype and on the device of the case; one made around a module or tensors finds them there."""
-    if isinstance(made, nn.Module) and not _given_weights(arguments) and not _in_place(made, environment):
-        made = made.to(device=environment.module_device, dtype=environment.module_dtype)
-    return made
+def execute(
+    namespace: Mapping[str, Any],
+    steps: Sequence[Step],
+    environment: Environment,
+    *,
+    during: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    after: Callable[[int, Any, Any], None] | None = None,
+    costs: Collection[str] = (),
+) -> ProgramRun:
+    """Run the steps in order, each within a `during()`, and call `after(index, arguments, outcome)` after each.
+
+    "cost" in `costs` measures each step's work and memory, "handed" also the largest storage that a single call
+    returns. Autograd is off for that, unless the program runs a backward pass and may have to keep something for it.
+    "clock" measures the microseconds of each step by the device's events.
+    """
+    run = ProgramRun()
+    graph = any(step.get("name") == "backward" for step in steps)
+    for index, step in enumerate(steps):
+        arguments = arguments_of(step, environment)
+        if "cost" in costs:
+            calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
+            inputs, moved = list(tensors_in(list(arguments))), Traffic.moved
+            peak = devices.DevicePeak() if environment.device == devices.CUDA else None
+            placement, cost = _default_device(inputs), CostTrace(inputs)
+            with during(), torch.set_grad_enabled(graph), calls, placement, cost:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            measured = {"peak": peak.measure()} if peak is not None else {}
+            handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
+            figures = {**cost.figures(), **measured, **handed, "moved": Traffic.moved - moved}
+            run.costs.append({**figures, "returned": returned_bytes(outcome)})
+        elif "clock" in costs:
+            with during(), devices.DeviceClock(environment.device) as clock:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            run.device_us.append(clock.microseconds())
+        else:
+            with during():
+                outcome = _perform(namespace, step, arguments, environment, run)
+        environment.results.append(outcome)
+        if step["op"] == "read":  # later steps may change the object, and may need the object itself
+            outcome = _snapshot(outcome)
+        run.outcomes.append(outcome)
+        run.arguments.append(arguments)
+        if after is not None:
+            after(index, arguments, outcome)
+    return run
 
 
-def _in_place(module: nn.Module, environment: Environment) -> bool:
-    """Whether nothing has to be moved: torch rebuilds every parameter even then."""
-    due, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
+def _default_device(inputs: Sequence[Tensor]) -> AbstractContextManager[Any]:
+    """Make new tensors without values too if an input has none: others would count as memory."""
+    empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in inputs)
+    return torch.device("meta") if empty else nullcontext()
+
+
+def _perform(
+    namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: ProgramRun
+) -> Any:
+    args, kwargs = arguments
+    target = _target(namespace, step, environment, run)
+    expected = step.get("raises")
+    if "times" in step:
+        return _tally(lambda: target(*args, **kwargs), step["times"] if environment.repeats else 1)
+    if expected is None:
+        return target(*args, **kwargs)
+    try:
+        return target(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - the learner's own exception is the outcome that is compared
+        return Raised(tuple(kind.__name__ for kind in type(error).__mro__), str(error)[:500])
+
+
+def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
+    """Count each result of repeated calls; a result that is no plain value counts by its text."""
+    counts: dict[Any, int] = {}
+    for _ in range(times):
+        result = call()
+        key = result if plain(result) else repr(result)[:80]
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: ProgramRun) -> Callable[..., Any]:
+    operation = step["op"]
+    if operation == "call":
+        target: Callable[..., Any] = namespace[step["name"]]
+        return target
+    if operation == "refill":
+        return _refill
+    if operation == "manual_seed":
+        return lambda seed: devices.seed_all(environment.device, seed)
+    if operation == "new":
+        created = _find_class(namespace, step["name"])
+        return lambda *args, **kwargs: _place_module(created(*args, **kwargs), (args, kwargs), environment)
+    owner = resolve(step["object"], environment)
+    if operation == "method":
+        method: Callable[..., Any] = getattr(owner, step["name"])
+        return method
+    if operation == "set":
+        return lambda values: _set_parts(owner, values, step, run)
+    if operation == "read":
+        return lambda: _read_part(owner, step["name"])
+    if operation == "train":
+        return lambda flag: _train(owner, flag)
+    if operation == "cast":
+        return lambda dtype: _cast(owner, dtype)
+    raise TreeError(f"unknown operation {operation!r}")
+
+
+def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    """Write other values into the tensors' memory, so that a cache of the old ones is wrong."""
+    with torch.no_grad():
+        for tensor, value in zip(tensors, values, strict=True):
+            tensor.copy_(value)
+
+
+def _find_class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """Return an entry point, or by its dotted name one of torch's own classes (`torch.nn.Linear` as an argument)."""
+    found: Any = namespace.get(name)
+    if found is None and name.startswith("torch."):
+        found = torch
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    if found is None:
+        raise TreeError(f"unknown class {name!r}")
+    created: Callable[..., Any] = found
+    return created
+
+
+def _place_module(created: Any, arguments: Any, environment: Environment) -> Any:
+    """Move a module to the dtype and device of the case, unless it was made from a module or tensors."""
+    if isinstance(created, nn.Module) and not _has_weights(arguments) and not _is_placed(created, environment):
+        created = created.to(device=environment.module_device, dtype=environment.module_dtype)
+    return created
+
+
+def _is_placed(module: nn.Module, environment: Environment) -> bool:
+    """Return True if nothing has to be moved: torch rebuilds every parameter even then."""
+    dtype, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
     parts = [*module.parameters(), *module.buffers()]
-    return all(part.device.type == place and (part.dtype == due or not part.is_floating_point()) for part in parts)
+    return all(part.device.type == place and (part.dtype == dtype or not part.is_floating_point()) for part in parts)
 
 
-def _given_weights(arguments: Any) -> bool:
+def _has_weights(arguments: Any) -> bool:
     args, kwargs = arguments
     return any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
 
 
-def snapshot(value: Any) -> Any:
-    """What was read, as it is now: later steps may change the object."""
+def _snapshot(value: Any) -> Any:
+    """Copy a value that was read: later steps may change the object."""
     if isinstance(value, Tensor):
         return value.clone()
     if isinstance(value, (list, tuple)):
-        return type(value)(map(snapshot, value))
-    return {k: snapshot(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return type(value)(map(_snapshot, value))
+    return {k: _snapshot(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def train(owner: Any, flag: bool) -> None:
-    """Training mode on or off."""
+def _train(owner: Any, flag: bool) -> None:
+    """Switch training mode. The step has no outcome, so that a module's return value is dropped."""
     owner.train(flag)
 
 
-def cast(owner: Any, dtype: torch.dtype) -> None:
-    """Floating parameters and buffers in another dtype, as `module.to(dtype)` has them."""
+def _cast(owner: Any, dtype: torch.dtype) -> None:
+    """Convert floating parameters and buffers to `dtype`. The step has no outcome."""
     owner.to(dtype)
 
 
-def read(owner: Any, dotted: str) -> Any:
-    """An attribute by its dotted name; a bias-free Linear stands for its weight.
+def _set_parts(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
+    """Copy values into the parts of these names, and record which parameters stand for a leaf."""
+    parts = {name: _read_part(owner, name) for name in values}
+    with torch.no_grad():
+        for name, part in parts.items():
+            part.copy_(values[name])
+    leaves = step.get("leaves", {})
+    for name, part in parts.items():
+        if name in leaves and part.requires_grad:
+            run.parameters.setdefault(leaves[name], []).append(part)
+
+
+def _read_part(owner: Any, dotted: str) -> Any:
+    """Return an attribute by its dotted name; for a Linear its weight.
 
     Of a module, `parameters` is the list of its parameters, `named_parameters`, `named_buffers` and `state_dict` are
     dicts, `trainable` is the sorted list of the names that require gradients; a number is an index into a list.
@@ -422,25 +398,46 @@ _MODULE_PARTS: dict[str, Callable[[nn.Module], Any]] = {
     "trainable": lambda module: sorted(n for n, p in module.named_parameters() if p.requires_grad),
 }
 
-
-def set_parts(owner: Any, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copies values into the parts of these names, and gives the parts."""
-    places = {name: read(owner, name) for name in values}
-    with torch.no_grad():
-        for name, place in places.items():
-            place.copy_(values[name])
-    return places
+# Gradients
 
 
-# A function given as the text of one expression, made where it is called: autograd goes through it.
+def gradients(
+    run: ProgramRun,
+    environment: Environment,
+    leaves: Sequence[int],
+    cotangents: Sequence[tuple[int, list[Any], Tensor]],
+) -> list[Tensor]:
+    """Return the vector-Jacobian product for every leaf, zeros where nothing depends on it.
+
+    `cotangents` holds (step, path inside its outcome, tensor). Gradients of parameters that a leaf was copied into are
+    added to the leaf's.
+    """
+    totals = []
+    for step, path, vector in cotangents:
+        output = _part_at(run.outcomes[step], path)
+        if isinstance(output, Tensor) and output.requires_grad and output.shape == vector.shape:
+            # The gradient of this sum is the vector. Passed as `grad_outputs` it would load torch's symbolic algebra.
+            totals.append((output * vector.to(output.dtype)).sum())
+    inputs = [[environment.tensors[k], *run.parameters.get(k, [])] for k in leaves]
+    flat = [tensor for group in inputs for tensor in group]
+    if not totals or not flat:
+        return [torch.zeros_like(group[0]) for group in inputs]
+    parts = iter(torch.autograd.grad(totals, flat, allow_unused=True))
+    return [_sum_gradients(group, [next(parts) for _ in group]) for group in inputs]
 
 
-class ExpressionFunction:
-    """A function of the challenge's own, over `torch` and `math`; `text` is its lambda."""
+def _sum_gradients(group: Sequence[Tensor], parts: Sequence[Tensor | None]) -> Tensor:
+    total = torch.zeros_like(group[0])
+    for part in parts:
+        if part is not None:
+            total = total + part.to(total.dtype)
+    return total.detach()
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._function = eval(text, {"torch": torch, "math": math})
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+def _part_at(value: Any, path: Sequence[Any]) -> Any:
+    try:
+        for key in path:
+            value = value[key]
+    except (LookupError, TypeError):
+        return None
+    return value

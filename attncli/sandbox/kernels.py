@@ -1,7 +1,8 @@
-"""Triton kernels in a worker: how their loads and stores are looked at first, and what fresh memory is filled with.
+"""Triton kernels in a worker: run in Triton's interpreter, with every load and store checked.
 
-What is replaced of the interpreter are its public hooks and four methods of its builder; where one of those is gone the
-accesses it carries out are not looked at. This stops mistakes, not adversaries: the learner's code runs beside it.
+This patches public hooks and a few internals of Triton; without one of them an access goes unchecked, or the
+interpreter is as slow as it was. It stops mistakes, not adversaries: the learner's code runs in the same process.
+Fresh memory is filled with NaN or the largest integer, so that reading it shows.
 """
 
 from __future__ import annotations
@@ -28,72 +29,217 @@ from torch.utils import _python_dispatch
 
 from . import landlock, tracing
 
-# The memory that one launch of a kernel may touch, element by element, and which program has touched it.
-#
-# Tensors are laid into one arena, far from each other, so that an address belongs to one of them or to none. Programs
-# run in no order on a GPU: what one has written no other may read or write, and what one has read no other may write.
-
-# Between two tensors; so far beyond its end an access is still seen to miss.
-GAP_BYTES = 1 << 16
+GAP_BYTES = 1 << 16  # between two tensors
 ALIGNMENT = 64
-NOBODY, SEVERAL, ATOMIC = -1, -2, -3
+NOBODY, SEVERAL, ATOMIC = -1, -2, -3  # in place of a program's number
 NOTHING = torch.empty(0)
+
+_SCALARS = (int, float, bool, str, type(None), torch.dtype)
+# Python's own functions that a compiled kernel may call.
+_PYTHON_FUNCTIONS = (len, list, range, float, int, isinstance, getattr, hasattr, print, min, max)
+# The compiler calls such a function itself, on constants: its body is Python's.
+_CONSTEXPR_FUNCTION = "ConstexprFunction"
+_KERNEL_TYPES = ("triton.runtime.jit", "triton.runtime.interpreter")
+
+_ALLOCATORS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
+
+Rule = Callable[[Any], bool]
 
 
 class KernelFault(Exception):
-    """An access that a GPU would not have refused: `fault` says which, of what, by which program."""
+    """A wrong access that a GPU would not refuse. `fault` has its kind, tensor, index and programs."""
 
     def __init__(self, kind: str, name: str, index: int, count: int, programs: Sequence[int]) -> None:
         super().__init__(f"{kind} {name}[{index}] by program {list(programs)}")
         self.fault = {"kind": kind, "tensor": name, "index": index, "count": count, "programs": list(programs)}
 
 
-@dataclass(slots=True)
-class Region:
-    """One storage in the arena; `tensors` are the arguments that lie in it, by name."""
+def prepare(interpreted: bool = True) -> None:
+    """Make Triton importable, in its interpreter, and check its accesses. Raises ImportError if it is not installed.
 
-    storage: torch.UntypedStorage
-    base: int
-    size: int
-    bytes: Tensor
-    tensors: dict[str, Tensor] = field(default_factory=dict)
-    elements: Tensor = NOTHING
-    writer: Tensor = NOTHING
-    reader: Tensor = NOTHING
-    written: bool = False
-
-    def note_elements(self) -> None:
-        """Where elements of the arguments begin: a view leaves gaps that are nobody's."""
-        begins = torch.zeros(self.size, dtype=torch.bool)
-        for tensor in self.tensors.values():
-            step, start = tensor.element_size(), tensor.storage_offset() * tensor.element_size()
-            begins.as_strided(tensor.shape, [step * stride for stride in tensor.stride()], start).fill_(True)
-        self.elements = begins
-        self.writer = torch.full((self.size,), NOBODY)
-        self.reader = torch.full((self.size,), NOBODY)
-
-    def place_of(self, offset: int) -> tuple[str, int, int]:
-        """The argument that an offset in bytes is nearest to, the element in its memory, and how many it has."""
-
-        def distance(tensor: Tensor) -> int:
-            first = tensor.storage_offset() * tensor.element_size()
-            last = first + _span(tensor) * tensor.element_size()
-            return int(max(first - offset, offset - last, 0))
-
-        name, tensor = min(self.tensors.items(), key=lambda item: distance(item[1]))
-        first = tensor.storage_offset() * tensor.element_size()
-        return name, (offset - first) // tensor.element_size(), _span(tensor)
+    If not `interpreted`, it compiles for a GPU: launches are counted, and accesses are not checked.
+    """
+    if _State.prepared:
+        return
+    os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
+    for finder in sys.meta_path:
+        if hasattr(finder, "without"):
+            finder.without = finder.without - landlock.FOR_KERNELS
+    if interpreted:
+        _prepare_interpreter()
+    else:
+        _count_launches(importlib.import_module("triton.runtime.jit"))
+    _State.prepared = True
 
 
-def _span(tensor: Tensor) -> int:
-    """Elements from a tensor's first to its last, those of gaps included."""
-    if not tensor.numel():
-        return 0
-    return 1 + sum((int(size) - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+class _State:
+    """The state of this process: kernels run one after the other."""
+
+    memory: LaunchMemory | None = None
+    prepared = False
+
+
+def _prepare_interpreter() -> None:
+    interpreter = importlib.import_module("triton.runtime.interpreter")
+    importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
+    with contextlib.suppress(AttributeError):
+        importlib.import_module("triton.knobs").compilation.front_end_debugging = True
+    quicken(interpreter)
+    _watch_launches(interpreter)
+    _watch_accesses(interpreter)
+    for owner, name in _ALLOCATORS:
+        setattr(owner, name, _poisoning(getattr(owner, name)))
+
+
+def _count_launches(jit: Any) -> None:
+    """Count the launches of compiled kernels."""
+    function = getattr(jit, "JITFunction", None)
+    if function is None:
+        return
+    run = function.run
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tracing.Traffic.launches += 1
+        with _untraced():
+            return run(self, *args, **kwargs)
+
+    function.run = counted
+
+
+def _watch_launches(interpreter: Any) -> None:
+    executor = getattr(interpreter, "GridExecutor", None)
+    if executor is None:
+        return
+    launch = executor.__call__
+
+    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_outsiders(self.fn, [*args, *kwargs.values()])
+        if callable(self.grid):
+            self.grid = grid_of(self, args, kwargs)
+        with _untraced():
+            memory = LaunchMemory(_tensors_of(getattr(self, "arg_names", ()), args, kwargs))
+            _State.memory = memory
+            try:
+                placed = {name: _in_arena(value, memory) for name, value in kwargs.items()}
+                return launch(self, *[_in_arena(value, memory) for value in args], **placed)
+            finally:
+                _State.memory = None
+                memory.write_back()
+                tracing.Traffic.launches += 1
+                tracing.Traffic.moved += memory.moved
+
+    executor.__call__ = watched
+
+
+def _tensors_of(names: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Tensor]:
+    """Return the tensors that a kernel is launched with, by the names of its parameters."""
+    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+    return {str(name): tensor for name, value in arguments.items() for tensor in _tensors_of_argument(value)}
+
+
+def _tensors_of_argument(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor) and value.device.type == "cpu":
+        yield value.detach()
+    elif _is_descriptor(value):
+        yield value.base.detach()
+
+
+def _in_arena(value: Any, memory: LaunchMemory) -> Any:
+    if _is_descriptor(value):
+        described = copy.copy(value)
+        described.base = memory.placed(value.base.detach())
+        return described
+    return memory.placed(value.detach()) if isinstance(value, Tensor) and value.device.type == "cpu" else value
+
+
+def _is_descriptor(value: Any) -> bool:
+    """Return True for one of Triton's descriptors of a tensor that is loaded in blocks."""
+    return hasattr(value, "block_shape") and isinstance(getattr(value, "base", None), Tensor)
+
+
+@contextlib.contextmanager
+def _untraced() -> Iterator[None]:
+    """Hide torch's calls for the interpreter from the traces of the learner's calls."""
+    with ExitStack() as stack:
+        for owner, name in ((torch._C, "DisableTorchFunction"), (_python_dispatch, "_disable_current_modes")):
+            if hasattr(owner, name):
+                stack.enter_context(getattr(owner, name)())
+        stack.enter_context(torch.no_grad())
+        yield
+
+
+def _watch_accesses(interpreter: Any) -> None:
+    builder = getattr(interpreter, "InterpreterBuilder", None)
+    places: dict[str, tuple[int, int | None]] = {
+        "create_masked_load": (0, 1),
+        "create_masked_store": (0, 2),
+        "create_atomic_rmw": (1, 3),
+        "create_atomic_cas": (0, None),
+    }
+    for name, (pointers, mask) in places.items():
+        if (method := getattr(builder, name, None)) is not None:
+            setattr(builder, name, _watched_access(method, name, pointers, mask))
+
+
+def _watched_access(method: Callable[..., Any], name: str, pointers: int, mask: int | None) -> Callable[..., Any]:
+    def access(self: Any, *args: Any, **kwargs: Any) -> Any:
+        memory = _State.memory
+        if memory is not None:
+            addresses = args[pointers].data
+            addresses = addresses[_active_lanes(args[mask])] if mask is not None else addresses.reshape(-1)
+            size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
+            look = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
+            if addresses.size:
+                look(torch.frombuffer(addresses.astype("int64"), dtype=torch.int64), size, _program_index(self))
+        return method(self, *args, **kwargs)
+
+    return access
+
+
+def _active_lanes(mask: Any) -> Any:
+    """Return the unmasked lanes of an access; block pointers and descriptors pass a bare array."""
+    return (mask if hasattr(mask, "astype") else mask.data).astype(bool)
+
+
+def _program_index(builder: Any) -> int:
+    """Return the number of the running program in the grid."""
+    x, y, z = builder.grid_idx
+    _, height, depth = builder.grid_dim
+    return int((x * height + y) * depth + z)
+
+
+def _poisoning(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Wrap an allocator so that its memory holds values that no right result has."""
+
+    def made(*args: Any, **kwargs: Any) -> Tensor:
+        tensor = make(*args, **kwargs)
+        if _State.memory is None:
+            with _untraced():
+                _poison(tensor)
+        return tensor
+
+    made.__name__ = getattr(make, "__name__", "empty")
+    return made
+
+
+def _poison(tensor: Tensor) -> None:
+    if tensor.device.type != "cpu":
+        return
+    if tensor.is_floating_point():
+        tensor.detach().fill_(float("nan"))
+    elif tensor.dtype != torch.bool and not tensor.is_complex():
+        tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
+
+
+# The memory of one launch
 
 
 class LaunchMemory:
-    """The arguments of one launch in their arena."""
+    """The tensor arguments of one launch in one arena, with the programs that have read and written each byte.
+
+    Tensors are far from each other, so that an address belongs to one of them or to none. Programs run in no order on
+    a GPU: no other program may read or write what one has written, nor write what it has read.
+    """
 
     def __init__(self, arguments: dict[str, Tensor]) -> None:
         storages = {t.untyped_storage().data_ptr(): t.untyped_storage() for t in arguments.values() if t.numel()}
@@ -115,7 +261,7 @@ class LaunchMemory:
         self.moved = 0
 
     def placed(self, tensor: Tensor) -> Tensor:
-        """The same tensor in the arena."""
+        """Return the same tensor in the arena."""
         region = self.regions.get(tensor.untyped_storage().data_ptr()) if tensor.numel() else None
         if region is None:
             return tensor
@@ -124,36 +270,42 @@ class LaunchMemory:
         typed = typed[: typed.numel() // tensor.element_size() * tensor.element_size()].view(tensor.dtype)
         return typed.as_strided(tensor.shape, tensor.stride(), start // tensor.element_size())
 
-    def take_back(self) -> None:
-        """What was stored goes where the arguments are."""
+    def write_back(self) -> None:
+        """Copy what was stored back to the arguments."""
         for region in self.regions.values():
             if region.written:
                 _bytes(region.storage).copy_(region.bytes)
 
     def load(self, addresses: Tensor, size: int, program: int) -> None:
-        for region, offsets in self._found("load", addresses, size, program):
+        for region, offsets in self._regions_accessed("load", addresses, size, program):
             if region.written:
-                _refuse("load-after-store", region, offsets, _others(region.writer[offsets], program), program)
+                _check_programs(
+                    "load-after-store", region, offsets, _other_programs(region.writer[offsets], program), program
+                )
             before = region.reader[offsets]
             region.reader[offsets] = torch.where((before == NOBODY) | (before == program), program, SEVERAL)
 
     def store(self, addresses: Tensor, size: int, program: int) -> None:
-        for region, offsets in self._found("store", addresses, size, program):
-            _refuse("store-twice", region, offsets, _others(region.writer[offsets], program), program)
-            _refuse("store-after-load", region, offsets, _others(region.reader[offsets], program), program)
+        for region, offsets in self._regions_accessed("store", addresses, size, program):
+            _check_programs("store-twice", region, offsets, _other_programs(region.writer[offsets], program), program)
+            _check_programs(
+                "store-after-load", region, offsets, _other_programs(region.reader[offsets], program), program
+            )
             region.writer[offsets] = program
             region.written = True
 
     def add(self, addresses: Tensor, size: int, program: int) -> None:
-        """An atomic operation: others may write there too, atomically."""
-        for region, offsets in self._found("store", addresses, size, program):
-            plain = _others(region.writer[offsets], program)
-            _refuse("store-twice", region, offsets, torch.where(plain == ATOMIC, NOBODY, plain), program)
+        """Record an atomic operation: others may write there too, atomically."""
+        for region, offsets in self._regions_accessed("store", addresses, size, program):
+            plain = _other_programs(region.writer[offsets], program)
+            _check_programs("store-twice", region, offsets, torch.where(plain == ATOMIC, NOBODY, plain), program)
             region.writer[offsets] = ATOMIC
             region.written = True
 
-    def _found(self, doing: str, addresses: Tensor, size: int, program: int) -> Iterator[tuple[Region, Tensor]]:
-        """The regions with the offsets accessed in each. KernelFault for what lies in none."""
+    def _regions_accessed(
+        self, access: str, addresses: Tensor, size: int, program: int
+    ) -> Iterator[tuple[Region, Tensor]]:
+        """Yield the regions with the offsets accessed in each. Raises KernelFault for addresses in none."""
         self.moved += size * addresses.numel()
         rest, first, last = addresses, int(addresses.min()), int(addresses.max())
         for region in self.regions.values():
@@ -169,32 +321,76 @@ class LaunchMemory:
                     continue
             elements = region.elements[offsets]
             if not elements.all():
-                raise self._outside(doing, region, offsets[~elements], program)
+                raise self._fault_outside(access, region, offsets[~elements], program)
             yield region, offsets
             if not rest.numel():
                 return
-        raise self._nowhere(doing, rest, program)
+        raise self._fault_nowhere(access, rest, program)
 
-    def _nowhere(self, doing: str, addresses: Tensor, program: int) -> KernelFault:
+    def _fault_nowhere(self, access: str, addresses: Tensor, program: int) -> KernelFault:
         first = int(addresses.min())
         nearest = min(self.regions.values(), key=lambda r: max(r.base - first, first - r.base - r.size), default=None)
         if nearest is None:
-            return KernelFault(f"{doing}-outside", "", 0, 0, [program])
-        return self._outside(doing, nearest, addresses - nearest.base, program)
+            return KernelFault(f"{access}-outside", "", 0, 0, [program])
+        return self._fault_outside(access, nearest, addresses - nearest.base, program)
 
-    def _outside(self, doing: str, region: Region, offsets: Tensor, program: int) -> KernelFault:
+    def _fault_outside(self, access: str, region: Region, offsets: Tensor, program: int) -> KernelFault:
         beyond = offsets[offsets >= 0]
         name, index, count = region.place_of(int(beyond.min() if beyond.numel() else offsets.max()))
         place = "between" if 0 <= index < count else "outside"
-        return KernelFault(f"{doing}-{place}", name, index, count, [program])
+        return KernelFault(f"{access}-{place}", name, index, count, [program])
 
 
-def _others(programs: Tensor, program: int) -> Tensor:
-    """The programs, with nobody in place of this one."""
+@dataclass(slots=True)
+class Region:
+    """One storage in the arena; `tensors` are the arguments in it, by name."""
+
+    storage: torch.UntypedStorage
+    base: int
+    size: int
+    bytes: Tensor
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    elements: Tensor = NOTHING
+    writer: Tensor = NOTHING
+    reader: Tensor = NOTHING
+    written: bool = False
+
+    def note_elements(self) -> None:
+        """Mark where elements of the arguments start: a view leaves gaps that belong to none."""
+        begins = torch.zeros(self.size, dtype=torch.bool)
+        for tensor in self.tensors.values():
+            step, start = tensor.element_size(), tensor.storage_offset() * tensor.element_size()
+            begins.as_strided(tensor.shape, [step * stride for stride in tensor.stride()], start).fill_(True)
+        self.elements = begins
+        self.writer = torch.full((self.size,), NOBODY)
+        self.reader = torch.full((self.size,), NOBODY)
+
+    def place_of(self, offset: int) -> tuple[str, int, int]:
+        """Return the argument nearest to an offset in bytes, the index of the element, and the number of elements."""
+
+        def distance(tensor: Tensor) -> int:
+            first = tensor.storage_offset() * tensor.element_size()
+            last = first + _span(tensor) * tensor.element_size()
+            return int(max(first - offset, offset - last, 0))
+
+        name, tensor = min(self.tensors.items(), key=lambda item: distance(item[1]))
+        first = tensor.storage_offset() * tensor.element_size()
+        return name, (offset - first) // tensor.element_size(), _span(tensor)
+
+
+def _span(tensor: Tensor) -> int:
+    """Return the number of elements from a tensor's first to its last, gaps included."""
+    if not tensor.numel():
+        return 0
+    return 1 + sum((int(size) - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+def _other_programs(programs: Tensor, program: int) -> Tensor:
+    """Return the programs, with NOBODY in place of this one."""
     return torch.where(programs == program, NOBODY, programs)
 
 
-def _refuse(kind: str, region: Region, offsets: Tensor, others: Tensor, program: int) -> None:
+def _check_programs(kind: str, region: Region, offsets: Tensor, others: Tensor, program: int) -> None:
     met = others != NOBODY
     if kind == "load-after-store":
         met &= others != ATOMIC
@@ -209,337 +405,55 @@ def _bytes(storage: torch.UntypedStorage) -> Tensor:
     return torch.empty(0, dtype=torch.uint8).set_(storage)
 
 
-_MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
+# The names and arguments that a kernel may use
 
 
-class _Present:
-    """The launch that is going on in this process: kernels run one after the other."""
+def refuse_outsiders(body: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    """Raise NameError or TypeError for what Triton would not compile: names of the module, objects as arguments.
 
-    memory: LaunchMemory | None = None
-    prepared = False
-
-
-def prepare(interpreted: bool = True) -> None:
-    """Make Triton importable, in its interpreter, and watch it. Raises ImportError where it is not installed.
-
-    Not `interpreted` it compiles for a GPU: then launches are counted, and what a kernel loads and stores is not seen.
+    In the interpreter a kernel's body is Python and could reach every object of its module. Triton's compiler admits
+    kernels, Triton's own names, `tl.constexpr` and a few functions of Python (`CodeGenerator._define_name_lookup`).
     """
-    if _Present.prepared:
-        return
-    os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
-    for finder in sys.meta_path:
-        if hasattr(finder, "without"):
-            finder.without = finder.without - landlock.FOR_KERNELS
-    if interpreted:
-        _interpret()
-    else:
-        _count_launches(importlib.import_module("triton.runtime.jit"))
-    _Present.prepared = True
-
-
-def _interpret() -> None:
-    interpreter = importlib.import_module("triton.runtime.interpreter")
-    importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
-    with contextlib.suppress(AttributeError):
-        importlib.import_module("triton.knobs").compilation.front_end_debugging = True
-    quicken(interpreter)
-    _watch_launches(interpreter)
-    _watch_accesses(interpreter)
-    for owner, name in _MAKERS:
-        setattr(owner, name, _poisoned(getattr(owner, name)))
-
-
-def _count_launches(jit: Any) -> None:
-    """That a kernel was launched at all is asked of a compiled one, too."""
-    function = getattr(jit, "JITFunction", None)
-    if function is None:
-        return
-    run = function.run
-
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tracing.Traffic.launches += 1
-        with _unseen():
-            return run(self, *args, **kwargs)
-
-    function.run = counted
-
-
-def _watch_launches(interpreter: Any) -> None:
-    executor = getattr(interpreter, "GridExecutor", None)
-    if executor is None:
-        return
-    launch = executor.__call__
-
-    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
-        refuse_outsiders(self.fn, [*args, *kwargs.values()])
-        if callable(self.grid):
-            self.grid = grid_of(self, args, kwargs)
-        with _unseen():
-            memory = LaunchMemory(_tensors_of(getattr(self, "arg_names", ()), args, kwargs))
-            _Present.memory = memory
-            try:
-                placed = {name: _placed(value, memory) for name, value in kwargs.items()}
-                return launch(self, *[_placed(value, memory) for value in args], **placed)
-            finally:
-                _Present.memory = None
-                memory.take_back()
-                tracing.Traffic.launches += 1
-                tracing.Traffic.moved += memory.moved
-
-    executor.__call__ = watched
-
-
-def _tensors_of(names: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Tensor]:
-    """The tensors that a kernel is launched with, by the names of its parameters."""
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    return {str(name): tensor for name, value in given.items() for tensor in _tensors_in(value)}
-
-
-def _tensors_in(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor) and value.device.type == "cpu":
-        yield value.detach()
-    elif _describes(value):
-        yield value.base.detach()
-
-
-def _placed(value: Any, memory: LaunchMemory) -> Any:
-    if _describes(value):
-        described = copy.copy(value)
-        described.base = memory.placed(value.base.detach())
-        return described
-    return memory.placed(value.detach()) if isinstance(value, Tensor) and value.device.type == "cpu" else value
-
-
-def _describes(value: Any) -> bool:
-    """Whether this is one of Triton's descriptors, of a tensor that is loaded in blocks."""
-    return hasattr(value, "block_shape") and isinstance(getattr(value, "base", None), Tensor)
-
-
-@contextlib.contextmanager
-def _unseen() -> Iterator[None]:
-    """What torch does for the interpreter is none of the learner's calls."""
-    with ExitStack() as stack:
-        for owner, name in ((torch._C, "DisableTorchFunction"), (_python_dispatch, "_disable_current_modes")):
-            if hasattr(owner, name):
-                stack.enter_context(getattr(owner, name)())
-        stack.enter_context(torch.no_grad())
-        yield
-
-
-def _watch_accesses(interpreter: Any) -> None:
-    builder = getattr(interpreter, "InterpreterBuilder", None)
-    places: dict[str, tuple[int, int | None]] = {
-        "create_masked_load": (0, 1),
-        "create_masked_store": (0, 2),
-        "create_atomic_rmw": (1, 3),
-        "create_atomic_cas": (0, None),
-    }
-    for name, (pointers, mask) in places.items():
-        if (method := getattr(builder, name, None)) is not None:
-            setattr(builder, name, _looked_at(method, name, pointers, mask))
-
-
-def _looked_at(method: Callable[..., Any], name: str, pointers: int, mask: int | None) -> Callable[..., Any]:
-    def access(self: Any, *args: Any, **kwargs: Any) -> Any:
-        memory = _Present.memory
-        if memory is not None:
-            shown = args[pointers].data
-            shown = shown[_lanes(args[mask])] if mask is not None else shown.reshape(-1)
-            size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
-            look = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
-            if shown.size:
-                look(torch.frombuffer(shown.astype("int64"), dtype=torch.int64), size, _program(self))
-        return method(self, *args, **kwargs)
-
-    return access
-
-
-def _lanes(mask: Any) -> Any:
-    """The lanes of an access that count; block pointers and descriptors hand over a bare array."""
-    return (mask if hasattr(mask, "astype") else mask.data).astype(bool)
-
-
-def _program(builder: Any) -> int:
-    """The number of the running program, as the grid is walked."""
-    x, y, z = builder.grid_idx
-    _, height, depth = builder.grid_dim
-    return int((x * height + y) * depth + z)
-
-
-def _poisoned(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Memory that nobody has written to holds what no right result does."""
-
-    def made(*args: Any, **kwargs: Any) -> Tensor:
-        tensor = make(*args, **kwargs)
-        if _Present.memory is None:
-            with _unseen():
-                _poison(tensor)
-        return tensor
-
-    made.__name__ = getattr(make, "__name__", "empty")
-    return made
-
-
-def _poison(tensor: Tensor) -> None:
-    if tensor.device.type != "cpu":
-        return
-    if tensor.is_floating_point():
-        tensor.detach().fill_(float("nan"))
-    elif tensor.dtype != torch.bool and not tensor.is_complex():
-        tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
-
-
-# What Triton's interpreter does anew at each operation or launch, done once: learners wait for nothing else as long.
-#
-# Each operation makes the same few types and shapes again, each launch looks for the same functions, and sums of 32
-# bits are checked for overflow with nine operations, of which nothing comes unless `debug` is on. Each name below is
-# Triton's own; where it is gone the interpreter is as slow as it was, and as right.
-
-
-def quicken(interpreter: Any) -> None:
-    """For the module `triton.runtime.interpreter`; does nothing the second time."""
-    if getattr(interpreter, "quickened", False):
-        return
-    interpreter.quickened = True
-    _leave_overflow_unchecked(interpreter)
-    _look_for_builtins_once(interpreter)
-    _look_up_types_once(interpreter)
-    core = getattr(getattr(interpreter, "tl", None), "core", None)
-    if hasattr(core, "block_type") and hasattr(core, "_unwrap_if_constexpr"):
-        _make_blocks_once(core)
-    if hasattr(core, "tensor"):
-        _describe_tensors_once(core)
-
-
-def _leave_overflow_unchecked(interpreter: Any) -> None:
-    builder = getattr(interpreter, "interpreter_builder", None)
-    options = getattr(builder, "options", None)
-    if hasattr(options, "sanitize_overflow") and dataclasses.is_dataclass(options):
-        builder.options = dataclasses.replace(options, sanitize_overflow=False)  # type: ignore[union-attr, type-var]
-
-
-def _look_up_types_once(interpreter: Any) -> None:
-    """NumPy's type for one of Triton's, by its name: blocks and pointers have no hash."""
-    look_up = getattr(interpreter, "_get_np_dtype", None)
-    if look_up is None:
-        return
-    known: dict[str, Any] = {}
-
-    def numpy_type(of: Any) -> Any:
-        name = of.name
-        if name not in known:
-            known[name] = look_up(of)
-        return known[name]
-
-    interpreter._get_np_dtype = numpy_type
-
-
-def _look_for_builtins_once(interpreter: Any) -> None:
-    """At each launch, and each call of one kernel by another, all members of four modules and classes are sorted to
-    find the functions that the interpreter stands in for."""
-    language, patch = getattr(interpreter, "tl", None), getattr(interpreter, "_patch_attr", None)
-    is_builtin = getattr(getattr(language, "core", None), "is_builtin", None)
-    if patch is None or is_builtin is None or not hasattr(interpreter, "_patch_builtin"):
-        return
-    known: dict[Any, tuple[str, ...]] = {}
-
-    def patch_builtin(owner: Any, builder: Any, scope: Any) -> None:
-        names = known.get(owner) or tuple(name for name, member in inspect.getmembers(owner) if is_builtin(member))
-        if not names:
-            return
-        known[owner] = names
-        if is_builtin(getattr(owner, names[0], None)):  # they are replaced together, and put back together
-            for name in names:
-                patch(owner, name, getattr(owner, name), builder, scope)
-
-    interpreter._patch_builtin = patch_builtin
-
-
-def _make_blocks_once(core: Any) -> None:
-    """The type of a block, by those of its elements and its sizes."""
-    make, plain = core.block_type.__init__, core._unwrap_if_constexpr
-    known: dict[Any, dict[str, Any]] = {}
-
-    def make_block(self: Any, element_ty: Any, shape: Any) -> None:
-        key = element_ty.name, tuple(plain(size) for size in shape)
-        if key not in known:
-            make(self, element_ty, shape)
-            known[key] = dict(vars(self))
-        vars(self).update(known[key])
-
-    core.block_type.__init__ = make_block
-
-
-def _describe_tensors_once(core: Any) -> None:
-    """What a value of a kernel says of itself besides what it holds, by the name of its type."""
-    make = core.tensor.__init__
-    known: dict[str, dict[str, Any]] = {}
-
-    def make_tensor(self: Any, handle: Any, type: Any) -> None:
-        if type.name not in known:
-            make(self, handle, type)
-            known[type.name] = dict(vars(self))
-        vars(self).update(known[type.name], handle=handle, type=type)
-
-    core.tensor.__init__ = make_tensor
-
-
-# What a kernel can reach besides its arguments: in the interpreter everything, compiled next to nothing.
-#
-# A kernel's body is Python there, and torch's calls are not looked at while it runs. So a tensor in a list of the
-# module could be added by torch within it, where Triton's compiler would not let the list in. What it lets in is its
-# own rule for names (`CodeGenerator._define_name_lookup`): kernels, what Triton defines, `tl.constexpr` and a few
-# functions of Python. A plain number of the module is none of these, and is refused here as it is there.
-
-Rule = Callable[[Any], bool]
-
-_SCALARS = (int, float, bool, str, type(None), torch.dtype)
-# What a compiled kernel may call of Python's own.
-_FUNCTIONS = (len, list, range, float, int, isinstance, getattr, hasattr, print, min, max)
-# What the compiler calls itself, on constants: its body is Python's.
-_EARLY = "ConstexprFunction"
-_KERNEL_TYPES = ("triton.runtime.jit", "triton.runtime.interpreter")
-
-
-def refuse_outsiders(body: Callable[..., Any], given: Sequence[Any]) -> None:
-    """Raises NameError or TypeError for what Triton would not compile: names of the module, objects as arguments."""
-    for value in given:
+    for value in arguments:
         if not _is_argument(value):
             raise TypeError(f"a kernel is launched with tensors and numbers, not with a {type(value).__name__}")
     seen: set[Any] = set()
-    waiting = [(body, _is_let_in), *_inner(given)]
+    waiting = [(body, _is_allowed), *_kernels_among(arguments)]
     while waiting:
-        function, lets_in = waiting.pop()
+        function, is_allowed = waiting.pop()
         if function in seen:
             continue
         seen.add(function)
-        reached = dict(_reached(function))
-        for name, value in reached.items():
-            if not lets_in(value):
-                raise NameError(_refusal(name, value), name=name)
-        waiting += _inner(reached.values())
+        names = dict(_names_read(function))
+        for name, value in names.items():
+            if not is_allowed(value):
+                raise NameError(_refusal_text(name, value), name=name)
+        waiting += _kernels_among(names.values())
 
 
-def _inner(values: Iterable[Any]) -> list[tuple[Callable[..., Any], Rule]]:
-    """The functions of the kernels among these, each with the rule for what it may reach."""
+def _kernels_among(values: Iterable[Any]) -> list[tuple[Callable[..., Any], Rule]]:
+    """Return the functions of the kernels among the values, each with the rule for the names it may read."""
     kernels = [value for value in values if inspect.isfunction(getattr(value, "fn", None))]
-    return [(value.fn, _is_let_in_early if type(value).__name__ == _EARLY else _is_let_in) for value in kernels]
+    return [
+        (value.fn, _is_allowed_in_constexpr if type(value).__name__ == _CONSTEXPR_FUNCTION else _is_allowed)
+        for value in kernels
+    ]
 
 
 def grid_of(executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...]:
-    """What a function that was given as the grid says, called where torch is looked at."""
+    """Call the function that was passed as the grid, while torch is still traced."""
     known = {name: value for name, value in kwargs.items() if name in executor.arg_names}
     grid: tuple[int, ...] = executor.grid(inspect.getcallargs(executor.fn, *args, **known))
     return grid
 
 
-def _refusal(name: str, value: Any) -> str:
+def _refusal_text(name: str, value: Any) -> str:
     hint = f"; write {name} = tl.constexpr({value!r})" if type(value) in (int, float, bool) else ""
     return f"a kernel cannot reach {name}: on a GPU it has its arguments, constants and other kernels alone{hint}"
 
 
-def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """The names that a function reads besides its own. A cell without a value is left to it: it raises NameError."""
+def _names_read(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the outer names that a function reads. A cell without a value is skipped: reading it raises NameError."""
     code, module = function.__code__, getattr(function, "__globals__", {})
     for name in _globals_in(code):
         if name in module or hasattr(builtins, name):
@@ -563,7 +477,7 @@ def _is_argument(value: Any) -> bool:
 
 
 def _is_known(value: Any) -> bool:
-    """A number, or something of Triton's own: its types, constants, functions and kernels."""
+    """Return True for a number, and for Triton's own types, constants, functions and kernels."""
     if isinstance(value, tuple):
         return all(_is_known(part) for part in value)
     if inspect.isroutine(value) or inspect.isclass(value):
@@ -571,11 +485,12 @@ def _is_known(value: Any) -> bool:
     return isinstance(value, _SCALARS) or type(value).__module__.partition(".")[0] == "triton"
 
 
-def _is_let_in(value: Any) -> bool:
-    """Whether the compiler lets a name of this value in: None is one of its constants."""
+def _is_allowed(value: Any) -> bool:
+    """Return True if the compiler admits a name with this value: None is one of its constants."""
     if isinstance(value, ModuleType):
         return value.__name__.partition(".")[0] in ("triton", "math")
-    if value is None or _of_python(value) or type(value).__module__ in _KERNEL_TYPES:
+    of_python = any(value is function for function in _PYTHON_FUNCTIONS)
+    if value is None or of_python or type(value).__module__ in _KERNEL_TYPES:
         return True
     if isinstance(value, type) and value.__base__ is tuple and hasattr(value, "_fields"):
         return True
@@ -583,10 +498,101 @@ def _is_let_in(value: Any) -> bool:
     return own or str(getattr(value, "__module__", "")).startswith("triton.language")
 
 
-def _of_python(value: Any) -> bool:
-    return any(value is function for function in _FUNCTIONS)
+def _is_allowed_in_constexpr(value: Any) -> bool:
+    """Return True if a function that the compiler calls itself may read a name with this value."""
+    return _is_allowed(value) or _is_known(value)
 
 
-def _is_let_in_early(value: Any) -> bool:
-    """The same of a function that the compiler calls itself."""
-    return _is_let_in(value) or _is_known(value)
+# A faster interpreter
+
+
+def quicken(interpreter: Any) -> None:
+    """Cache what `triton.runtime.interpreter` makes anew at each operation or launch: learners wait longest for it.
+
+    Does nothing the second time.
+    """
+    if getattr(interpreter, "quickened", False):
+        return
+    interpreter.quickened = True
+    _leave_overflow_unchecked(interpreter)
+    _look_for_builtins_once(interpreter)
+    _look_up_types_once(interpreter)
+    core = getattr(getattr(interpreter, "tl", None), "core", None)
+    if hasattr(core, "block_type") and hasattr(core, "_unwrap_if_constexpr"):
+        _make_blocks_once(core)
+    if hasattr(core, "tensor"):
+        _describe_tensors_once(core)
+
+
+def _leave_overflow_unchecked(interpreter: Any) -> None:
+    """Skip the overflow check of 32-bit sums: nine operations without effect unless `debug` is on."""
+    builder = getattr(interpreter, "interpreter_builder", None)
+    options = getattr(builder, "options", None)
+    if hasattr(options, "sanitize_overflow") and dataclasses.is_dataclass(options):
+        builder.options = dataclasses.replace(options, sanitize_overflow=False)  # type: ignore[union-attr, type-var]
+
+
+def _look_for_builtins_once(interpreter: Any) -> None:
+    """Cache the functions that the interpreter replaces: each launch and each call of one kernel by another sorts all
+    members of four modules and classes to find them."""
+    language, patch = getattr(interpreter, "tl", None), getattr(interpreter, "_patch_attr", None)
+    is_builtin = getattr(getattr(language, "core", None), "is_builtin", None)
+    if patch is None or is_builtin is None or not hasattr(interpreter, "_patch_builtin"):
+        return
+    known: dict[Any, tuple[str, ...]] = {}
+
+    def patch_builtin(owner: Any, builder: Any, scope: Any) -> None:
+        names = known.get(owner) or tuple(name for name, member in inspect.getmembers(owner) if is_builtin(member))
+        if not names:
+            return
+        known[owner] = names
+        if is_builtin(getattr(owner, names[0], None)):  # they are replaced together, and put back together
+            for name in names:
+                patch(owner, name, getattr(owner, name), builder, scope)
+
+    interpreter._patch_builtin = patch_builtin
+
+
+def _look_up_types_once(interpreter: Any) -> None:
+    """Cache NumPy's type for one of Triton's by its name: blocks and pointers have no hash."""
+    look_up = getattr(interpreter, "_get_np_dtype", None)
+    if look_up is None:
+        return
+    known: dict[str, Any] = {}
+
+    def numpy_type(of: Any) -> Any:
+        name = of.name
+        if name not in known:
+            known[name] = look_up(of)
+        return known[name]
+
+    interpreter._get_np_dtype = numpy_type
+
+
+def _make_blocks_once(core: Any) -> None:
+    """Cache the type of a block by its element type and sizes."""
+    make, plain = core.block_type.__init__, core._unwrap_if_constexpr
+    known: dict[Any, dict[str, Any]] = {}
+
+    def make_block(self: Any, element_ty: Any, shape: Any) -> None:
+        key = element_ty.name, tuple(plain(size) for size in shape)
+        if key not in known:
+            make(self, element_ty, shape)
+            known[key] = dict(vars(self))
+        vars(self).update(known[key])
+
+    core.block_type.__init__ = make_block
+
+
+def _describe_tensors_once(core: Any) -> None:
+    """Cache the attributes of a kernel's values, except their handle, by the name of their type."""
+    make = core.tensor.__init__
+    known: dict[str, dict[str, Any]] = {}
+
+    def make_tensor(self: Any, handle: Any, type: Any) -> None:
+        if type.name not in known:
+            make(self, handle, type)
+            known[type.name] = dict(vars(self))
+        vars(self).update(known[type.name], handle=handle, type=type)
+
+    core.tensor.__init__ = make_tensor

@@ -1,9 +1,10 @@
-"""Landlock: which files a worker may open. Read-only Python and torch, `/dev/null`, and nothing else.
+"""Landlock: the files that a worker may open. Python and torch to read, `/dev/null`, and nothing else on the CPU.
 
 A ruleset is built once in the zygote; a worker puts it on itself. All file rights that the kernel's version knows are
-handled, so what is not granted is refused; TCP is refused where the version has network rules, and signals and abstract
+handled, so whatever is not granted is refused. TCP is refused where the version has network rules; signals and abstract
 Unix sockets stay inside the worker where it has scopes. Landlock does not govern chmod, chown, utime or metadata: the
 system-call filter refuses the first three; `stat` on a known path still tells its size.
+Package folders are never granted whole, nor is the checkout: a reference that lies in there would be readable.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ from pathlib import Path
 
 from .policy import WorkerPolicy
 
+LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
+WRITE_DEVICES = ("/dev/null",)
+OWN_FOLDER = Path("/dev/shm")
+BLOCKED_PACKAGES = frozenset(
+    ["attncli", "hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin"]
+)
+# Importable only where a kernel is graded. Torch looks for NumPy whenever it meets a plain number, and imports Triton
+# to count operations, which makes Triton compile instead of interpret.
+FOR_KERNELS = frozenset({"numpy", "triton"})
+
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers on every architecture
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
@@ -32,48 +44,21 @@ _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL = 0b11
 _READ = READ_FILE | READ_DIR
 
 
-def _call(number: int, *arguments: object) -> int:
-    result = int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result
-
-
-def version() -> int:
-    """The Landlock version of this kernel. Raises OSError where there is none."""
-    return _call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
-
-
 def why_unavailable() -> str | None:
-    """None where Landlock can be used, else the reason in words."""
+    """Return None if Landlock can be used, else the reason."""
     try:
-        version()
+        _version()
     except OSError as error:
         return f"the kernel answers landlock with {errno.errorcode.get(error.errno or 0, str(error))}"
     return None
-
-
-def _handled_file_rights(abi: int) -> int:
-    bits = max(count for known, count in _FILE_RIGHTS_BY_VERSION.items() if known <= abi)
-    return (1 << bits) - 1
-
-
-def _attributes(abi: int) -> bytes:
-    files = _handled_file_rights(abi)
-    if abi >= 6:
-        return struct.pack("=QQQ", files, _TCP_BIND_AND_CONNECT, _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL)
-    if abi >= 4:
-        return struct.pack("=QQ", files, _TCP_BIND_AND_CONNECT)
-    return struct.pack("=Q", files)
 
 
 class Ruleset:
     """A ruleset under construction, as a file descriptor."""
 
     def __init__(self) -> None:
-        self._rights = _handled_file_rights(version())
-        attributes = _attributes(version())
+        self._rights = _handled_file_rights(_version())
+        attributes = _attributes(_version())
         self.descriptor = _call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
 
     def allow_reading(self, path: Path) -> None:
@@ -85,7 +70,7 @@ class Ruleset:
         self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE)
 
     def allow_driver(self, path: Path) -> None:
-        """Grant all that one device file can do, `ioctl` too."""
+        """Grant all uses of one device file, `ioctl` too."""
         self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL)
 
     def allow_executing(self, path: Path) -> None:
@@ -93,11 +78,11 @@ class Ruleset:
         self._allow(path, EXECUTE | (_READ if path.is_dir() else READ_FILE))
 
     def allow_naming(self, path: Path) -> None:
-        """Grant reading and writing of what is beneath a folder, and making nothing."""
+        """Grant reading and writing of the files beneath a folder, and creating none."""
         self._allow(path, _READ | WRITE_FILE | TRUNCATE)
 
     def allow_everything(self, path: Path) -> None:
-        """Grant all that files beneath a folder can be used for."""
+        """Grant every use of the files beneath a folder."""
         self._allow(path, self._rights)
 
     def _allow(self, path: Path, rights: int) -> None:
@@ -114,42 +99,39 @@ def restrict(ruleset: int) -> None:
     _call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
-def _lies_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def outside(root: Path, withheld: Sequence[Path]) -> Iterator[Path]:
-    """`root` as a set of paths that together hold everything beneath it except `withheld` (resolved paths).
-
-    A folder with something withheld is replaced by its entries; links are followed, and dead ones dropped.
-    """
-    with contextlib.suppress(OSError):
-        yield from map(Path, _outside(os.path.realpath(root, strict=True), [str(path) for path in withheld]))
-
-
-def _outside(real: str, withheld: Sequence[str]) -> Iterator[str]:
-    if any(_lies_in(real, folder) for folder in withheld):
-        return
-    within = [folder for folder in withheld if _lies_in(folder, real)]
-    if not within:
-        yield real
-        return
-    with contextlib.suppress(OSError), os.scandir(real) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.is_symlink():
-                yield from map(str, outside(Path(entry.path), [Path(folder) for folder in withheld]))
-            else:
-                yield from _outside(entry.path, within)
-
-
 def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[str]]:
-    """A ruleset with these grants, and a note for every path that was not granted (no reason for a missing layer)."""
+    """Return a ruleset with these grants, and a note for every path that was not granted.
+
+    A note does not make the layer count as missing.
+    """
     ruleset = Ruleset()
-    return ruleset, grant([(ruleset.allow_reading, read), (ruleset.allow_device, devices)])
+    return ruleset, _grant([(ruleset.allow_reading, read), (ruleset.allow_device, devices)])
 
 
-def grant(granted: Iterable[tuple[Callable[[Path], None], Iterable[Path]]]) -> list[str]:
-    """Grants each path in its way; a note for every one that was not granted."""
+def ruleset_for(policy: WorkerPolicy, installation: Installation, own_folders: Sequence[Path]) -> int:
+    """Return the ruleset descriptor of a worker whose policy grants more than the shared rules.
+
+    It is built in the worker: its own /proc/self/task and its own folder exist nowhere else. Programs that it may run
+    lie in the system's folders or come with Triton, which compiles a launcher against Python's headers.
+    """
+    ruleset = Ruleset()
+    compilers = [entry / "triton" for entry in installation.packages] if policy.starts_processes else []
+    headers = [Path(sysconfig.get_path(name)) for name in ("include", "platinclude")] if compilers else []
+    _grant(
+        [
+            (ruleset.allow_reading, [*installation.readable(), *_matching(policy.reads), *headers]),
+            (ruleset.allow_device, map(Path, WRITE_DEVICES)),
+            (ruleset.allow_driver, _matching(policy.devices)),
+            (ruleset.allow_executing, [*_matching(policy.programs), *compilers]),
+            (ruleset.allow_naming, [Path("/proc/self/task")] if policy.names_threads else []),
+            (ruleset.allow_everything, own_folders),
+        ]
+    )
+    return ruleset.descriptor
+
+
+def _grant(granted: Iterable[tuple[Callable[[Path], None], Iterable[Path]]]) -> list[str]:
+    """Grant each path by its method. Returns a note for every path that was not granted."""
     notes = []
     for allow, paths in granted:
         for path in paths:
@@ -160,65 +142,22 @@ def grant(granted: Iterable[tuple[Callable[[Path], None], Iterable[Path]]]) -> l
     return notes
 
 
-# What a worker may read: the standard library, packages one by one, shared libraries; for a GPU see `worker_policy`.
-#
-# Package folders are never granted whole, nor is the checkout: a reference that lies in there would be readable.
-
-LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
-READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
-WRITE_DEVICES = ("/dev/null",)
-OWN_FOLDER = Path("/dev/shm")
-BLOCKED_PACKAGES = frozenset(
-    ["attncli", "hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin"]
-)
-# Found where a kernel is graded and nowhere else. Torch looks for NumPy whenever it meets a plain number, and imports
-# Triton to count operations, which settles that it compiles.
-FOR_KERNELS = frozenset({"numpy", "triton"})
-
-
-def matching(patterns: Iterable[str]) -> list[Path]:
-    """What is there of these patterns of absolute paths."""
-    return [path for pattern in patterns for path in sorted(Path("/").glob(pattern.lstrip("/")))]
-
-
-def ruleset_for(policy: WorkerPolicy, installation: Installation, own_folders: Sequence[Path]) -> int:
-    """Make the rules of one worker whose policy grants more than those that all share.
-
-    Made in the worker: its own /proc/self/task, and a folder of its own, are there nowhere else. A program that may be
-    run lies in the system's folders or comes with Triton, which compiles a launcher against Python's headers.
-    """
-    ruleset = Ruleset()
-    compilers = [entry / "triton" for entry in installation.packages] if policy.starts_processes else []
-    headers = [Path(sysconfig.get_path(name)) for name in ("include", "platinclude")] if compilers else []
-    grant(
-        [
-            (ruleset.allow_reading, [*installation.readable(), *matching(policy.reads), *headers]),
-            (ruleset.allow_device, map(Path, WRITE_DEVICES)),
-            (ruleset.allow_driver, matching(policy.devices)),
-            (ruleset.allow_executing, [*matching(policy.programs), *compilers]),
-            (ruleset.allow_naming, [Path("/proc/self/task")] if policy.names_threads else []),
-            (ruleset.allow_everything, own_folders),
-        ]
-    )
-    return ruleset.descriptor
-
-
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where Python and its packages lie. `withheld` are folders that no grant may reach."""
+    """The folders of Python's library and its packages. `withheld` are folders that no grant may reach."""
 
     library: Sequence[Path]
     packages: Sequence[Path]
     withheld: Sequence[Path]
 
     def readable(self) -> list[Path]:
-        """Every path to grant reading of, none inside another folder of `packages` that was not named itself."""
-        whole = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | {*self.library, *_mapped_libraries()}
+        """Return the paths to grant reading of: the library, and packages one by one, without withheld folders."""
+        roots = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | {*self.library, *_mapped_libraries()}
         withheld = [path.resolve() for path in self.withheld]
-        barred = [*withheld, *(path.resolve() for path in (*self.packages, *_package_folders_in(whole)))]
-        found = [path for root in whole for path in outside(root, barred)]
-        found += [path for entry in self._package_entries() for path in outside(entry, withheld)]
-        return _without_nested(found)
+        excluded = [*withheld, *(path.resolve() for path in (*self.packages, *_package_folders_in(roots)))]
+        readable = [path for root in roots for path in outside(root, excluded)]
+        readable += [path for entry in self._package_entries() for path in outside(entry, withheld)]
+        return _without_nested(readable)
 
     def _package_entries(self) -> Iterator[Path]:
         for folder in self.packages:
@@ -229,16 +168,16 @@ class Installation:
 
 
 def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
-    """Folders of installed packages in a library: another copy of attncli may lie there."""
+    """Yield folders of installed packages in a library: another copy of attncli may lie there."""
     for root in roots:
         for pattern in ("*-packages", "python3*/*-packages"):
             yield from root.glob(pattern)
 
 
 def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
-    """The folders of the shared libraries that this process has mapped, where they came with Python (`own`).
+    """Yield the shared libraries that this process has mapped: their folder if it is Python's (`own`), else the files.
 
-    Elsewhere the files alone: a folder that LD_LIBRARY_PATH names may hold anything.
+    A folder that LD_LIBRARY_PATH names may hold anything.
     """
     lines = Path("/proc/self/maps").read_text().splitlines()
     for name in {line.split(maxsplit=5)[5] for line in lines if ".so" in line and line.count("/")}:
@@ -247,9 +186,69 @@ def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
 
 
 def _without_nested(paths: Iterable[Path]) -> list[Path]:
-    """The outermost of these, each once."""
+    """Return the outermost of these paths, each once."""
     kept: list[str] = []
     for path in sorted(f"{path}/" for path in paths):
         if not kept or not path.startswith(kept[-1]):
             kept.append(path)
     return [Path(path) for path in kept]
+
+
+def outside(root: Path, withheld: Sequence[Path]) -> Iterator[Path]:
+    """Yield paths that together hold everything beneath `root` except `withheld` (resolved paths).
+
+    A folder with something withheld is replaced by its entries; links are followed, and dead ones dropped.
+    """
+    with contextlib.suppress(OSError):
+        yield from map(Path, _outside(os.path.realpath(root, strict=True), [str(path) for path in withheld]))
+
+
+def _outside(path: str, withheld: Sequence[str]) -> Iterator[str]:
+    if any(_lies_in(path, folder) for folder in withheld):
+        return
+    within = [folder for folder in withheld if _lies_in(folder, path)]
+    if not within:
+        yield path
+        return
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_symlink():
+                yield from map(str, outside(Path(entry.path), [Path(folder) for folder in withheld]))
+            else:
+                yield from _outside(entry.path, within)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _matching(patterns: Iterable[str]) -> list[Path]:
+    """Return the existing paths that match these absolute patterns."""
+    return [path for pattern in patterns for path in sorted(Path("/").glob(pattern.lstrip("/")))]
+
+
+def _version() -> int:
+    """Return the Landlock version of this kernel. Raises OSError where there is none."""
+    return _call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
+
+
+def _handled_file_rights(abi: int) -> int:
+    bits = max(count for known, count in _FILE_RIGHTS_BY_VERSION.items() if known <= abi)
+    return (1 << bits) - 1
+
+
+def _attributes(abi: int) -> bytes:
+    files = _handled_file_rights(abi)
+    if abi >= 6:
+        return struct.pack("=QQQ", files, _TCP_BIND_AND_CONNECT, _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL)
+    if abi >= 4:
+        return struct.pack("=QQ", files, _TCP_BIND_AND_CONNECT)
+    return struct.pack("=Q", files)
+
+
+def _call(number: int, *arguments: object) -> int:
+    result = int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result

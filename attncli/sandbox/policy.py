@@ -1,9 +1,9 @@
-"""What a worker may do, as data: one policy for the CPU, and weaker ones for a GPU.
+"""The permissions of a worker, as data: one policy for the CPU, weaker ones for a GPU; and the probes of each layer.
 
-A GPU's driver is spoken to by `ioctl` calls that nobody can list, maps more addresses than there is memory, starts
-threads and names them. What that costs is told in SECURITY.md. CUDA begins in a worker, behind all layers: threads that
-it had started before them would not be held by them. Nothing of it may begin in the zygote: a CUDA context does not
-survive a fork, and even asking whether there is a GPU leaves torch unfit for use in the child.
+A GPU's driver takes `ioctl` calls that nobody can list, maps more addresses than there is memory, starts threads and
+names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: they do not hold threads
+started before them. It must not start in the zygote: a CUDA context does not survive a fork, and even asking whether
+there is a GPU breaks torch in the child.
 """
 
 from __future__ import annotations
@@ -15,28 +15,35 @@ import socket
 import subprocess
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 MIB = 1 << 20
 MEMORY_MIB = 1024
-"""What a submission may have, where nothing else is asked for."""
+"""The default memory of a submission."""
+
+LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
+Findings = dict[str, dict[str, str]]  # probe outcomes ("ok" or an errno name) by layer and probe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerPolicy:
-    """The defaults are those of a worker on the CPU.
+    """The permissions of one kind of worker. The defaults are those of a worker on the CPU.
 
-    `kernel_limits_memory`: written memory and addresses have limits of the kernel's; without, the judge's watch alone
-    holds what is resident, with `runtime_mib` more for what the GPU's own libraries take. `written_bytes` is the most
-    that a file may grow to, and there is none to write to but memory files, `processes` the most threads and processes.
-    `calls` are system calls allowed besides, `any_ioctl` all but those that type into a terminal, `shared_memory` maps
-    that are nobody's file. `reads`, `devices` and `programs` are patterns of what may be read, opened as a device, and
-    executed; `names_threads` gives the worker a /proc of its own pid namespace, and opens its own task folder in it.
-    `folder_mib` is the size of a folder of its own at /dev/shm, in memory and gone with it; `starts_processes` lets it
-    run what `programs` names. `cache_folder` is a folder of the judge's that workers share for compiled kernels.
-    `start_seconds` bounds how long it may take to be ready, `fcntl` lists commands allowed besides.
+    - `kernel_limits_memory`: rlimits bound written memory and addresses. Without it only process 1's watch bounds
+      resident memory, with `runtime_mib` more for the GPU's own libraries.
+    - `written_bytes`: size limit of a file; only memory files can be written unless `folder_mib` gives a folder.
+    - `processes`: limit of threads and processes.
+    - `calls`, `fcntl`: system calls and fcntl commands allowed in addition. `any_ioctl`: all ioctl commands but those
+      that type into a terminal. `shared_memory`: anonymous shared maps.
+    - `reads`, `devices`, `programs`: path patterns that may be read, opened as a device, and executed.
+    - `names_threads`: a /proc of the worker's own pid namespace, with its own task folder writable.
+    - `folder_mib`: size of the worker's own folder at /dev/shm, in memory, gone with the worker.
+    - `starts_processes`: the worker may run `programs`.
+    - `cache_folder`: a folder of the judge's that workers share for compiled kernels.
+    - `start_seconds`: how long the worker may take to be ready.
     """
 
     name: str
@@ -63,7 +70,7 @@ class WorkerPolicy:
 
     @property
     def shares_rules(self) -> bool:
-        """Whether its Landlock rules are the same for every worker, so that they are made once."""
+        """Return True if its Landlock rules are the same for every worker, so that they are built once."""
         return not (self.reads or self.devices or self.programs or self.names_threads or self.folder_mib)
 
 
@@ -124,7 +131,7 @@ CUDA_KERNELS = replace(
         ("PATH", "/usr/bin:/bin"),
     ),
 )
-# The same layers where there is no GPU to begin: tests hold them to what they are to refuse. No command asks for them.
+# The GPU's layers on a machine without one, for tests. No command asks for them.
 REHEARSED = replace(CUDA, name="cuda-rehearsed", device="cpu")
 REHEARSED_KERNELS = replace(CUDA_KERNELS, name="cuda-kernels-rehearsed", device="cpu")
 POLICIES = {policy.name: policy for policy in (CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS)}
@@ -137,31 +144,16 @@ def policy_of(device: str, kernel: bool = False, cache_folder: str = "") -> Work
     return replace(CUDA_KERNELS, cache_folder=cache_folder) if kernel else CUDA
 
 
-# Probes of each layer: a worker, the canary, tries at start what must fail, so that layers are known and not assumed.
-#
-# Every probe is made before its layer is on, where it must succeed, and after, where it must fail: a probe that failed
-# before proves nothing. Positive controls show that torch still works inside.
-
-LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
-Findings = dict[str, dict[str, str]]
-
-
-def _outcome(action: Any) -> str:
-    """ "ok", or the name of the error with which the kernel refused."""
-    try:
-        action()
-    except OSError as error:
-        return errno.errorcode.get(error.errno or 0, "failed")
-    except MemoryError:
-        return "ENOMEM"
-    return "ok"
+# Probes of the layers
 
 
 class Probes:
-    """Makes the probes in a worker that is being confined.
+    """Probe each layer in a worker, the canary, so that layers are proved and not assumed.
 
-    `places` names what to try: `file` (readable outside), `folder` (writable outside), `port` (of a listener on the
-    loopback of the judge's network, 0 for none) and `memory_mib` (the budget).
+    Every probe runs before its layer is on, where it must succeed, and after, where it must fail: a probe that failed
+    before proves nothing. Positive controls show that torch still works inside.
+    `places` has `file` (readable outside), `folder` (writable outside), `port` (of a listener on the loopback of the
+    judge's network, 0 for none) and `memory_mib` (the budget).
     """
 
     def __init__(self, places: dict[str, Any]) -> None:
@@ -169,15 +161,15 @@ class Probes:
         self._findings: Findings = {}
 
     def after(self, layer: str) -> None:
-        """Note how everything that a layer is to refuse goes, now that `layer` has been put on."""
+        """Record the outcomes of all probes, now that `layer` is on."""
         tries = {"read": self._read, "write": self._write, "connect": self._connect, "socket": self._socket}
         self._findings[layer] = {name: _outcome(action) for name, action in tries.items()}
         self._findings[layer]["fork"] = _outcome(self._fork)
 
     def finish(self) -> Findings:
-        """All findings, with process numbers, the memory limit and the positive controls."""
+        """Return all findings, with process numbers, the memory limit and the positive controls."""
         self._findings["process"] = {"pid": str(os.getpid()), "parent": str(os.getppid())}
-        self._findings["rlimits"] = {"small": _outcome(self._small), "beyond": _outcome(self._beyond)}
+        self._findings["rlimits"] = {"small": _outcome(self._map_little), "beyond": _outcome(self._map_beyond_limit)}
         self._findings["controls"] = {"torch": _outcome(self._torch), "library": _outcome(self._library)}
         if self._places.get("names_threads"):
             self._findings["controls"]["threads"] = _outcome(self._name_thread)
@@ -208,15 +200,15 @@ class Probes:
             os._exit(0)
         os.waitpid(pid, 0)
 
-    def _small(self) -> None:
+    def _map_little(self) -> None:
         mmap.mmap(-1, MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
-    def _beyond(self) -> None:
+    def _map_beyond_limit(self) -> None:
         size = (int(self._places["memory_mib"]) + 64) * MIB
         mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
     def _name_thread(self) -> None:
-        """As CUDA does when it begins."""
+        """Name a thread, as CUDA does when it starts."""
         Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("canary")
 
     def _write_own(self) -> None:
@@ -224,7 +216,7 @@ class Probes:
             file.write("canary")
 
     def _run_program(self) -> None:
-        """As a compiler is run."""
+        """Run a program, as a compiler is run."""
         if subprocess.run(["/bin/sh", "-c", "exit 3"], check=False).returncode != 3:
             raise OSError(errno.EIO, "a program ended in another way than it should")
 
@@ -241,26 +233,37 @@ class Probes:
             raise OSError(errno.EIO, "the library computes wrongly")
 
 
-def _turned(findings: Findings, name: str, before: str, after: str) -> bool:
-    """Whether a probe succeeded before a layer and was refused behind it."""
-    return findings[before].get(name) == "ok" and findings[after].get(name) in ("EACCES", "EPERM")
+def _outcome(action: Any) -> str:
+    """Return "ok", or the name of the error with which the kernel refused."""
+    try:
+        action()
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, "failed")
+    except MemoryError:
+        return "ENOMEM"
+    return "ok"
 
 
 def layers_in_force(findings: Findings, policy: WorkerPolicy = CPU) -> dict[str, bool]:
-    """Layer name to whether the canary's outcomes prove it. A policy that lets a compiler run lets the canary fork."""
-    first, second, last = "namespaces", "landlock", "seccomp"
+    """Map each layer to whether the canary's findings prove it. A policy that runs a compiler lets the canary fork."""
+    before, behind_landlock, behind_seccomp = findings["namespaces"], findings["landlock"], findings["seccomp"]
     alone = findings["process"] == {"pid": "2", "parent": "1"}
-    unreachable = findings[first].get("connect") not in ("ok", None)
+    unreachable = before.get("connect") not in ("ok", None)
     return {
         "process": True,
         "rlimits": findings["rlimits"] == {"small": "ok", "beyond": "ENOMEM"},
-        "landlock": _turned(findings, "read", first, second) and _turned(findings, "write", first, second),
-        "seccomp": _turned(findings, "socket", second, last)
-        and (policy.starts_processes or _turned(findings, "fork", second, last)),
+        "landlock": all(_refused(name, before, behind_landlock) for name in ("read", "write")),
+        "seccomp": _refused("socket", behind_landlock, behind_seccomp)
+        and (policy.starts_processes or _refused("fork", behind_landlock, behind_seccomp)),
         "namespaces": alone and unreachable,
     }
 
 
+def _refused(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Return True if a probe succeeded before a layer and was refused after it."""
+    return before.get(name) == "ok" and after.get(name) in ("EACCES", "EPERM")
+
+
 def broken_controls(findings: Findings) -> list[str]:
-    """Positive controls that failed: inside such a sandbox nothing can be graded."""
+    """Return the positive controls that failed: nothing can be graded in such a sandbox."""
     return [f"{name}: {outcome}" for name, outcome in findings["controls"].items() if outcome != "ok"]

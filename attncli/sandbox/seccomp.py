@@ -1,8 +1,8 @@
 """The system-call filter: an allow-list compiled to classic BPF and installed for this process.
 
-Everything that is not listed is answered with EPERM, calls newer than the table with ENOSYS (so that the C library
-falls back to the older one), another architecture's calls (`int 0x80`, x32) kill the process. What Landlock does not
-cover is covered here: sockets, new processes, signals, chmod, shared anonymous memory, ptrace.
+Calls that are not listed get EPERM; calls newer than the table get ENOSYS, so that the C library falls back to older
+ones; calls of another architecture (`int 0x80`, x32) kill the process. The filter covers what Landlock does not:
+sockets, new processes, signals, chmod, shared anonymous memory, ptrace.
 """
 
 from __future__ import annotations
@@ -32,11 +32,6 @@ _ALLOWED_WORDS = """
 """
 ALLOWED = tuple(_ALLOWED_WORDS.split())
 
-_LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
-_IF_EQUAL, _IF_AT_LEAST, _IF_ABOVE = 0x15, 0x35, 0x25
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
-
 _CLONE_THREAD = 0x00010000
 _CLONE_NEW_NAMESPACE = 0x7E020000
 _PRCTL_ALLOWED = (15, 16, 0x53564D41)  # SET_NAME, GET_NAME, SET_VMA
@@ -47,125 +42,20 @@ _SHARED_AND_ANONYMOUS = 0x21
 _GROWS_DOWN = 0x100  # a stack, which no limit on data counts
 _OPEN_TO_WRITE = 0x00400243  # O_WRONLY O_RDWR O_CREAT O_TRUNC O_TMPFILE
 
+_LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
+_IF_EQUAL, _IF_AT_LEAST, _IF_ABOVE = 0x15, 0x35, 0x25
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
+
 Instruction = tuple[int, int, int, int]
 
-
-def _statement(code: int, value: int) -> Instruction:
-    return code, 0, 0, value
-
-
-def _return(verdict: int) -> Instruction:
-    return _statement(_RETURN, verdict)
-
-
-def _refuse(error: int = errno.EPERM) -> Instruction:
-    return _return(_ERRNO | error)
-
-
-def _load_argument(index: int, high: bool = False) -> Instruction:
-    return _statement(_LOAD, _ARGUMENTS_OFFSET + 8 * index + (4 if high else 0))
-
-
-def _when(code: int, value: int, verdict: int) -> list[Instruction]:
-    return [(code, 0, 1, value), _return(verdict)]
-
-
-def _one_of(index: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow the call if the low word of the argument is one of the values."""
-    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ALLOW)]
-    return [_load_argument(index), *tests, _refuse()]
-
-
-def _none_of(index: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow the call unless the low word of the argument is one of the values."""
-    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ERRNO | errno.EPERM)]
-    return [_load_argument(index), *tests, _return(_ALLOW)]
-
-
-def _masked(index: int, mask: int, wanted: int) -> list[Instruction]:
-    return [_load_argument(index), _statement(_AND, mask), *_when(_IF_EQUAL, wanted, _ALLOW), _refuse()]
-
-
-def _not_masked(index: int, mask: int) -> list[Instruction]:
-    refused = _when(_IF_EQUAL, mask, _ERRNO | errno.EPERM)
-    return [_load_argument(index), _statement(_AND, mask), *refused, _return(_ALLOW)]
-
-
-def _mapping(shared_memory: bool) -> list[Instruction]:
-    """Neither memory shared with nobody's file, unless that is allowed, nor memory that grows like a stack."""
-    grows = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, _ERRNO | errno.EPERM)]
-    return [*grows, _return(_ALLOW)] if shared_memory else [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
-
-
-def _null_pointer(index: int) -> list[Instruction]:
-    refused_high = [_load_argument(index, high=True), (_IF_EQUAL, 1, 0, 0), _refuse()]
-    return [*refused_high, _load_argument(index), *_when(_IF_EQUAL, 0, _ALLOW), _refuse()]
-
-
-def _opening(may_write: bool) -> dict[str, list[Instruction]]:
-    """Without Landlock nothing may be opened to be written, as far as the flags tell."""
-    if may_write:
-        return {"open": [_return(_ALLOW)], "openat": [_return(_ALLOW)]}
-    return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
-
-
-def _special_cases(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str, list[Instruction]]:
-    thread = 0 if policy.starts_processes else _CLONE_THREAD
-    return {
-        **_opening(may_write),
-        "clone": _masked(0, thread | _CLONE_NEW_NAMESPACE, thread),
-        "clone3": [_refuse(errno.ENOSYS)],
-        "kill": _one_of(0, [pid]),
-        "tgkill": _one_of(0, [pid]),
-        "prctl": _one_of(0, _PRCTL_ALLOWED),
-        "ioctl": _none_of(1, _IOCTL_REFUSED) if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
-        "fcntl": _one_of(1, (*_FCNTL_ALLOWED, *policy.fcntl)),
-        "prlimit64": _null_pointer(2),
-        "mmap": _mapping(policy.shared_memory),
-    }
-
-
-@functools.cache
-def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> bytes:
-    """The BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker itself.
-
-    `may_write` leaves it to Landlock which files may be written; without, opening a file to write is refused here.
-    Raises KeyError for a machine without a table.
-    """
-    numbers = NUMBERS[machine]
-    program = [_statement(_LOAD, _ARCH_OFFSET), (_IF_EQUAL, 1, 0, AUDIT_ARCH[machine]), _return(_KILL)]
-    program.append(_statement(_LOAD, _NUMBER_OFFSET))
-    if machine == "x86_64":
-        program += _when(_IF_AT_LEAST, X32_BIT, _KILL)
-    program += _when(_IF_ABOVE, NEWEST_KNOWN, _ERRNO | errno.ENOSYS)
-    for name in (*ALLOWED, *policy.calls):
-        if name in numbers:
-            program += _when(_IF_EQUAL, numbers[name], _ALLOW)
-    for name, body in _special_cases(pid, may_write, policy).items():
-        if name in numbers:
-            program += [(_IF_EQUAL, 0, len(body), numbers[name]), *body]
-    program.append(_refuse())
-    return b"".join(struct.pack("=HBBI", *line) for line in program)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _call(number: int, *arguments: object) -> int:
-    result = int(_libc().syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result
+AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+X32_BIT = 0x40000000
+NEWEST_KNOWN = 462
 
 
 def why_unavailable() -> str | None:
-    """None where a filter can be installed, else the reason in words."""
+    """Return None if a filter can be installed, else the reason."""
     machine = platform.machine()
     if machine not in NUMBERS:
         return f"no system-call table for {machine}"
@@ -186,14 +76,117 @@ def install(pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> None:
     _call(NUMBERS[machine]["seccomp"], ctypes.c_uint(1), ctypes.c_uint(0), ctypes.byref(program))
 
 
-# Numbers of the system calls that the filter names, per machine.
-#
-# Taken from the kernel's own headers: `asm/unistd_64.h` for x86_64, `asm-generic/unistd.h` for aarch64. A call that a
-# machine does not have (aarch64 has no `open`, only `openat`) is missing from its table.
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
-AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-X32_BIT = 0x40000000
-NEWEST_KNOWN = 462
+
+def _call(number: int, *arguments: object) -> int:
+    result = int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+@functools.cache
+def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> bytes:
+    """Return the BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker.
+
+    `may_write` leaves it to Landlock which files may be written; without it the filter refuses opening to write.
+    Raises KeyError for a machine without a table.
+    """
+    numbers = NUMBERS[machine]
+    program = [_statement(_LOAD, _ARCH_OFFSET), (_IF_EQUAL, 1, 0, AUDIT_ARCH[machine]), _return(_KILL)]
+    program.append(_statement(_LOAD, _NUMBER_OFFSET))
+    if machine == "x86_64":
+        program += _when(_IF_AT_LEAST, X32_BIT, _KILL)
+    program += _when(_IF_ABOVE, NEWEST_KNOWN, _ERRNO | errno.ENOSYS)
+    for name in (*ALLOWED, *policy.calls):
+        if name in numbers:
+            program += _when(_IF_EQUAL, numbers[name], _ALLOW)
+    for name, body in _argument_rules(pid, may_write, policy).items():
+        if name in numbers:
+            program += [(_IF_EQUAL, 0, len(body), numbers[name]), *body]
+    program.append(_refuse())
+    return b"".join(struct.pack("=HBBI", *line) for line in program)
+
+
+def _argument_rules(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str, list[Instruction]]:
+    thread = 0 if policy.starts_processes else _CLONE_THREAD
+    return {
+        **_open_rules(may_write),
+        "clone": _masked(0, thread | _CLONE_NEW_NAMESPACE, thread),
+        "clone3": [_refuse(errno.ENOSYS)],
+        "kill": _one_of(0, [pid]),
+        "tgkill": _one_of(0, [pid]),
+        "prctl": _one_of(0, _PRCTL_ALLOWED),
+        "ioctl": _none_of(1, _IOCTL_REFUSED) if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
+        "fcntl": _one_of(1, (*_FCNTL_ALLOWED, *policy.fcntl)),
+        "prlimit64": _null_pointer(2),
+        "mmap": _mmap_rules(policy.shared_memory),
+    }
+
+
+def _open_rules(may_write: bool) -> dict[str, list[Instruction]]:
+    """Refuse opening to write, as far as the flags show it, unless Landlock decides."""
+    if may_write:
+        return {"open": [_return(_ALLOW)], "openat": [_return(_ALLOW)]}
+    return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
+
+
+def _mmap_rules(shared_memory: bool) -> list[Instruction]:
+    """Refuse memory that grows like a stack, and anonymous shared memory unless `shared_memory` allows it."""
+    grows = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, _ERRNO | errno.EPERM)]
+    return [*grows, _return(_ALLOW)] if shared_memory else [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
+
+
+def _one_of(index: int, values: Sequence[int]) -> list[Instruction]:
+    """Allow a call if the low word of its argument is one of the values."""
+    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ALLOW)]
+    return [_load_argument(index), *tests, _refuse()]
+
+
+def _none_of(index: int, values: Sequence[int]) -> list[Instruction]:
+    """Allow a call unless the low word of its argument is one of the values."""
+    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ERRNO | errno.EPERM)]
+    return [_load_argument(index), *tests, _return(_ALLOW)]
+
+
+def _masked(index: int, mask: int, value: int) -> list[Instruction]:
+    return [_load_argument(index), _statement(_AND, mask), *_when(_IF_EQUAL, value, _ALLOW), _refuse()]
+
+
+def _not_masked(index: int, mask: int) -> list[Instruction]:
+    refused = _when(_IF_EQUAL, mask, _ERRNO | errno.EPERM)
+    return [_load_argument(index), _statement(_AND, mask), *refused, _return(_ALLOW)]
+
+
+def _null_pointer(index: int) -> list[Instruction]:
+    refused_high = [_load_argument(index, high=True), (_IF_EQUAL, 1, 0, 0), _refuse()]
+    return [*refused_high, _load_argument(index), *_when(_IF_EQUAL, 0, _ALLOW), _refuse()]
+
+
+def _when(code: int, value: int, verdict: int) -> list[Instruction]:
+    return [(code, 0, 1, value), _return(verdict)]
+
+
+def _load_argument(index: int, high: bool = False) -> Instruction:
+    return _statement(_LOAD, _ARGUMENTS_OFFSET + 8 * index + (4 if high else 0))
+
+
+def _refuse(error: int = errno.EPERM) -> Instruction:
+    return _return(_ERRNO | error)
+
+
+def _return(verdict: int) -> Instruction:
+    return _statement(_RETURN, verdict)
+
+
+def _statement(code: int, value: int) -> Instruction:
+    return code, 0, 0, value
+
+
+# System-call numbers per machine: asm/unistd_64.h for x86_64, asm-generic/unistd.h for aarch64, which has no `open`
 
 
 def _table(text: str) -> dict[str, int]:

@@ -1,9 +1,9 @@
-"""What the learner's code calls and what its work costs, seen from inside its process.
+"""Observe the learner's code from inside its process: its calls, the cost of its work, and what it changes.
 
 `CallTrace` records the torch functions called, as they were written, with the line in the learner's file.
-`CostTrace` counts work (FLOPs of products, one unit for every element that any other operation produces or reduces),
-the operations called, the largest storage made, and the peak of live bytes. Both stop mistakes and shortcuts, not
-adversaries.
+`CostTrace` counts FLOPs of products (one for every element that any other operation produces or reduces), operations,
+the largest storage made, and the peak of live bytes. `ProgramWatch` finds mutated arguments, changed torch settings,
+shared memory and random numbers drawn. All three stop mistakes and shortcuts, not adversaries.
 """
 
 from __future__ import annotations
@@ -25,28 +25,34 @@ from . import devices
 from .devices import MAX_DEPTH, Elsewhere, OperationMode, tensors_in, values_of
 from .values import Environment, Packer, Raised, Tree, arguments_of, bytes_of, describe_tensor
 
+Step = dict[str, Any]
+
 aten = torch.ops.aten
 _REDUCTIONS = frozenset(
     "sum mean amax amin max min var std var_mean std_mean norm linalg_vector_norm logsumexp prod argmax argmin".split()
 )
-# Stands among the calls where a kernel was launched.
-LAUNCH = "triton.launch"
-_SIXTEEN_BITS = (torch.float16, torch.bfloat16)
+LAUNCH = "triton.launch"  # listed among the calls after a kernel launch
+_SIXTEEN_BIT_DTYPES = (torch.float16, torch.bfloat16)
+
+ALIASED = ("input", "kept", "earlier")  # what a result shares memory with
+GLOBALS = ("seeded", "drawn", "dtype", "autograd")  # what was changed in torch's own state
+DEFAULT_DTYPE = torch.get_default_dtype()  # before any submission
 
 
 class Traffic:
-    """What kernels have done in this process: how many were launched, how many bytes they loaded and stored."""
+    """Count the kernel launches in this process, and the bytes that kernels loaded and stored."""
 
     launches = 0
     moved = 0
 
 
 class CallTrace(TorchFunctionMode):
-    """Every torch function called while active: (qualified name, line in `filename`); with `sizes` also how many
-    elements the largest storage has that a call handed out, and how many at most of one repeat others in it.
+    """Record every torch function called while active, as (qualified name, line in `filename`).
 
-    16-bit dtypes that results have are listed like calls, so that a challenge can forbid them; so is the function of
-    torch's Python that the learner's line entered, and, with `BareOperations`, what is executed past them.
+    With `sizes`, `largest` is the number of elements of the largest storage that a call returned, and `repeated` the
+    largest number of repeated elements in a result. 16-bit dtypes of results are listed like calls, so that a challenge
+    can forbid them. So are the public Python function of torch that the learner's line called and, with
+    `BareOperations`, operations executed without one.
     """
 
     def __init__(self, filename: str, sizes: bool = False) -> None:
@@ -70,23 +76,22 @@ class CallTrace(TorchFunctionMode):
             self.largest = max(self.largest, owned)
             if owned:
                 self.repeated = max(self.repeated, _repeated(result))
-        if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
+        if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BIT_DTYPES:
             self._seen[str(result.dtype), line] = None
         if entered and line:
             self._seen[entered, line] = None
         return result
 
     def note(self, operation: Any, result: Any) -> None:
-        """Lists an operation, unless a function of torch that is listed has asked for it."""
+        """Record an operation, unless a recorded function of torch has called it."""
         place = self._place(until=CallTrace.__torch_function__.__code__)
         if place is not None:
             self._seen[_name(operation), place[0]] = None
-            if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
+            if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BIT_DTYPES:
                 self._seen[str(result.dtype), place[0]] = None
 
     def _place(self, until: CodeType | None = None) -> tuple[int, str] | None:
-        """The line of the learner's file that is running, and the function of torch that it called; None where `until`
-        has asked for it."""
+        """Return the running line of the learner's file and the torch function it called; None below `until`."""
         frame: FrameType | None = sys._getframe(2)
         below: FrameType | None = None
         while frame is not None:
@@ -101,17 +106,8 @@ class CallTrace(TorchFunctionMode):
         return [[name, line] for name, line in self._seen][:500]
 
 
-def _public(frame: FrameType | None) -> str:
-    """The qualified name of a function of torch's public Python, else nothing."""
-    module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
-    if frame is None or not module.startswith("torch.") or module.startswith(("torch._", "torch.utils")):
-        return ""
-    return f"{module}.{frame.f_code.co_qualname}"[:120]
-
-
 class BareOperations(OperationMode):
-    """Shows a `CallTrace` the operations that no Python function of torch has asked for, also where calls of those
-    were made invisible to it."""
+    """Report to a `CallTrace` the operations that no Python function of torch called, even if those were hidden."""
 
     def __init__(self, trace: CallTrace) -> None:
         super().__init__()
@@ -127,7 +123,7 @@ _names: dict[Any, str] = {}
 
 
 def _name(func: Any) -> str:
-    """The qualified name; looking it up takes longer than most calls."""
+    """Return the qualified name, from a cache: the look-up takes longer than most calls."""
     name = _names.get(func)
     if name is None:
         name = str(resolve_name(func) or getattr(func, "__name__", func))
@@ -137,18 +133,26 @@ def _name(func: Any) -> str:
     return name
 
 
+def _public(frame: FrameType | None) -> str:
+    """Return the qualified name of a public Python function of torch, else an empty string."""
+    module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
+    if frame is None or not module.startswith("torch.") or module.startswith(("torch._", "torch.utils")):
+        return ""
+    return f"{module}.{frame.f_code.co_qualname}"[:120]
+
+
 def _makes(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
-    """Whether a call chose a device: it made a tensor out of none, or was told where to put one."""
+    """Return True if a call chose a device: it made a tensor from none, or was given a device."""
     if not isinstance(result, Tensor):
         return False
     if not any(isinstance(part, (Tensor, list, tuple)) for part in args) and not kwargs:
         return True
     given = [*args, *(kwargs or {}).values()]
-    return any(isinstance(part, (torch.device, str)) for part in given) or next(_flatten(given), None) is None
+    return any(isinstance(part, (torch.device, str)) for part in given) or next(tensors_in(given), None) is None
 
 
 def _owned(result: Any, args: tuple[Any, ...]) -> int:
-    """Elements of the result's own storage; a view of an argument owns nothing, nor does what torch clones inside."""
+    """Return the number of elements of the result's own storage, 0 for a view of an argument."""
     if not isinstance(result, Tensor) or values_of(result).device.type == "meta":
         return 0
     storage = _unwrapped(result).untyped_storage()
@@ -158,25 +162,28 @@ def _owned(result: Any, args: tuple[Any, ...]) -> int:
 
 
 def _repeated(tensor: Tensor) -> int:
-    """Elements whose number stands in the tensor before: few among results of real numbers, (H−1)/H among H copies.
+    """Return how many elements repeat an earlier value: few among real results, (H−1)/H of them among H copies.
 
-    A tensor that is all one number, such as a buffer of zeros, repeats nothing.
+    A tensor of one single value, such as a buffer of zeros, counts as 0.
     """
     distinct = int(_unwrapped(tensor).detach().unique().numel())
     return tensor.numel() - distinct if distinct > 1 else 0
 
 
 def _unwrapped(tensor: Tensor) -> Tensor:
-    """What `vmap` and its like hand around has no storage of its own: the tensor inside has."""
+    """Return the tensor with the storage: `vmap` and its like pass around wrappers without one."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return values_of(tensor)
 
 
-class CostTrace(OperationMode):
-    """Counts what the operations under it cost. `known` tensors (the inputs) are not new storage.
+# The cost of operations
 
-    On the meta device, where tensors have no values, the storage counts that they would own.
+
+class CostTrace(OperationMode):
+    """Count the cost of the operations under it. The storage of `known` tensors (the inputs) is not new.
+
+    Tensors on the meta device count with the storage that they would own.
     """
 
     def __init__(self, known: Iterable[Tensor] = ()) -> None:
@@ -187,24 +194,24 @@ class CostTrace(OperationMode):
         self._held_bytes = 0
         self._peak_bytes = 0
         self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._known = {_identity(tensor) for tensor in known}
+        self._known = {_storage_id(tensor) for tensor in known}
 
     def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = func(*args, **kwargs)
-        outputs = list(_flatten(result))
-        inputs = list(_flatten([list(args), kwargs]))
-        storages = {_identity(t) for t in inputs}
-        fresh = [t for t in outputs if _identity(t) not in storages]
+        outputs = list(tensors_in(result))
+        inputs = list(tensors_in([list(args), kwargs]))
+        storages = {_storage_id(t) for t in inputs}
+        fresh = [t for t in outputs if _storage_id(t) not in storages]
         self._note(fresh)
         if fresh or func._schema.is_mutable or not outputs:
-            self._operations += 1  # cutting a tensor into views computes nothing
-            self._flops += _work(func, args, kwargs, result, inputs, outputs)
+            self._operations += 1  # views compute nothing
+            self._flops += _flops_of(func, args, kwargs, result, inputs, outputs)
         return result
 
     def _note(self, fresh: list[Tensor]) -> None:
         for tensor in fresh:
             storage = values_of(tensor).untyped_storage()
-            key, size = _identity(tensor), storage.nbytes()
+            key, size = _storage_id(tensor), storage.nbytes()
             if key in self._known or not key:
                 continue
             self._largest = max(self._largest, size // max(1, tensor.element_size()))
@@ -216,7 +223,7 @@ class CostTrace(OperationMode):
                 self._peak_bytes = max(self._peak_bytes, self._held_bytes)
 
     def _forget(self, key: int, _gone: Any = None) -> None:
-        """The storage is gone, or has another size now."""
+        """Stop counting a storage that is freed or resized."""
         self._held_bytes -= self._live.pop(key, (None, 0))[1]
 
     def figures(self) -> dict[str, int]:
@@ -228,34 +235,11 @@ class CostTrace(OperationMode):
         }
 
 
-def _identity(tensor: Tensor) -> int:
-    """What two tensors over one storage have in common: its address, or the object's where it holds nothing."""
-    storage = values_of(tensor).untyped_storage()
-    return int(storage.data_ptr()) or int(getattr(storage, "_cdata", 0))
-
-
-def returned_bytes(outcome: Any) -> int:
-    """Bytes of all the storage that a result keeps alive: a view of something larger counts whole."""
-    storages = {_identity(t): values_of(t).untyped_storage().nbytes() for t in _flatten(outcome)}
-    return sum(storages.values())
-
-
-def _flatten(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _flatten(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _flatten(item)
-
-
-def _work(
+def _flops_of(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, inputs: list[Tensor], outputs: list[Tensor]
 ) -> int:
     packet = func._overloadpacket
-    counted = _EXTRA.get(packet)
+    counted = _EXTRA_FLOPS.get(packet)
     if counted is not None:
         return counted(*args)
     if packet in flop_registry:
@@ -270,8 +254,8 @@ def _attention_flops(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> int:
     return 2 * q.numel() * k.shape[-2] + 2 * q.shape[:-1].numel() * k.shape[-2] * v.shape[-1]
 
 
-# Products that torch's own counter does not know and would take for free.
-_EXTRA: dict[Any, Callable[..., int]] = {
+# Products that torch's own counter does not know and would count as free.
+_EXTRA_FLOPS: dict[Any, Callable[..., int]] = {
     aten.mv: lambda matrix, vector: 2 * matrix.numel(),
     aten.dot: lambda a, b: 2 * a.numel(),
     aten.vdot: lambda a, b: 2 * a.numel(),
@@ -279,43 +263,49 @@ _EXTRA: dict[Any, Callable[..., int]] = {
     aten.addr: lambda bias, a, b: 2 * a.numel() * b.numel(),
 }
 if hasattr(aten, "_scaled_dot_product_flash_attention_for_cpu"):
-    _EXTRA[aten._scaled_dot_product_flash_attention_for_cpu] = _attention_flops
+    _EXTRA_FLOPS[aten._scaled_dot_product_flash_attention_for_cpu] = _attention_flops
 
 
-# Watching a program run: what it changed (arguments, settings of torch), whose memory and random numbers it used.
+def returned_bytes(outcome: Any) -> int:
+    """Return the bytes of all storage that a result keeps alive: a view counts with its whole storage."""
+    storages = {_storage_id(t): values_of(t).untyped_storage().nbytes() for t in tensors_in(outcome)}
+    return sum(storages.values())
 
-Step = dict[str, Any]
 
-# With whom a result shares memory, and what was done to torch's own state.
-ALIASED = ("input", "kept", "earlier")
-GLOBALS = ("seeded", "drawn", "dtype", "autograd")
+def _storage_id(tensor: Tensor) -> int:
+    """Return an id of the tensor's storage: its address, or that of the storage object if it is empty."""
+    storage = values_of(tensor).untyped_storage()
+    return int(storage.data_ptr()) or int(getattr(storage, "_cdata", 0))
 
-# As it was when this module was imported, before any submission.
-DEFAULT_DTYPE = torch.get_default_dtype()
+
+# Changes by a program: arguments, torch's settings, shared memory, random numbers
 
 
 class ProgramWatch:
-    """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
+    """Copy outcomes when they are returned, and find what changed, was mutated or shares memory.
+
+    `earlier` are the outcomes of the previous request; `want` has "pure" and "modules" for what to check.
+    """
 
     def __init__(
         self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], want: Collection[str]
     ) -> None:
-        closely, modules = "pure" in want, "modules" in want
+        pure, modules = "pure" in want, "modules" in want
         self.environment = environment
         self._device = environment.device
-        # The device check of a grading on the CPU asks for the form of what is elsewhere, and not for its values.
-        self._twins = "elsewhere" in want
+        # The device check of a grading on the CPU needs the dtype and shape of tensors elsewhere, not their values.
+        self._forms_only = "elsewhere" in want
         self._autograd = "no-grad" not in want
         self._seeds = devices.initial_seeds(self._device)
-        self._closely = closely
+        self._pure = pure
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
         self.aliased: list[list[Any]] = []
-        self.inputs = [_state_of(tensor) for tensor in environment.tensors] if closely else []
+        self.inputs = [_state_of(tensor) for tensor in environment.tensors] if pure else []
         self.containers: list[int] = []
         self._steps = steps
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
-        self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
-        self._kept_containers = {id(c) for item in earlier for c in _containers_in(item)}
+        self._argument_tensors = {_storage(t) for t in _argument_tensors(environment)} - {0} if pure else set()
+        self._kept_containers = {id(c) for item in earlier for c in _containers(item)}
         self.globals: list[list[Any]] = []
         self._random_states = devices.random_states(self._device)
         self._modules: dict[int, list[Any]] | None = {} if modules else None
@@ -323,18 +313,24 @@ class ProgramWatch:
 
     def after(self, index: int, arguments: Any, outcome: Any) -> None:
         self.copies.append(self.copied(outcome))
-        if self._closely:
-            self._look_for_shared_memory(index, arguments, outcome)
-            self._look_at_randomness(index, arguments)
-            self._look_at_settings(index)
+        if self._pure:
+            self._check_shared_memory(index, arguments, outcome)
+            self._check_random_state(index, arguments)
+            self._check_settings(index)
         if self._modules is not None:
-            self._look_into_modules(index, self._modules)
+            self._check_modules(index, self._modules)
 
     def copied(self, value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
-        return copied(value, self._twins)
+        """Return the tree of a value, and the bytes and table entries of its tensors."""
+        packer = Packer(special=lambda item: _pack_special(item, packer))
+        tree = packer.pack(value)
+        with_values = [type(t) is not Elsewhere or not self._forms_only for t in packer.tensors]
+        pairs = list(zip(packer.tensors, with_values, strict=True))
+        raw = [bytes_of(t) if values else b"" for t, values in pairs]
+        return tree, raw, [describe_tensor(t, values=values) for t, values in pairs]
 
-    def _look_into_modules(self, index: int, known: dict[int, list[Any]]) -> None:
-        """Whether a call left something in a module that was made by an earlier step."""
+    def _check_modules(self, index: int, known: dict[int, list[Any]]) -> None:
+        """Record a call that changed a module made by an earlier step."""
         for made, step in enumerate(self._steps[: index + 1]):
             module = self.environment.results[made]
             if step["op"] != "new" or not isinstance(module, nn.Module):
@@ -344,7 +340,7 @@ class ProgramWatch:
                 self.modules_changed.append(index)
             known[made] = holds
 
-    def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
+    def _check_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
         if not _same_parts(arguments, arguments_of(self._steps[index], self.environment)):
             self.containers.append(index)
         own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
@@ -353,20 +349,20 @@ class ProgramWatch:
             self.aliased.append([index, "input"])
         elif result & self._kept or self._returned_again(arguments, outcome):
             self.aliased.append([index, "earlier"])
-        elif self._given & {_storage(tensor) for tensor in tensors_in(self.environment.shared)}:
+        elif self._argument_tensors & {_storage(tensor) for tensor in tensors_in(self.environment.shared)}:
             self.aliased.append([index, "kept"])
         self._kept |= result
 
     def _returned_again(self, arguments: Any, outcome: Any) -> bool:
-        """Whether a list or dict that an earlier call returned comes again, without having been passed in."""
-        passed = {id(c) for part in arguments for c in _containers_in(part)}
-        returned = {id(c) for c in _containers_in(outcome)} - passed
+        """Return True if a call returns a list or dict that an earlier call returned and that was not passed in."""
+        passed = {id(c) for part in arguments for c in _containers(part)}
+        returned = {id(c) for c in _containers(outcome)} - passed
         again = bool(returned & self._kept_containers)
         self._kept_containers |= returned
         return again
 
-    def _look_at_randomness(self, index: int, arguments: Any) -> None:
-        """Whether torch's global generator was seeded, or drawn from although a generator was passed."""
+    def _check_random_state(self, index: int, arguments: Any) -> None:
+        """Record that torch's global generator was seeded, or used although a generator was passed."""
         states = devices.random_states(self._device)
         if self._steps[index]["op"] == "manual_seed":
             self._seeds, self._random_states = devices.initial_seeds(self._device), states
@@ -378,8 +374,8 @@ class ProgramWatch:
         elif any(isinstance(value, torch.Generator) for value in (*arguments[0], *arguments[1].values())):
             self.globals.append([index, "drawn"])
 
-    def _look_at_settings(self, index: int) -> None:
-        """Whether what torch does for everybody was left another way."""
+    def _check_settings(self, index: int) -> None:
+        """Record torch settings that a step left changed."""
         if torch.get_default_dtype() != DEFAULT_DTYPE:
             self.globals.append([index, "dtype"])
         if torch.is_grad_enabled() != self._autograd:
@@ -390,15 +386,15 @@ class ProgramWatch:
         return [k for k, (tensor, before) in enumerate(pairs) if _state_of(tensor) != before]
 
     def instances(self, outcomes: Sequence[Any], arguments: Sequence[Any]) -> list[int]:
-        """Steps that made an object which shares memory with one made by another call of the same class."""
+        """Return the steps whose new object shares memory with another new object of the same class."""
         made = [k for k, step in enumerate(self._steps) if step["op"] == "new"]
-        given = {_storage(t) for k in made for part in _parts_of(arguments[k]) for t in _memory_of(part)}
-        held = {k: {_storage(t) for t in _memory_of(outcomes[k])} - given - {0} for k in made}
+        given = {_storage(t) for k in made for part in _argument_parts(arguments[k]) for t in _tensors_held(part)}
+        held = {k: {_storage(t) for t in _tensors_held(outcomes[k])} - given - {0} for k in made}
         pairs = combinations(made, 2)
         return [b for a, b in pairs if self._steps[a]["name"] == self._steps[b]["name"] and held[a] & held[b]]
 
     def changed(self, outcomes: Sequence[Any]) -> list[int]:
-        """Steps whose returned values are no longer what was returned. Objects may change, by their class too."""
+        """Return the steps whose returned values have changed since. Objects made by `new` may change."""
         return [
             index
             for index, (step, outcome, copy) in enumerate(zip(self._steps, outcomes, self.copies, strict=True))
@@ -407,29 +403,29 @@ class ProgramWatch:
 
 
 def _state_of(tensor: Tensor) -> tuple[Any, ...]:
-    """All that a call must leave as it is: `unsqueeze_` moves no value, and the caller's tensor is another one."""
+    """Return all that a call must not change in a tensor: `unsqueeze_` changes no value, but the shape."""
     return bytes_of(tensor), tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad
 
 
-def _containers_in(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Every list and dict in nested containers, itself included: what a caller could change."""
+def _containers(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield every list and dict in nested containers, itself included: what a caller could change."""
     if isinstance(value, (list, dict)):
         yield value
     if depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from _containers_in(part, depth + 1)
+            yield from _containers(part, depth + 1)
 
 
-def _parts_of(arguments: Any) -> Iterator[Any]:
-    """What a call was given, and what a list or dict among it holds, as that of a ModuleDict does."""
+def _argument_parts(arguments: Any) -> Iterator[Any]:
+    """Yield a call's arguments, and the items of lists and dicts among them, as for a ModuleDict."""
     args, kwargs = arguments
     for part in (*args, *kwargs.values()):
         yield part
         yield from part.values() if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ()
 
 
-def _memory_of(value: Any) -> Iterator[Tensor]:
-    """The tensors of values and of the attributes, parameters and buffers of objects."""
+def _tensors_held(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of values, and of the attributes, parameters and buffers of objects."""
     if isinstance(value, nn.Module):
         yield from value.parameters()
         yield from value.buffers()
@@ -437,19 +433,19 @@ def _memory_of(value: Any) -> Iterator[Tensor]:
         yield from tensors_in(value)
         for part in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
             if isinstance(part, nn.Module):
-                yield from _memory_of(part)
+                yield from _tensors_held(part)
     elif hasattr(value, "__dict__"):
         yield from tensors_in(dict(vars(value)))
 
 
-def _given(environment: Environment) -> list[Tensor]:
-    """The tensors of the table that are no part of an object which is to be changed in place."""
+def _argument_tensors(environment: Environment) -> list[Tensor]:
+    """Return the tensors of the table that belong to no object which may be changed in place."""
     shared = {id(tensor) for tensor in tensors_in(environment.shared)}
     return [tensor for tensor in environment.tensors if id(tensor) not in shared]
 
 
 def _same_parts(value: Any, fresh: Any) -> bool:
-    """Whether a container still holds what it was passed with: the same keys and the very same tensors."""
+    """Return True if a container still holds what was passed in: the same keys and the very same tensors."""
     if isinstance(fresh, (list, tuple)):
         return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
     if isinstance(fresh, dict):
@@ -463,17 +459,6 @@ def _storage(tensor: Tensor) -> int:
     if tensor.device.type != "cpu":
         tensor = devices.values_of(tensor)
     return tensor.untyped_storage().data_ptr() if tensor.device.type != "meta" else 0
-
-
-def copied(value: Any, twins: bool = False) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
-    """The tree of a value with the bytes and the table of its tensors; with `twins` what is elsewhere has no bytes."""
-    packer = Packer(special=lambda item: _pack_special(item, packer))
-    tree = packer.pack(value)
-    tensors = packer.tensors
-    if twins:
-        raw = [b"" if type(t) is Elsewhere else bytes_of(t) for t in tensors]
-        return tree, raw, [describe_tensor(t, values=type(t) is not Elsewhere) for t in tensors]
-    return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
 
 
 def _pack_special(value: Any, packer: Packer) -> Tree | None:

@@ -3,14 +3,14 @@
 A tree is a small JSON list whose first element says what it is:
 
     ["n"] None      ["b", bool]    ["i", int]     ["f", float or "nan"/"inf"/"-inf"]   ["s", str]   ["y", hex]
-    ["t", k] tensor k of the table                ["dt", name] dtype                    ["dv", name] device
+    ["t", k] tensor k of the table                  ["dt", name] dtype                  ["dv", name] device
     ["l", [...]] list   ["u", [...]] tuple        ["d", [[key, value], ...]] dict   ["w", [...]] iterator
-    ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
-    ["at", name] the device of the grading, the CPU where the truth is computed
-    ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
+    ["r", step, path] part of an earlier result     ["m", k] shared mutable object      ["g", k] random generator
+    ["at", name] device of the grading (the CPU for the reference)
+    ["c", k] callable on the judge's side           ["o", text] something else (it cannot cross)
 
-Keys of dicts are texts, small numbers and tuples of these: thousands of large ones can share one hash, and a dict of
-them takes minutes to build.
+Keys of dicts are texts, small numbers and tuples of these: thousands of large numbers can share one hash, and a dict of
+them takes minutes to build. No length is trusted before it is bounded.
 """
 
 from __future__ import annotations
@@ -28,33 +28,68 @@ from torch import Tensor
 from . import devices
 from .devices import MAX_DEPTH, Walk
 
-# Tensors as entries of a table, with raw bytes in its order. Nothing here trusts a length before it is bounded.
+Tree = list[Any]
 
+SEQUENCES = ("l", "u", "w")
+
+EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
-    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+    for name in (
+        *("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"),
+        *("float8_e4m3fn", "float8_e5m2", "complex64", "complex128"),
+    )
 }
-EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
-DTYPES |= {str(dtype).removeprefix("torch."): dtype for dtype in EIGHT_BIT_FLOATS}
-DTYPES["complex64"] = torch.complex64
-DTYPES["complex128"] = torch.complex128
 DTYPE_NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
 
 MAX_NODES = 20_000
 MAX_DIMS = 8
 MAX_ELEMENTS = 2**40
+MAX_TEXT = 1_000_000
+MAX_BITS = 4096
+MAX_KEY = 2**31
 
 
 class TreeError(ValueError):
     """A tree or tensor table that does not follow the format."""
 
 
+@dataclass(slots=True)
+class Raised:
+    """An exception that a step was expected to raise; `names` are the classes of its MRO, most derived first."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+class Opaque:
+    """Stand in for a value of the learner's own type, which cannot cross."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+# Tensors as a table of entries, with their raw bytes in the same order
+
+
 def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = True) -> dict[str, Any]:
-    """The table entry of a tensor; with `keep_strides` its storage layout travels too (inputs in odd layouts), without
-    `values` nothing but the form of one that is on another device."""
+    """Return the table entry of a tensor.
+
+    `keep_strides` includes the storage layout, for inputs that are not contiguous. Without `values`, a tensor on
+    another device is described by dtype and shape alone.
+    """
     entry: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
     if tensor.device.type != "cpu":
-        return entry | _described_away(tensor, values)
+        return entry | _entry_away(tensor, values)
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
         return {
@@ -66,8 +101,8 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = T
     return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
 
 
-def _described_away(tensor: Tensor, values: bool) -> dict[str, Any]:
-    """A tensor without values says so; one that lies on another device says where, its values travel all the same."""
+def _entry_away(tensor: Tensor, values: bool) -> dict[str, Any]:
+    """Return `on` with the device of a tensor whose values cross, or `device: meta` for one without values."""
     place = devices.place_of(tensor)
     if place not in devices.AWAY or not values:
         return {"device": "meta", "nbytes": 0}
@@ -75,7 +110,7 @@ def _described_away(tensor: Tensor, values: bool) -> dict[str, Any]:
 
 
 def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
-    """The raw bytes that go with `describe_tensor` (without numpy, which is not needed here)."""
+    """Return the raw bytes that go with `describe_tensor`. Needs no NumPy."""
     if tensor.device.type != "cpu":
         return devices.raw_bytes(tensor) if devices.place_of(tensor) in devices.AWAY else b""
     tensor = tensor.detach()
@@ -87,10 +122,10 @@ def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
 
 
 def read_table(table: Any, payload: memoryview, writable_strides: bool = False) -> list[Tensor]:
-    """The tensors of a table over `payload`, each on memory of its own.
+    """Return the tensors of a table over `payload`, each with memory of its own. Raises TreeError.
 
     Every number is bounded by the payload's length before anything is allocated; the whole payload must be used.
-    `writable_strides` allows entries with a layout (the worker's side, whose input comes from the judge).
+    `writable_strides` allows entries with a layout: for the worker, whose input comes from the judge.
     """
     if not isinstance(table, list) or len(table) > MAX_NODES:
         raise TreeError("a malformed tensor table")
@@ -109,10 +144,10 @@ def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, i
         raise TreeError("a tensor of unknown dtype")
     dtype, size = DTYPES[entry["dtype"]], entry.get("nbytes")
     shape: Any = entry.get("shape")
-    if not _sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
+    if not _are_sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
         raise TreeError("a tensor with impossible sizes")
     count = math.prod(shape)
-    # A tensor without elements may not have sizes either that torch cannot multiply.
+    # Torch cannot multiply such sizes even where another one is 0.
     if math.prod(n for n in shape if n) >= MAX_ELEMENTS:
         raise TreeError("a tensor with impossible sizes")
     if entry.get("on", devices.CUDA) not in devices.AWAY:
@@ -122,18 +157,18 @@ def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, i
             raise TreeError("a tensor without values that has bytes")
         return torch.empty(shape, dtype=dtype, device="meta"), 0
     if strided and "stride" in entry:
-        flat = _flat(rest[:size], dtype)
+        flat = _flat_tensor(rest[:size], dtype)
         return flat.as_strided(shape, entry["stride"], entry["offset"]), size
     if count * dtype.itemsize != size:
         raise TreeError("a tensor whose bytes do not fit its shape")
-    return _flat(rest[:size], dtype).reshape(shape), size
+    return _flat_tensor(rest[:size], dtype).reshape(shape), size
 
 
-def _sizes(shape: Any) -> bool:
+def _are_sizes(shape: Any) -> bool:
     return isinstance(shape, list) and len(shape) <= MAX_DIMS and all(type(n) is int and 0 <= n < 2**40 for n in shape)
 
 
-def _flat(chunk: memoryview, dtype: torch.dtype) -> Tensor:
+def _flat_tensor(chunk: memoryview, dtype: torch.dtype) -> Tensor:
     if not chunk:
         return torch.empty(0, dtype=dtype)
     if dtype is torch.bool:
@@ -141,18 +176,11 @@ def _flat(chunk: memoryview, dtype: torch.dtype) -> Tensor:
     return torch.frombuffer(bytearray(chunk), dtype=dtype)
 
 
-Tree = list[Any]
-
-MAX_TEXT = 1_000_000
-MAX_BITS = 4096
-# Keys of dicts are below this, on either side of 0.
-MAX_KEY = 2**31
-# Trees whose parts stand one after the other.
-SEQUENCES = ("l", "u", "w")
+# Values to trees
 
 
 class Packer:
-    """Turns values into trees, collecting their tensors once each (by identity)."""
+    """Turn values into trees, collecting each of their tensors once (by identity)."""
 
     def __init__(self, special: Callable[[Any], Tree | None] | None = None) -> None:
         self.tensors: list[Tensor] = []
@@ -161,7 +189,7 @@ class Packer:
         self._nodes = 0
 
     def pack(self, value: Any, depth: int = 0) -> Tree:
-        """The tree of `value`; objects of unknown type become `["o", …]`, too deep or too many raise TreeError."""
+        """Return the tree of `value`, `["o", …]` for a type that cannot cross. Raises TreeError beyond the limits."""
         self._nodes += 1
         if depth > MAX_DEPTH or self._nodes > MAX_NODES:
             raise TreeError("a value nested too deeply or with too many parts")
@@ -173,7 +201,7 @@ class Packer:
         return scalar if scalar is not None else self._pack_container(value, depth)
 
     def tensor(self, value: Tensor) -> Tree:
-        """A tensor's place in the table; of a dtype or layout that has none, its type and what it is."""
+        """Return a reference to the tensor in the table, or `["o", …]` if its dtype or layout cannot cross."""
         index = self._indices.get(id(value))
         if index is None:
             if value.dtype not in DTYPE_NAMES or value.layout is not torch.strided:
@@ -197,7 +225,7 @@ class Packer:
         return ["o", kind.__name__[:80]]
 
     def _pack_key(self, key: Any, depth: int) -> Tree:
-        """The tree of a key; one that cannot cross as a key is its type's name, as a value of unknown type is."""
+        """Return the tree of a key, `["o", …]` for one that cannot cross."""
         return self.pack(key, depth) if _is_key(key) else ["o", type(key).__name__[:80]]
 
 
@@ -237,8 +265,14 @@ def _pack_scalar(value: Any) -> Tree | None:
     return None
 
 
+# Trees to values
+
+
 class Environment:
-    """What the references in a tree stand for while a program runs."""
+    """The values that the references in trees resolve to while a program runs.
+
+    `most_parts` bounds how many tree nodes are resolved in all, for trees that come from a worker.
+    """
 
     def __init__(
         self,
@@ -248,25 +282,29 @@ class Environment:
         most_parts: int | None = None,
     ) -> None:
         self.tensors = list(tensors)
-        # How many parts may still be resolved, where trees come from a worker.
-        self.room = sys.maxsize if most_parts is None else most_parts
+        self.parts_left = sys.maxsize if most_parts is None else most_parts
         self.results: list[Any] = []
         self.shared: list[Any] = []
         self.callables = list(callables)
         self.generators = list(generators)
-        # Where the tensors lie, by its name in `placement`.
-        self.device = "cpu"
-        # Where and in which dtype modules are made; None leaves them as they make themselves.
+        self.device = "cpu"  # of the tensors, by its name in `devices`
+        # Modules are moved to these; None leaves them as they are made.
         self.module_dtype: torch.dtype | None = None
         self.module_device: str | None = None
-        # Off where only the first of many repeated calls is of interest.
-        self.repeats = True
+        self.repeats = True  # False: a step with `times` is called once
+
+
+def arguments_of(step: Mapping[str, Any], environment: Environment) -> tuple[list[Any], dict[str, Any]]:
+    """Return the positional and named arguments of a step."""
+    args = [resolve(tree, environment) for tree in step.get("args", ())]
+    kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
+    return args, kwargs
 
 
 def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
-    """The value of a tree. Raises TreeError for anything malformed."""
-    environment.room -= 1
-    if depth > MAX_DEPTH or environment.room < 0 or not isinstance(tree, list) or not tree:
+    """Return the value of a tree. Raises TreeError for anything malformed."""
+    environment.parts_left -= 1
+    if depth > MAX_DEPTH or environment.parts_left < 0 or not isinstance(tree, list) or not tree:
         raise TreeError("a malformed tree")
     tag = tree[0]
     try:
@@ -281,12 +319,37 @@ def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
         raise TreeError(f"a malformed tree: {type(error).__name__}") from None
 
 
-_NOT_FINITE = ("nan", "inf", "-inf")
+def _resolve_list(tree: Tree, environment: Environment, depth: int) -> list[Any]:
+    return [resolve(item, environment, depth + 1) for item in tree[1]]
+
+
+def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
+    return {_key(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+
+
+def _key(tree: Tree, environment: Environment, depth: int) -> Any:
+    key = resolve(tree, environment, depth)
+    if not _is_key(key):
+        raise TreeError("a dict with a key that cannot be one")
+    return key
+
+
+def _resolve_result(tree: Tree, environment: Environment) -> Any:
+    value = environment.results[tree[1]]
+    for key in tree[2]:
+        value = value[key]
+    return value
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError("index")
+    return value
 
 
 def _float(tree: Tree) -> float:
     value = tree[1]
-    if type(value) is not float and value not in _NOT_FINITE:
+    if type(value) is not float and value not in ("nan", "inf", "-inf"):
         raise TypeError("float")
     return float(value)
 
@@ -320,62 +383,12 @@ _SCALARS: dict[str, Callable[[Tree], Any]] = {
     "o": lambda tree: Opaque(_text(tree)[:80]),
 }
 
-
-@dataclass(slots=True)
-class Raised:
-    """An exception that a step was expected to raise: its class names, the nearest first."""
-
-    names: tuple[str, ...]
-    text: str
-
-
-class Opaque:
-    """Stands for a value of the learner's own type, which cannot cross."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Opaque) and other.name == self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
-
-
-def _resolve_list(tree: Tree, environment: Environment, depth: int) -> Any:
-    return [resolve(item, environment, depth + 1) for item in tree[1]]
-
-
-def _resolve_tuple(tree: Tree, environment: Environment, depth: int) -> Any:
-    return tuple(_resolve_list(tree, environment, depth))
-
-
-def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
-    return {_key(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
-
-
-def _key(tree: Tree, environment: Environment, depth: int) -> Any:
-    key = resolve(tree, environment, depth)
-    if not _is_key(key):
-        raise TreeError("a dict with a key that cannot be one")
-    return key
-
-
-def _resolve_result(tree: Tree, environment: Environment) -> Any:
-    value = environment.results[tree[1]]
-    for key in tree[2]:
-        value = value[key]
-    return value
-
-
-def _resolve_walk(tree: Tree, environment: Environment, depth: int) -> Any:
-    return Walk(_resolve_list(tree, environment, depth))
-
-
-_CONTAINERS = {"l": _resolve_list, "u": _resolve_tuple, "d": _resolve_dict, "w": _resolve_walk}
+_CONTAINERS: dict[str, Callable[[Tree, Environment, int], Any]] = {
+    "l": _resolve_list,
+    "u": lambda tree, environment, depth: tuple(_resolve_list(tree, environment, depth)),
+    "w": lambda tree, environment, depth: Walk(_resolve_list(tree, environment, depth)),
+    "d": _resolve_dict,
+}
 _REFERENCES: dict[str, Callable[[Tree, Environment], Any]] = {
     "t": lambda tree, environment: environment.tensors[_index(tree[1])],
     "r": _resolve_result,
@@ -384,16 +397,3 @@ _REFERENCES: dict[str, Callable[[Tree, Environment], Any]] = {
     "g": lambda tree, environment: environment.generators[_index(tree[1])],
     "at": lambda tree, environment: torch.device(environment.module_device or "cpu"),
 }
-
-
-def _index(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError("index")
-    return value
-
-
-def arguments_of(step: Mapping[str, Any], environment: Environment) -> tuple[list[Any], dict[str, Any]]:
-    """The positional and named arguments of a step."""
-    args = [resolve(tree, environment) for tree in step.get("args", ())]
-    kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
-    return args, kwargs

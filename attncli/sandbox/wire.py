@@ -3,8 +3,8 @@
     4 bytes magic | u32 header length | u64 payload length | header (JSON object) | payload
 
 Both lengths are checked against limits before anything is allocated, and memory grows only with what has arrived. A
-header's nesting is counted before it is parsed. Counting and parsing the worst header takes a quarter of a second and
-100 MiB. What does not follow the format raises FrameError.
+header's nesting is counted before it is parsed; counting and parsing the worst header takes 0.25 s and 100 MiB.
+Malformed frames raise FrameError. The file also words how a worker ended, for both sides.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ MAGIC = b"aTn1"
 HEADER_LIMIT = 1 << 20
 PAYLOAD_LIMIT = 256 << 20
 MAX_DEPTH = 128
-# What a process is told before it splits comes behind its length, in so many digits.
-LENGTH_DIGITS = 8
+LENGTH_DIGITS = 8  # of the length before each setup message of `zygote.serve_both`
 _PREFIX = struct.Struct("<4sIQ")
 READ_BYTES = 1 << 18
 _JOIN_BELOW = 1 << 16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NESTING = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
+_OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 
 Buffer = bytes | bytearray | memoryview
 
@@ -37,21 +39,21 @@ class FrameError(ValueError):
 
 
 class Sink(Protocol):
-    """What frames are written to: a socket, or a descriptor in its place."""
+    """A socket, or a descriptor in its place."""
 
     def sendall(self, data: Buffer, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A header and its payload. The payload is writable memory that belongs to the receiver."""
+    """A header and its payload. The payload is the receiver's own, writable memory."""
 
     header: dict[str, Any]
     payload: memoryview
 
 
 def chunks(header: dict[str, Any], buffers: Sequence[Buffer]) -> list[Buffer]:
-    """A frame as the byte strings to be sent, small ones joined."""
+    """Return a frame as byte strings to be sent, small ones joined."""
     text = json.dumps(header, separators=(",", ":")).encode()
     views = [memoryview(buffer).cast("B") for buffer in buffers if len(memoryview(buffer).cast("B"))]
     prefix = _PREFIX.pack(MAGIC, len(text), sum(map(len, views))) + text
@@ -66,15 +68,8 @@ def send_frame(sink: Sink, header: dict[str, Any], buffers: Sequence[Buffer] = (
         sink.sendall(chunk)
 
 
-def _depth(text: bytes) -> int:
-    """How deep brackets outside strings are nested. Linear in time and memory, whatever `text` is."""
-    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
-    return max(accumulate(map(_NESTING.__getitem__, brackets)), default=0)
-
-
 def parse_header(text: bytes) -> dict[str, Any]:
-    """The JSON object of a header. Raises FrameError for anything else."""
+    """Return the JSON object of a header. Raises FrameError for anything else."""
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
     try:
@@ -86,8 +81,15 @@ def parse_header(text: bytes) -> dict[str, Any]:
     return header
 
 
+def _depth(text: bytes) -> int:
+    """Return how deep brackets outside strings are nested. Linear in time and memory, whatever `text` is."""
+    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_NESTING.__getitem__, brackets)), default=0)
+
+
 class FrameReader:
-    """Takes bytes as they come and gives frames when they are whole."""
+    """Collect bytes as they arrive and return frames when they are complete."""
 
     def __init__(self, limit_header: int = HEADER_LIMIT, limit_payload: int = PAYLOAD_LIMIT) -> None:
         self.limit_header = limit_header
@@ -99,11 +101,11 @@ class FrameReader:
 
     @property
     def empty(self) -> bool:
-        """True between frames: nothing of another one has arrived."""
+        """Return True between frames, when no byte of another one has arrived."""
         return not self._head and self._header is None
 
     def feed(self, data: Buffer) -> list[Frame]:
-        """Frames that these bytes complete. Raises FrameError for malformed ones; the reader is then of no more use."""
+        """Return the frames that these bytes complete. Raises FrameError; the reader cannot be used after that."""
         frames = []
         rest = memoryview(data)
         while len(rest) or self._complete():
@@ -117,18 +119,18 @@ class FrameReader:
 
     def _take(self, data: memoryview) -> memoryview:
         if self._header is not None:
-            wanted = self._payload_length - len(self._payload)
-            self._payload += data[:wanted]
-            return data[wanted:]
-        wanted = self._wanted_of_head()
-        self._head += data[:wanted]
+            needed = self._payload_length - len(self._payload)
+            self._payload += data[:needed]
+            return data[needed:]
+        needed = self._head_bytes_needed()
+        self._head += data[:needed]
         if len(self._head) >= _PREFIX.size:
             header_length, self._payload_length = self._lengths()
             if len(self._head) == _PREFIX.size + header_length:
                 self._header = parse_header(bytes(self._head[_PREFIX.size :]))
-        return data[wanted:]
+        return data[needed:]
 
-    def _wanted_of_head(self) -> int:
+    def _head_bytes_needed(self) -> int:
         if len(self._head) < _PREFIX.size:
             return _PREFIX.size - len(self._head)
         return _PREFIX.size + self._lengths()[0] - len(self._head)
@@ -151,17 +153,14 @@ class FrameReader:
         return frame
 
 
-# How a worker ended, in the report's words.
-
-CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
-_OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
+# The reason for which a worker ended
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The worker is gone. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
+    """The end of a worker. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
 
-    `message` goes on from "the submission ..."; `facts` are what it names, for other languages.
+    `message` continues "the submission ..."; `facts` has the values in it, for other languages.
     """
 
     reason: str
@@ -171,7 +170,7 @@ class Ending:
 
 
 class Stopped(Exception):
-    """The worker ended or has to be ended."""
+    """The worker ended or must be ended."""
 
     def __init__(self, reason: str, message: str, **facts: object) -> None:
         super().__init__(message)
@@ -180,14 +179,15 @@ class Stopped(Exception):
         self.facts = facts
 
 
-def out_of_memory(memory_mib: int) -> Stopped:
-    return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)
-
-
 def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
-    """The meaning of an exit status, a signal or an excess, while the submission was `doing` ("loaded" or "called")."""
+    """Return why a worker ended: its exit status, signal or excess while it was `doing` ("loaded" or "called").
+
+    `printed` is the output so far: an abort after an out-of-memory message counts as memory.
+    """
     if "excess" in status:
-        return _used_too_much(status["excess"], memory_mib)
+        if status["excess"] == "memory":
+            return out_of_memory(memory_mib)
+        return Stopped("refused", "started more threads or processes than a submission may")
     if "exit" in status:
         return _exited(status["exit"], doing, memory_mib)
     number = status["signal"]
@@ -201,15 +201,13 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
     return Stopped("crashed", f"killed by {name} while it was {doing}", signal=name, doing=doing)
 
 
-def _used_too_much(what: str, memory_mib: int) -> Stopped:
-    if what == "memory":
-        return out_of_memory(memory_mib)
-    return Stopped("refused", "started more threads or processes than a submission may")
-
-
 def _exited(code: int, doing: str, memory_mib: int) -> Stopped:
     if code == OUT_OF_MEMORY:
         return out_of_memory(memory_mib)
     if code == CHANNEL_LOST:
         return Stopped("protocol", f"closed its channel to the judge while it was {doing}")
     return Stopped("exited", f"ended the process with exit status {code} (os._exit or sys.exit) while it was {doing}")
+
+
+def out_of_memory(memory_mib: int) -> Stopped:
+    return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)

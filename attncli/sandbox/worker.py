@@ -1,4 +1,4 @@
-"""The worker: locks itself in, then runs the learner's file and what it is asked to call in it.
+"""The worker: confines itself, then loads the learner's file and runs the judge's requests on it.
 
 It starts as a fork of the zygote. The judge's socket is descriptor 3; standard output and error are one pipe.
 """
@@ -28,219 +28,51 @@ from typing import Any, NoReturn
 import torch
 
 from . import devices, kernels, landlock, namespaces, seccomp, source_reading, wire
-from . import policy as layer_probes
 from .interpreter import serve
 from .kernels import KernelFault
-from .policy import CPU, MIB, WorkerPolicy
+from .policy import CPU, MIB, Probes, WorkerPolicy
 from .wire import CHANNEL_LOST, OUT_OF_MEMORY
 
-# The learner's exception as plain data: type, text, the lines of their file, and what kind of failure it was.
-#
-# The exception is hostile input: its class may lie, its `__str__` may raise, loop or return a gigabyte. Nothing of it
-# is trusted beyond what `type` and the traceback say.
+CHANNEL, RULESET = 3, 4
+BROKEN = 70
+_FIRST_FREE = 16
+_RESERVE_BYTES = 8 << 20
+_INHERITED_VARIABLES = ("HOME", "LANG", "PATH")
+_FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch's compiler makes this folder when it is imported; /tmp exists
+}
+_WORKSPACE_MIB = 512  # GPU memory for CUDA's own libraries
 
 TEXT_LIMIT = 4000
 FRAMES_KEPT = 20
 _CHAIN_LIMIT = 8
 MOST_LINES = 1 << 24
-_REFUSED_ERRORS = frozenset(
-    {
-        errno.EPERM,
-        errno.EACCES,
-        errno.EROFS,
-        errno.EFBIG,
-        errno.ENETUNREACH,
-        errno.EAGAIN,
-    }  # the last: too many processes
+_REFUSED_ERRNOS = frozenset(  # EAGAIN: too many processes
+    {errno.EPERM, errno.EACCES, errno.EROFS, errno.EFBIG, errno.ENETUNREACH, errno.EAGAIN}
 )
-_MEMORY_WORDS = ("can't allocate memory", "DefaultCPUAllocator", "not enough memory", "std::bad_alloc")
-_REFUSED_WORDS = ("can't start new thread",)
+_MEMORY_MESSAGES = ("can't allocate memory", "DefaultCPUAllocator", "not enough memory", "std::bad_alloc")
+_REFUSED_MESSAGES = ("can't start new thread",)
 
-
-class ExceptionGuard:
-    """Runs the learner's code: whatever is raised inside the `with` block stops here and is kept."""
-
-    def __init__(self) -> None:
-        self.error: BaseException | None = None
-        self.trace: TracebackType | None = None
-
-    def __enter__(self) -> ExceptionGuard:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        self.error, self.trace = error, trace
-        return error is not None
-
-
-def _plain(value: object) -> str:
-    """The exact `str` behind a string, which may be of a hostile subclass; empty for anything else."""
-    return str.__str__(value)[:TEXT_LIMIT] if issubclass(type(value), str) else ""
-
-
-def type_name(error: BaseException) -> str:
-    """The qualified name of the exception's class, without asking the class itself."""
-    kind = type(error)
-    name = _plain(type.__dict__["__qualname__"].__get__(kind))
-    module = ""
-    with ExceptionGuard():
-        module = _plain(type.__getattribute__(kind, "__module__"))
-    return name if module in ("builtins", "submission", "") else f"{module}.{name}"
-
-
-def text_of(error: BaseException) -> str:
-    """`str(error)`, bounded, or a note that it could not be had."""
-    guard, text = ExceptionGuard(), ""
-    with guard:
-        text = _plain(str(error))
-    return text if guard.error is None else "(its text could not be had: __str__ raised)"
-
-
-def frames_of(error: BaseException, trace: TracebackType | None, filename: str) -> list[dict[str, Any]]:
-    """The traceback's frames that lie in the learner's file, first and last ones if they are many."""
-    half = FRAMES_KEPT // 2
-    first: list[tuple[int, str]] = []
-    last: deque[tuple[int, str]] = deque(maxlen=half)
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename == filename:
-            (first if len(first) < half else last).append((trace.tb_lineno, code.co_name))
-        trace = trace.tb_next
-    if not first and type(error) in (SyntaxError, IndentationError, TabError):
-        line = _real(SyntaxError, "lineno", error)
-        first.append((line if type(line) is int and 0 <= line < MOST_LINES else 0, "<module>"))
-    return [_frame(filename, line, function) for line, function in [*first, *last]]
-
-
-def _frame(filename: str, line: int, function: str) -> dict[str, Any]:
-    code = linecache.getline(filename, line).strip()
-    return {"line": line, "function": function[:200], "code": code[:200]}
-
-
-def reason_of(error: BaseException, text: str) -> str:
-    """One of the report's reasons: memory, refused, exited, exception."""
-    if issubclass(type(error), SystemExit):
-        return "exited"
-    for link in _chain(error):
-        kind = type(link)
-        if issubclass(kind, MemoryError):
-            return "memory"
-        if issubclass(kind, OSError):
-            number = _real(OSError, "errno", link)
-            if number == errno.ENOMEM:
-                return "memory"
-            if number in _REFUSED_ERRORS or kind.__name__ == "gaierror":
-                return "refused"
-    if issubclass(type(error), RuntimeError):
-        if any(words in text for words in _MEMORY_WORDS):
-            return "memory"
-        if any(words in text for words in _REFUSED_WORDS):
-            return "refused"
-    return "exception"
-
-
-def _real(owner: type, attribute: str, error: BaseException) -> Any:
-    """The attribute as the interpreter keeps it, whatever the exception's own class says of it."""
-    return owner.__dict__[attribute].__get__(error)
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    links: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and len(links) < _CHAIN_LIMIT:
-        links.append(link)
-        cause = _real(BaseException, "__cause__", link)
-        link = cause if cause is not None else _real(BaseException, "__context__", link)
-    return links
-
-
-def report(guard: ExceptionGuard, filename: str) -> dict[str, Any]:
-    """The `raised` reply for what a guard caught."""
-    error = guard.error
-    if error is None:
-        raise ValueError("nothing was raised")
-    text = text_of(error)
-    fault = {"fault": error.fault} if type(error) is KernelFault else {}
-    return {
-        "op": "raised",
-        "type": type_name(error),
-        "text": text,
-        "frames": frames_of(error, guard.trace, filename),
-        "reason": reason_of(error, text),
-        **fault,
-    }
-
-
-# What the learner's code tried to touch, noted by an audit hook: advice for the report.
-#
-# The kernel's layers do the refusing. This only makes sure that an attempt whose refusal was swallowed is still
-# reported.
-
-_EVENTS = frozenset(
+_REPORTED_EVENTS = frozenset(
     [
         *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn"),
         *("subprocess.Popen", "os.kill", "os.killpg", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link"),
         *("os.symlink", "os.chmod", "os.chown", "os.truncate", "os.utime", "os.setxattr"),
     ]
 )
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_KEPT = 100
-
-
-class Attempts:
-    """Event names since the last `take`, each once."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, None] = {}
-
-    def watch(self) -> None:
-        """Start noting, for good: audit hooks cannot be removed."""
-        sys.addaudithook(self._note)
-
-    def take(self) -> list[str]:
-        """What was noted since the last call."""
-        seen, self._seen = list(self._seen), {}
-        return seen
-
-    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open":
-            if _writes(arguments) and len(self._seen) < _KEPT:
-                self._seen["open"] = None
-        elif event == "os.mkdir" and _exists(arguments[0]):
-            return
-        elif (event in _EVENTS or event.startswith("socket.")) and len(self._seen) < _KEPT:
-            self._seen[event] = None
-
-
-def _exists(path: Any) -> bool:
-    return type(path) is str and os.path.isdir(path)  # noqa: PTH112 - a hook must not make objects for every event
-
-
-def _writes(arguments: tuple[Any, ...]) -> bool:
-    path, _, flags = arguments
-    return type(flags) is int and bool(flags & _WRITING) and type(path) is not int and path != os.devnull
-
-
-CHANNEL, RULESET = 3, 4
-BROKEN = 70
-_FIRST_FREE = 16
-_RESERVE_BYTES = 8 << 20
-_KEPT_VARIABLES = ("HOME", "LANG", "PATH")
-_FIXED_VARIABLES = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch's compiler makes this folder when it is imported; it is there already
-}
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_MOST_EVENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Which layers the zygote found to be available, and how much memory the worker may take.
+    """The layers that are available, and the memory that the worker may take.
 
-    `installation` is what rules of the worker's own are made of, where its policy needs them.
+    `installation` serves to build the worker's own Landlock rules if its policy needs them.
     """
 
     memory_mib: int
@@ -254,51 +86,48 @@ class Confinement:
 
     @property
     def own_folders(self) -> list[Path]:
-        """The folders that the worker may write to."""
+        """Return the folders that the worker may write to."""
         own = [self.folder] if self.policy.folder_mib else []
         return [*own, Path(self.policy.cache_folder)] if self.policy.cache_folder else own
 
 
-class Channel:
-    """The judge's socket as a descriptor: read and written without socket calls, which are refused."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._reader = wire.FrameReader(limit_header=1 << 32, limit_payload=1 << 40)  # the judge is trusted
-        self._buffer = bytearray(wire.READ_BYTES)
-        self._arrived: deque[wire.Frame] = deque()
-
-    def sendall(self, data: wire.Buffer) -> None:
-        rest = memoryview(data).cast("B")
-        while len(rest):
-            rest = rest[os.write(self._descriptor, rest) :]
-
-    def receive(self) -> wire.Frame | None:
-        """The next frame, or None when the judge has closed the channel."""
-        while not self._arrived:
-            count = os.readv(self._descriptor, [self._buffer])
-            if not count:
-                return None
-            self._arrived.extend(self._reader.feed(memoryview(self._buffer)[:count]))
-        return self._arrived.popleft()
+def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, Any] | None) -> NoReturn:
+    """Confine the forked process and serve requests in it; with `canary_places`, probe the layers and exit instead."""
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _take_descriptors(frames, output, plan.ruleset)
+        _reopen_streams()
+        _scrub_environment(plan)
+        channel = Channel(CHANNEL)
+        probes = Probes(canary_places) if canary_places is not None else None
+        try:
+            confine(plan, probes.after if probes is not None else lambda layer: None)
+            if plan.policy.device == devices.CUDA:
+                _start_cuda(plan.memory_mib)
+        except OSError as error:
+            wire.send_frame(channel, {"op": "broken", "text": str(error)})
+            os._exit(BROKEN)
+        if probes is not None:
+            wire.send_frame(channel, {"op": "canary", "findings": probes.finish()})
+            os._exit(0)
+        WorkerSession(channel).run()
+    finally:
+        os._exit(BROKEN)
 
 
 def _take_descriptors(frames: int, output: int, ruleset: int | None) -> None:
-    """Move what stays open to fixed places and close everything else."""
+    """Move the descriptors to keep to fixed places and close all others."""
     null = os.open(os.devnull, os.O_RDWR)
     sources = [null, output, output, frames] + ([] if ruleset is None else [ruleset])
-    copies = [_copy_above(descriptor) for descriptor in sources]
+    copies = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_FREE) for descriptor in sources]
     for place, descriptor in enumerate(copies):
         os.dup2(descriptor, place)
     os.closerange(len(sources), 4096)
 
 
-def _copy_above(descriptor: int) -> int:
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_FREE)
-
-
-def _replace_streams() -> None:
-    """Unbuffered text streams, so that what is printed before a crash is kept."""
+def _reopen_streams() -> None:
+    """Open unbuffered text streams, so that output before a crash is kept."""
     streams = {"stdin": io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")}
     for name in ("stdout", "stderr"):
         raw: Any = io.FileIO({"stdout": 1, "stderr": 2}[name], "w", closefd=False)
@@ -312,7 +141,7 @@ def _replace_streams() -> None:
 
 def _scrub_environment(plan: Confinement) -> None:
     policy = plan.policy
-    names = (*_KEPT_VARIABLES, *policy.kept_variables)
+    names = (*_INHERITED_VARIABLES, *policy.kept_variables)
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
@@ -323,17 +152,13 @@ def _scrub_environment(plan: Confinement) -> None:
         os.environ["HOME"] = str(plan.folder)
 
 
-def _expose_to_out_of_memory_killer() -> None:
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
-
-
 def confine(plan: Confinement, after: Callable[[str], None]) -> None:
-    """Put every available layer on this process, for good. `after(layer)` is called behind each one.
+    """Put every available layer on this process, for good. `after(layer)` is called after each one.
 
-    Raises OSError if a layer that was found to be available is refused now: the worker must not go on then.
+    Raises OSError if an available layer is refused now: the worker must not go on.
     """
-    _expose_to_out_of_memory_killer()
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the out-of-memory killer's first choice
     namespaces.die_with(plan.parent)
     _mount(plan)
     namespaces.forbid_core_dumps()
@@ -354,9 +179,9 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
 
 
 def _mount(plan: Confinement) -> None:
-    """Mount what a policy for a GPU needs. Where no /proc can be mounted the canary says what does not work.
+    """Mount what a policy for a GPU needs. If /proc cannot be mounted, the canary reports what does not work.
 
-    Without a user namespace there are no mounts of one's own: a compiler writes to `folder`, an ordinary one, then.
+    Without a user namespace nothing can be mounted: a compiler writes to `folder`, an ordinary one, then.
     """
     threads, folder_mib = plan.policy.names_threads, plan.policy.folder_mib
     if not plan.user_namespace:
@@ -370,9 +195,91 @@ def _mount(plan: Confinement) -> None:
         namespaces.mount_memory(plan.folder, folder_mib)
 
 
+def _start_cuda(memory_mib: int) -> None:
+    """Create the CUDA context and limit the submission to `memory_mib` of the device's memory. Raises OSError.
+
+    What CUDA sets up lazily (context, workspace of matrix products) is set up here, behind all layers and before the
+    submission, so that no memory measurement includes it.
+    """
+    if not torch.backends.cuda.is_built():
+        raise OSError(errno.ENODEV, f"PyTorch {torch.__version__} is built without CUDA")
+    try:
+        torch.cuda.init()
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, (memory_mib + _WORKSPACE_MIB) * MIB / total))
+        square = torch.ones(2, 2, device="cuda")
+        (square @ square).sum().item()
+    except RuntimeError as error:
+        raise OSError(errno.EIO, f"CUDA does not begin in the sandbox: {str(error).splitlines()[0][:200]}") from error
+
+
+# Serving requests
+
+
+class Channel:
+    """The judge's socket as a descriptor: read and written without socket calls, which are refused."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._reader = wire.FrameReader(limit_header=1 << 32, limit_payload=1 << 40)  # the judge is trusted
+        self._buffer = bytearray(wire.READ_BYTES)
+        self._arrived: deque[wire.Frame] = deque()
+
+    def sendall(self, data: wire.Buffer) -> None:
+        rest = memoryview(data).cast("B")
+        while len(rest):
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def receive(self) -> wire.Frame | None:
+        """Return the next frame, or None when the judge has closed the channel."""
+        while not self._arrived:
+            count = os.readv(self._descriptor, [self._buffer])
+            if not count:
+                return None
+            self._arrived.extend(self._reader.feed(memoryview(self._buffer)[:count]))
+        return self._arrived.popleft()
+
+
+class Attempts:
+    """Record by an audit hook what the learner's code tries to touch.
+
+    The kernel's layers refuse it; this reports an attempt even if the code swallows the refusal.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, None] = {}
+
+    def watch(self) -> None:
+        """Start recording, for good: audit hooks cannot be removed."""
+        sys.addaudithook(self._note)
+
+    def take(self) -> list[str]:
+        """Return the names of the events since the last call, each once."""
+        seen, self._seen = list(self._seen), {}
+        return seen
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            if _writes(arguments) and len(self._seen) < _MOST_EVENTS:
+                self._seen["open"] = None
+        elif event == "os.mkdir" and _is_folder(arguments[0]):
+            return
+        elif (event in _REPORTED_EVENTS or event.startswith("socket.")) and len(self._seen) < _MOST_EVENTS:
+            self._seen[event] = None
+
+
+def _is_folder(path: Any) -> bool:
+    return type(path) is str and os.path.isdir(path)  # noqa: PTH112 - a hook must not make objects for every event
+
+
+def _writes(arguments: tuple[Any, ...]) -> bool:
+    path, _, flags = arguments
+    return type(flags) is int and bool(flags & _WRITE_FLAGS) and type(path) is not int and path != os.devnull
+
+
 @dataclass(slots=True)
 class WorkerSession:
-    """One learner's file in one worker: requests in, replies out."""
+    """One learner's file in one worker. `reserve` is memory for a last reply when there is none left."""
 
     channel: Channel
     filename: str = "submission.py"
@@ -396,21 +303,16 @@ class WorkerSession:
             os._exit(OUT_OF_MEMORY)
 
     def answer(self, frame: wire.Frame) -> list[wire.Buffer]:
-        """The reply to one request, ready to be sent."""
+        """Return the reply to one request, as byte strings to be sent."""
         guard = ExceptionGuard()
         with guard:
-            return self._finish(frame.header, *self._perform(frame))
-        if issubclass(type(guard.error), MemoryError):
-            self._free_reserve()
-        return self._finish(frame.header, report(guard, self.filename), [])
-
-    def _free_reserve(self) -> None:
-        """Memory for telling the judge that there is none left."""
-        if self.reserve is not None:
+            return self._reply(frame.header, *self._run_request(frame))
+        if issubclass(type(guard.error), MemoryError) and self.reserve is not None:
             self.reserve.close()
             self.reserve = None
+        return self._reply(frame.header, report(guard, self.filename), [])
 
-    def _perform(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
+    def _run_request(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
         if frame.header["op"] == "read":
             rules = source_reading.Rules(**frame.header["rules"])
             return {"op": "read", **source_reading.read_source(bytes(frame.payload), rules)}, []
@@ -447,7 +349,7 @@ class WorkerSession:
             os._exit(CHANNEL_LOST)
         return frame.header, frame.payload
 
-    def _finish(
+    def _reply(
         self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]
     ) -> list[wire.Buffer]:
         stamp = {"nonce": request["nonce"], "touched": self.attempts.take()}
@@ -467,49 +369,121 @@ def _kind(value: object) -> str:
     return "function" if callable(value) else type(value).__name__
 
 
-def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, Any] | None) -> NoReturn:
-    """The life of a worker, in the forked process. Never returns."""
-    try:
-        os.setsid()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _take_descriptors(frames, output, plan.ruleset)
-        _replace_streams()
-        _scrub_environment(plan)
-        channel = Channel(CHANNEL)
-        probes = layer_probes.Probes(canary_places) if canary_places is not None else None
-        try:
-            confine(plan, probes.after if probes is not None else lambda layer: None)
-            if plan.policy.device == devices.CUDA:
-                begin(plan.memory_mib)
-        except OSError as error:
-            wire.send_frame(channel, {"op": "broken", "text": str(error)})
-            os._exit(BROKEN)
-        if probes is not None:
-            wire.send_frame(channel, {"op": "canary", "findings": probes.finish()})
-            os._exit(0)
-        WorkerSession(channel).run()
-    finally:
-        os._exit(BROKEN)
+# The learner's exception as plain data
 
 
-# CUDA's beginning in a worker, behind all layers and before a line of a submission.
-#
-# What it sets up lazily (its context, the workspace of matrix products) is set up here, so that no measurement of
-# memory takes it for the submission's, and a machine where it cannot begin is told so in one line.
+class ExceptionGuard:
+    """Run the learner's code in a `with` block: any exception stops here and is kept."""
 
-# What the libraries of a GPU take of its memory for themselves.
-WORKSPACE_MIB = 512
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.trace: TracebackType | None = None
+
+    def __enter__(self) -> ExceptionGuard:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.error, self.trace = error, trace
+        return error is not None
 
 
-def begin(memory_mib: int) -> None:
-    """Makes the context and holds the submission to `memory_mib` of the device's memory. Raises OSError."""
-    if not torch.backends.cuda.is_built():
-        raise OSError(errno.ENODEV, f"PyTorch {torch.__version__} is built without CUDA")
-    try:
-        torch.cuda.init()
-        total = torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(min(1.0, (memory_mib + WORKSPACE_MIB) * MIB / total))
-        square = torch.ones(2, 2, device="cuda")
-        (square @ square).sum().item()
-    except RuntimeError as error:
-        raise OSError(errno.EIO, f"CUDA does not begin in the sandbox: {str(error).splitlines()[0][:200]}") from error
+def report(guard: ExceptionGuard, filename: str) -> dict[str, Any]:
+    """Return the `raised` reply for what a guard caught.
+
+    The exception is hostile input: its class may lie, its `__str__` may raise, loop or return a gigabyte. Only `type`
+    and the traceback are trusted.
+    """
+    error = guard.error
+    if error is None:
+        raise ValueError("nothing was raised")
+    text = text_of(error)
+    kernel_fault = {"fault": error.fault} if type(error) is KernelFault else {}
+    return {
+        "op": "raised",
+        "type": type_name(error),
+        "text": text,
+        "frames": frames_of(error, guard.trace, filename),
+        "reason": reason_of(error, text),
+        **kernel_fault,
+    }
+
+
+def type_name(error: BaseException) -> str:
+    """Return the qualified name of the exception's class, without running the class's own code."""
+    kind = type(error)
+    name = _plain(type.__dict__["__qualname__"].__get__(kind))
+    module = ""
+    with ExceptionGuard():
+        module = _plain(type.__getattribute__(kind, "__module__"))
+    return name if module in ("builtins", "submission", "") else f"{module}.{name}"
+
+
+def text_of(error: BaseException) -> str:
+    """Return `str(error)`, bounded, or a note that it raised."""
+    guard, text = ExceptionGuard(), ""
+    with guard:
+        text = _plain(str(error))
+    return text if guard.error is None else "(its text could not be had: __str__ raised)"
+
+
+def _plain(value: object) -> str:
+    """Return the exact `str` of a string, which may be of a hostile subclass; empty for anything else."""
+    return str.__str__(value)[:TEXT_LIMIT] if issubclass(type(value), str) else ""
+
+
+def frames_of(error: BaseException, trace: TracebackType | None, filename: str) -> list[dict[str, Any]]:
+    """Return the traceback's frames in the learner's file, the first and last ones if there are many."""
+    half = FRAMES_KEPT // 2
+    first: list[tuple[int, str]] = []
+    last: deque[tuple[int, str]] = deque(maxlen=half)
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == filename:
+            (first if len(first) < half else last).append((trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    if not first and type(error) in (SyntaxError, IndentationError, TabError):
+        line = _builtin_attribute(SyntaxError, "lineno", error)
+        first.append((line if type(line) is int and 0 <= line < MOST_LINES else 0, "<module>"))
+    return [
+        {"line": line, "function": function[:200], "code": linecache.getline(filename, line).strip()[:200]}
+        for line, function in [*first, *last]
+    ]
+
+
+def reason_of(error: BaseException, text: str) -> str:
+    """Return one of the report's reasons: memory, refused, exited, exception."""
+    if issubclass(type(error), SystemExit):
+        return "exited"
+    for link in _chain(error):
+        kind = type(link)
+        if issubclass(kind, MemoryError):
+            return "memory"
+        if issubclass(kind, OSError):
+            number = _builtin_attribute(OSError, "errno", link)
+            if number == errno.ENOMEM:
+                return "memory"
+            if number in _REFUSED_ERRNOS or kind.__name__ == "gaierror":
+                return "refused"
+    if issubclass(type(error), RuntimeError):
+        if any(words in text for words in _MEMORY_MESSAGES):
+            return "memory"
+        if any(words in text for words in _REFUSED_MESSAGES):
+            return "refused"
+    return "exception"
+
+
+def _builtin_attribute(owner: type, attribute: str, error: BaseException) -> Any:
+    """Return the attribute as the interpreter stores it, whatever the exception's class overrides."""
+    return owner.__dict__[attribute].__get__(error)
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    links: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and len(links) < _CHAIN_LIMIT:
+        links.append(link)
+        cause = _builtin_attribute(BaseException, "__cause__", link)
+        link = cause if cause is not None else _builtin_attribute(BaseException, "__context__", link)
+    return links

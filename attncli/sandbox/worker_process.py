@@ -1,10 +1,10 @@
-"""The judge's end of one worker: every clock, every bound, and the order in which frames may come.
+"""The judge's end of one worker: all clocks and limits, and the order in which frames may arrive.
 
     starting ──ready──> idle ──request──> waiting ──reply──> idle      waiting ──invoke──> answer ──> waiting
 
-Requests may be sent ahead: the worker goes on with the next one while the judge reads a reply. Replies come in the
-order of the requests. A frame out of turn, without its request's nonce or malformed ends the worker as `protocol`.
-Whatever ends it, process 1 of its pid namespace is killed, and with it everything that the worker may have started.
+Requests may be sent ahead, so that the worker starts the next one while the judge reads a reply. Replies arrive in the
+order of the requests. A frame that is malformed, out of turn or without its request's nonce ends the worker with reason
+`protocol`. Every ending kills process 1 of the worker's pid namespace, and with it all that the worker has started.
 """
 
 from __future__ import annotations
@@ -31,24 +31,40 @@ from .wire import Ending, Stopped
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
-_END_SECONDS = 1.0
-# How many times the limit of a request the judge's own callables may take in it, all calls together.
+LIMIT_BYTES = 1 << 20
+KEPT_BYTES = 64 << 10
+_HEAD_BYTES = 48 << 10
+
+_ESCAPE_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # OSC and other strings
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]",
+    re.DOTALL,
+)
+_CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+_STATUS_TIMEOUT_SECONDS = 1.0
+# All calls of the judge's callables within a request may take this many times the request's limit.
 _INVOKES_OVERTIME = 2.0
-# What comes back of a request, where it is no result.
-_REPLIES = {"read": "read", "load": "loaded"}
+_REPLY_OPERATIONS = {"read": "read", "load": "loaded"}
+
+_KILL_TIMEOUT_MS = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the worker answered. The payload is the judge's own, writable memory."""
+    """A worker's reply. The payload is the judge's own, writable memory."""
 
     header: dict[str, Any]
     payload: memoryview
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request whose reply has not been taken yet."""
+class _Request:
+    """A request without a reply yet."""
 
     operation: str
     nonce: str
@@ -80,8 +96,8 @@ class Worker:
         self._buffer = bytearray(wire.READ_BYTES)
         self._outgoing: deque[memoryview] = deque()
         self._arrived: deque[wire.Frame] = deque()
-        self._asked: deque[_Asked] = deque()
-        self._started, self._doing = False, "loaded"
+        self._pending: deque[_Request] = deque()
+        self._started, self._phase = False, "loaded"
         self._filename = ""
         self._ending: Ending | None = None
         self._poller = select.poll()
@@ -97,16 +113,18 @@ class Worker:
 
     @property
     def printed(self) -> str:
-        """What the submission has printed so far, cleaned of control sequences, at most 64 KiB."""
+        """Return what the submission has printed so far, without control sequences, at most 64 KiB."""
         return self._printed.text()
 
     def load(
         self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False, device: str = "cpu"
     ) -> Reply | Ending:
-        """Run the learner's file, with Triton where it holds a `kernel`, which is compiled for the `device` "cuda". The
-        reply's op is `loaded` (with `names`) or `raised`."""
+        """Run the learner's file. The reply's op is `loaded` (with `names`) or `raised`.
+
+        A file with a `kernel` gets Triton, which compiles for the `device` "cuda" and interprets otherwise.
+        """
         header = {"op": "load", "filename": filename, "entry": entry, "kernel": kernel, "device": device}
-        self._doing, self._filename = "loaded", filename
+        self._phase, self._filename = "loaded", filename
         return self.request(header, [source], seconds)
 
     def request(
@@ -131,34 +149,34 @@ class Worker:
         on_invoke: OnInvoke | None = None,
         reply_limit: int = wire.PAYLOAD_LIMIT,
     ) -> None:
-        """Send one request, the replies to earlier ones still to come.
+        """Send one request, before or after the replies to earlier ones.
 
         `on_invoke` answers calls of the learner's code to callables that live in the judge; its time does not count.
-        What it raises passes through `receive`, and the worker is killed. Nothing may be sent ahead of such a request's
-        reply: the learner's code is waiting for an answer then. Raises JudgeFailed if the worker could not be set up.
+        Its exceptions pass through `receive`, and the worker is killed. Send nothing else before such a request's
+        reply: the learner's code is waiting for an answer. Raises JudgeFailed if the worker could not be set up.
         """
         if self._ending is not None:
             return
         with self._guarded():
-            if not self._asked:
+            if not self._pending:
                 self._expect_silence()
             self._await_ready()
-            asked = _Asked(header["op"], secrets.token_hex(8), on_invoke, reply_limit)
-            self._asked.append(asked)
-            self._reader.limit_payload = max(item.reply_limit for item in self._asked)
-            self._send(header | {"nonce": asked.nonce, "reply_limit": reply_limit}, buffers)
+            request = _Request(header["op"], secrets.token_hex(8), on_invoke, reply_limit)
+            self._pending.append(request)
+            self._reader.limit_payload = max(item.reply_limit for item in self._pending)
+            self._send(header | {"nonce": request.nonce, "reply_limit": reply_limit}, buffers)
 
     def receive(self, seconds: float) -> Reply | Ending:
-        """The reply to the oldest request without one. Waits at most `seconds`, from now on, for the worker."""
+        """Return the reply to the oldest pending request, or the worker's ending. Waits at most `seconds` from now."""
         if self._ending is None:
             with self._guarded():
-                return self._await_reply(self._asked.popleft(), seconds)
+                return self._await_reply(self._pending.popleft(), seconds)
         assert self._ending is not None
         return self._ending
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """What stops the worker becomes its ending; anything else passes, and takes the worker with it."""
+        """Turn `Stopped` into the worker's ending; kill the worker on any other exception."""
         try:
             yield
         except Stopped as stop:
@@ -168,7 +186,7 @@ class Worker:
             raise
 
     def canary_findings(self) -> dict[str, Any]:
-        """The findings of a worker that was started as a canary. Raises JudgeFailed if it gives none."""
+        """Return the findings of a worker that was started as a canary. Raises JudgeFailed if there are none."""
         try:
             frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
         except Stopped as stop:
@@ -181,13 +199,13 @@ class Worker:
         return findings
 
     def end(self) -> None:
-        """Have the worker and all it started killed, without waiting for it: `kill` has to follow."""
+        """Kill the worker and all it started without waiting until they are gone; call `kill` after that."""
         if self._ending is None:
             self._ending = Ending("exited", "was stopped by the judge", "")
         self._process.end()
 
     def kill(self) -> None:
-        """End the worker and all it started. Does nothing the second time."""
+        """Kill the worker and all it started, and close its descriptors. Does nothing the second time."""
         self.end()
         self._process.kill()
         if self._output >= 0:
@@ -216,7 +234,7 @@ class Worker:
         self._started = True
 
     def _expect_silence(self) -> None:
-        """Between requests nothing may come from the worker."""
+        """Raise Stopped if the worker has sent anything between requests."""
         if self._started:
             self._wait(0)
             if self._arrived or not self._reader.empty:
@@ -226,34 +244,34 @@ class Worker:
         self._outgoing.extend(memoryview(chunk).cast("B") for chunk in wire.chunks(header, buffers))
         self._flush()
 
-    def _await_reply(self, asked: _Asked, seconds: float) -> Reply:
+    def _await_reply(self, request: _Request, seconds: float) -> Reply:
         deadline = time.monotonic() + seconds
         latest = deadline + _INVOKES_OVERTIME * seconds
-        allowed = (_REPLIES.get(asked.operation, "result"), "raised")
+        allowed = (_REPLY_OPERATIONS.get(request.operation, "result"), "raised")
         while True:
             frame = self._next_frame(min(deadline, latest), f"still running after {seconds:g} s")
-            if frame.header.get("nonce") != asked.nonce:
+            if frame.header.get("nonce") != request.nonce:
                 raise Stopped("protocol", "answered something else than it was asked")
-            if frame.header["op"] == "invoke" and asked.on_invoke is not None:
-                deadline += self._answer(frame, asked.on_invoke)
+            if frame.header["op"] == "invoke" and request.on_invoke is not None:
+                deadline += self._answer(frame, request.on_invoke)
             elif frame.header["op"] in allowed:
-                self._doing = "loaded" if asked.operation == "read" else "called"
-                return self._reply(frame)
+                self._phase = "loaded" if request.operation == "read" else "called"
+                return self._take_reply(frame)
             else:
                 raise Stopped("protocol", "sent a frame out of turn")
 
     def _answer(self, frame: wire.Frame, on_invoke: OnInvoke) -> float:
-        """Answer a call to one of the judge's callables. Returns the seconds that it took."""
+        """Answer a call to one of the judge's callables. Returns its duration in seconds."""
         started = time.monotonic()
         header, buffers = on_invoke(frame.header, frame.payload)
         self._send(header | {"op": "answer"}, buffers)
         return time.monotonic() - started
 
-    def _reply(self, frame: wire.Frame) -> Reply:
-        if not self._asked and (self._arrived or not self._reader.empty):
+    def _take_reply(self, frame: wire.Frame) -> Reply:
+        if not self._pending and (self._arrived or not self._reader.empty):
             raise Stopped("protocol", "answered twice")
         self._drain_output()
-        self._require_little_output()
+        self._check_output_limit()
         return Reply(frame.header, frame.payload)
 
     def _next_frame(self, deadline: float, late: str) -> wire.Frame:
@@ -265,7 +283,7 @@ class Worker:
         return self._arrived.popleft()
 
     def _wait(self, seconds: float) -> None:
-        """One turn of the loop over frames, output and the end of the process."""
+        """Wait for frames, output or the end of the process, and read what has arrived."""
         frames = self._frames.fileno()
         ready = dict(self._poller.poll(max(0, round(seconds * 1000 + 0.5))))
         if self._output in ready:
@@ -273,12 +291,12 @@ class Worker:
         if ready.get(frames, 0) & select.POLLOUT:
             self._flush()
         if ready.get(frames, 0) & ~select.POLLOUT and self._read_frames() == 0:
-            raise self._how_it_ended()
+            raise self._exit_reason()
         if self._status in ready:
             while self._read_frames():
                 continue
             if not self._arrived:
-                raise self._how_it_ended()
+                raise self._exit_reason()
 
     def _flush(self) -> None:
         frames = self._frames.fileno()
@@ -296,7 +314,7 @@ class Worker:
         self._poller.modify(frames, select.POLLIN)
 
     def _read_frames(self) -> int | None:
-        """Take what has arrived: the number of bytes, 0 at the end of the stream, None if there is nothing yet."""
+        """Read what has arrived. Returns the number of bytes, 0 at the end of the stream, None if there is nothing."""
         try:
             count = self._frames.recv_into(self._buffer)
         except BlockingIOError:
@@ -310,7 +328,7 @@ class Worker:
         return count
 
     def _drain_output(self) -> bool:
-        """Take what has been printed, as far as it may be. False when the pipe is closed."""
+        """Read the output, up to its limit. Returns False when the pipe is closed."""
         try:
             while not self._printed.too_much:
                 data = os.read(self._output, wire.READ_BYTES)
@@ -324,76 +342,52 @@ class Worker:
     def _take_output(self) -> None:
         if not self._drain_output():
             self._poller.unregister(self._output)
-        self._require_little_output()
+        self._check_output_limit()
 
-    def _require_little_output(self) -> None:
+    def _check_output_limit(self) -> None:
         if self._printed.too_much:
             raise Stopped("output", f"printed more than {LIMIT_BYTES // MIB} MiB")
 
-    def _how_it_ended(self) -> Stopped:
+    def _exit_reason(self) -> Stopped:
         self._drain_output()
-        if not select.select([self._status], [], [], _END_SECONDS)[0]:
+        if not select.select([self._status], [], [], _STATUS_TIMEOUT_SECONDS)[0]:
             return Stopped("protocol", "closed its channel to the judge")
         report = os.read(self._status, 4096)
         if not report:
-            return Stopped("crashed", f"was killed from outside while it was {self._doing}")
-        return wire.classify(json.loads(report), self._doing, self._memory_mib, self._printed.text())
-
-
-# Process 1 of a worker's pid namespace, as the judge holds it.
-
-_GONE_MS = 5000
+            return Stopped("crashed", f"was killed from outside while it was {self._phase}")
+        return wire.classify(json.loads(report), self._phase, self._memory_mib, self._printed.text())
 
 
 class Process:
-    """To be killed by a descriptor that cannot mean another process."""
+    """Process 1 of a worker's pid namespace, held by a descriptor that cannot refer to another process."""
 
     def __init__(self, pid: int, handle: int) -> None:
         self.pid = pid
         self._handle: int | None = handle
 
     def end(self) -> None:
-        """Kill it, and with it all processes in its namespace, without waiting until they are gone."""
+        """Kill it and all processes in its namespace, without waiting until they are gone."""
         if self._handle is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def kill(self) -> None:
-        """Kill it, wait until it and all processes in its namespace are gone, and let go of it."""
+        """Kill it, wait until it and all processes in its namespace are gone, and close the descriptor."""
         if self._handle is None:
             return
         self.end()
         poller = select.poll()
         poller.register(self._handle, select.POLLIN)
-        poller.poll(_GONE_MS)
+        poller.poll(_KILL_TIMEOUT_MS)
         os.close(self._handle)
         self._handle = None
 
 
-# What a submission prints: bounded, and cleaned of everything that could drive a terminal.
-
-LIMIT_BYTES = 1 << 20
-KEPT_BYTES = 64 << 10
-_HEAD_BYTES = 48 << 10
-
-_SEQUENCES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
-    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # OSC and other strings
-    r"|\x1b[ -/]*[0-~]"
-    r"|\x9b[0-?]*[ -/]*[@-~]",
-    re.DOTALL,
-)
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-
-
-def clean(text: str) -> str:
-    """The text without control sequences, control characters and direction overrides; newlines and tabs stay."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub("", _SEQUENCES.sub("", text))
+# The output of a submission
 
 
 class Printed:
-    """Collects output: the beginning and the end are kept, the middle is counted."""
+    """Collect output: keep the beginning and the end, count the middle."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -412,14 +406,20 @@ class Printed:
         return self.total > LIMIT_BYTES
 
     def text(self) -> str:
-        """What was printed, cleaned, at most KEPT_BYTES of it."""
+        """Return the output without control sequences, at most KEPT_BYTES of it."""
         left_out = self.total - len(self._head) - len(self._tail)
         gap = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
         return clean((bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "replace"))
 
 
+def clean(text: str) -> str:
+    """Remove control sequences, control characters and direction overrides; keep newlines and tabs."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL_CHARACTERS.sub("", _ESCAPE_SEQUENCES.sub("", text))
+
+
 def split_fatal_error(text: str, filename: str) -> tuple[str, str]:
-    """The text without the interpreter's own report of a crash, and where that says it was in the learner's file."""
+    """Split off the interpreter's report of a crash. Returns the text before it and its place in the learner's file."""
     before, mark, report = text.rpartition("Fatal Python error: ")
     if not mark:
         return text, ""

@@ -1,6 +1,7 @@
-"""The judge's end of the zygote: starts one, asks it for workers, knows which layers are in force.
+"""The judge's end of the zygote: start one, request workers from it, and report the layers in force.
 
-Loads no torch. Where a layer cannot be had it is missing from `layers` and named in `notes`.
+Loads no torch. A layer that is not available is missing from `layers`, and `notes` says why. The layers are proved by a
+canary: a worker that probes each of them and reports.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from typing import IO, Any
 from attncli.errors import JudgeFailed, SandboxUnavailable
 
 from . import namespaces
-from . import policy as layer_probes
-from .policy import CPU, CUDA, LAYERS, MEMORY_MIB, WorkerPolicy
+from .policy import CPU, CUDA, LAYERS, MEMORY_MIB, WorkerPolicy, broken_controls, layers_in_force
 from .wire import Ending
 from .worker_process import OnInvoke, Process, Reply, Worker
 
@@ -35,43 +35,17 @@ __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", 
 CANARY_MEMORY_MIB = 256
 START_SECONDS = 60.0
 
+WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"
 
-class ForkedProcess:
-    """A child of this process that nobody has a Popen for."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self._ended = False
-
-    def poll(self) -> int | None:
-        """None while it runs."""
-        self._ended = self._ended or os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
-        return 0 if self._ended else None
-
-    def wait(self) -> None:
-        """Waits until it has ended."""
-        self._ended = self._ended or os.waitpid(self.pid, 0)[0] == self.pid
-
-    def kill(self) -> None:
-        if not self._ended:
-            os.kill(self.pid, signal.SIGKILL)
-
-
-@dataclass(slots=True)
-class _Fork:
-    """A worker that was asked for: the judge's ends of what it will be spoken to through."""
-
-    number: int
-    memory_mib: int
-    policy: WorkerPolicy
-    frames: socket.socket
-    output: int
-    status: int
-
-    def give_up(self) -> None:
-        self.frames.close()
-        os.close(self.output)
-        os.close(self.status)
+_KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_FIXED_VARIABLES = {
+    "PATH": "/usr/bin:/bin",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+}
 
 
 class ZygoteClient:
@@ -84,14 +58,14 @@ class ZygoteClient:
         log: IO[bytes],
         seconds: float = START_SECONDS,
     ) -> None:
-        """For a process that is there already: `control` is our end of its socket, `log` what it writes errors to."""
+        """Take a running process: `control` is our end of its socket, `log` the file of its errors."""
         self._process, self._control, self._log = process, control, log
         self._deadline = time.monotonic() + seconds
         self._lock = threading.RLock()
         self._ready = False
-        self._requests = 0
-        self._ahead: _Fork | None = None
-        self._grown_warmer = False
+        self._request_count = 0
+        self._prepared: _RequestedWorker | None = None
+        self._zygote_warmed = False
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
@@ -104,7 +78,7 @@ class ZygoteClient:
         seconds: float = START_SECONDS,
         withheld: Sequence[Path] = (),
     ) -> ZygoteClient:
-        """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
+        """Start the process. `seconds` bounds the wait of `ready`; `withheld` adds folders that no worker may read.
 
         Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
         """
@@ -112,17 +86,17 @@ class ZygoteClient:
         in_main_thread = threading.current_thread() is threading.main_thread()
         parent = os.getpid() if in_main_thread else 0
         with contextlib.ExitStack() as cleanup:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            cleanup.enter_context(ours)
+            own_end, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            cleanup.enter_context(own_end)
             log = cleanup.enter_context(tempfile.TemporaryFile())
-            with theirs:
-                ours.send(json.dumps(request).encode())
-                control = theirs.fileno()
+            with other_end:
+                own_end.send(json.dumps(request).encode())
+                control = other_end.fileno()
                 arguments = ["zygote", str(control), str(parent)]
                 streams = {"stdin": subprocess.DEVNULL, "stdout": log, "pass_fds": [control]}
                 process = launch(python, arguments, log, **streams)
             cleanup.pop_all()
-        return cls(process, ours, log, seconds)
+        return cls(process, own_end, log, seconds)
 
     def __enter__(self) -> ZygoteClient:
         return self
@@ -132,13 +106,13 @@ class ZygoteClient:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that the canary proved, of process, rlimits, landlock, seccomp, namespaces."""
+        """Return the layers that the canary proved, of process, rlimits, landlock, seccomp, namespaces."""
         return self.layers_under(CPU)
 
     def layers_under(self, policy: WorkerPolicy) -> tuple[str, ...]:
-        """The layers that a canary proves for workers of this policy, once for all of them.
+        """Return the layers that a canary proves for this policy; it runs once.
 
-        Raises JudgeFailed where such a worker cannot be had, as where CUDA does not begin in it.
+        Raises JudgeFailed if no such worker can start, for example because CUDA does not start in it.
         """
         with self._lock:
             self.ready()
@@ -148,12 +122,12 @@ class ZygoteClient:
 
     @property
     def notes(self) -> list[str]:
-        """Why a layer is missing, and what else weakens the sandbox, one line each."""
+        """Return the reasons for missing layers and for other weaknesses of the sandbox, one line each."""
         self.ready()
         return list(self._notes)
 
     def ready(self) -> None:
-        """Wait until workers can be had. Raises JudgeFailed if the zygote cannot start."""
+        """Wait until the zygote can fork workers. Raises JudgeFailed if it cannot start."""
         with self._lock:
             if self._ready:
                 return
@@ -167,106 +141,109 @@ class ZygoteClient:
             self._judge_canary(self._run_canary(CPU), CPU)
 
     def worker(self, memory_mib: int = MEMORY_MIB, policy: WorkerPolicy = CPU) -> Worker:
-        """A fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
+        """Return a fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
         with self._lock:
             self.ready()
-            return self._forked_ahead(memory_mib, policy) or self._started(self._ask(memory_mib, policy))
+            prepared = self._take_prepared(memory_mib, policy)
+            return prepared or self._await_worker(self._request_worker(memory_mib, policy))
 
     def prepare(self, memory_mib: int = MEMORY_MIB, policy: WorkerPolicy = CPU) -> None:
-        """Ask for the next worker before it is needed; what fails is said when it is needed."""
+        """Request the next worker before it is needed; `worker` reports what fails."""
         with self._lock, contextlib.suppress(JudgeFailed):
             self.ready()
-            if self._ahead is None:
-                self._ahead = self._ask(memory_mib, policy)
+            if self._prepared is None:
+                self._prepared = self._request_worker(memory_mib, policy)
 
     def alive(self) -> bool:
-        """Whether the process is there still, and has not begun to end: its workers die before it has."""
+        """Return True while the process runs and has not closed its socket: its workers die before it has ended."""
         poller = select.poll()
-        poller.register(self._control, 0)  # a hang-up is told in any case
+        poller.register(self._control, 0)  # a hang-up is reported in any case
         return self._process.poll() is None and not poller.poll(0)
 
     def close(self) -> None:
-        """End every worker, then the zygote, which clears away what is left of them. Does nothing the second time."""
+        """Kill every worker, then the zygote, and remove their files. Does nothing the second time."""
         if self._control.fileno() >= 0:
-            for worker in self._held():
+            for worker in self._worker_processes():
                 worker.kill()
         self._control.close()
-        if self._ahead is not None:
-            self._ahead.give_up()
-            self._ahead = None
+        if self._prepared is not None:
+            self._prepared.close()
+            self._prepared = None
         self._process.kill()
         self._process.wait()
         self._log.close()
         if self._scratch is not None:
             self._scratch.cleanup()
 
-    def _held(self) -> list[Process]:
-        """Process 1 of every worker that is still there."""
-        found = []
+    def _worker_processes(self) -> list[Process]:
+        """Return process 1 of every running worker."""
+        processes = []
         for pid in namespaces.children_of(self._process.pid) if self.alive() else ():
             with contextlib.suppress(ProcessLookupError):
-                found.append(Process(pid, os.pidfd_open(pid)))
-        return found
+                processes.append(Process(pid, os.pidfd_open(pid)))
+        return processes
 
-    def _forked_ahead(self, memory_mib: int, policy: WorkerPolicy) -> Worker | None:
-        """The worker that was asked for ahead, unless it is of another kind or the zygote is warmer by now."""
-        fork, self._ahead = self._ahead, None
-        if fork is None:
+    def _take_prepared(self, memory_mib: int, policy: WorkerPolicy) -> Worker | None:
+        """Return the prepared worker, unless it is of another kind or the zygote has warmed up further since."""
+        requested, self._prepared = self._prepared, None
+        if requested is None:
             return None
-        self._grown_warmer = False
-        worker = self._started(fork)
+        self._zygote_warmed = False
+        worker = self._await_worker(requested)
         while select.select([self._control], [], [], 0)[0]:
-            self._heed(*self._receive(time.monotonic()))
-        if (fork.memory_mib, fork.policy) == (memory_mib, policy) and not self._grown_warmer:
+            self._handle_message(*self._receive(time.monotonic()))
+        if (requested.memory_mib, requested.policy) == (memory_mib, policy) and not self._zygote_warmed:
             return worker
         worker.kill()
         return None
 
-    def _ask(self, memory_mib: int, policy: WorkerPolicy, **more: Any) -> _Fork:
-        """Asks for a worker, and does not wait for it."""
-        self._requests += 1
+    def _request_worker(self, memory_mib: int, policy: WorkerPolicy, **extra: Any) -> _RequestedWorker:
+        """Request a worker without waiting for it."""
+        self._request_count += 1
         watched_mib = memory_mib + policy.runtime_mib
-        request = {"memory_mib": memory_mib, "watched_mib": watched_mib, "policy": policy.name, **more}
+        request = {"memory_mib": memory_mib, "watched_mib": watched_mib, "policy": policy.name, **extra}
         if policy.folder_mib:
             self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="attn-compiled-")
-            request |= {"folder": f"{self._scratch.name}/{self._requests}", "cache_folder": policy.cache_folder}
-        ours, theirs = socket.socketpair()
+            request |= {"folder": f"{self._scratch.name}/{self._request_count}", "cache_folder": policy.cache_folder}
+        own_end, other_end = socket.socketpair()
         output, output_writer = os.pipe()
         status, status_writer = os.pipe()
-        fork = _Fork(self._requests, memory_mib, policy, ours, output, status)
+        requested = _RequestedWorker(self._request_count, memory_mib, policy, own_end, output, status)
         try:
-            data = json.dumps(request | {"op": "fork", "id": fork.number}).encode()
-            socket.send_fds(self._control, [data], [theirs.fileno(), output_writer, status_writer])
+            data = json.dumps(request | {"op": "fork", "id": requested.number}).encode()
+            socket.send_fds(self._control, [data], [other_end.fileno(), output_writer, status_writer])
         except OSError as error:
-            fork.give_up()
+            requested.close()
             raise self._failure(str(error)) from error
         finally:
-            theirs.close()
+            other_end.close()
             os.close(output_writer)
             os.close(status_writer)
-        return fork
+        return requested
 
-    def _started(self, fork: _Fork) -> Worker:
+    def _await_worker(self, requested: _RequestedWorker) -> Worker:
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(fork.give_up)
-            process = self._await_fork(fork.number)
+            cleanup.callback(requested.close)
+            process = self._await_fork(requested.number)
             cleanup.pop_all()
-        start_seconds = fork.policy.start_seconds
-        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib, start_seconds)
+        start_seconds = requested.policy.start_seconds
+        return Worker(
+            process, requested.frames, requested.output, requested.status, requested.memory_mib, start_seconds
+        )
 
     def _await_fork(self, number: int) -> Process:
         while True:
             message, handle = self._receive(time.monotonic() + 20)
             if message.get("id") == number and message["op"] == "forked" and handle is not None:
                 return Process(int(message["pid"]), handle)
-            self._heed(message, handle)
+            self._handle_message(message, handle)
 
-    def _heed(self, message: dict[str, Any], handle: int | None) -> None:
-        """What the zygote says besides the answer that is waited for."""
+    def _handle_message(self, message: dict[str, Any], handle: int | None) -> None:
+        """Handle a message other than the awaited reply. Raises JudgeFailed for `failed`."""
         if handle is not None:
             os.close(handle)
         if message["op"] == "warm":
-            self._grown_warmer = True
+            self._zygote_warmed = True
         if message["op"] == "failed":
             raise self._failure(str(message.get("text")))
 
@@ -284,8 +261,8 @@ class ZygoteClient:
         return message, handles[0] if handles else None
 
     def _failure(self, why: str) -> JudgeFailed:
-        said = os.pread(self._log.fileno(), namespaces.MESSAGE_BYTES, 0)
-        last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+        log = os.pread(self._log.fileno(), namespaces.MESSAGE_BYTES, 0)
+        last = log.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 
     def _run_canary(self, policy: WorkerPolicy) -> dict[str, Any]:
@@ -295,18 +272,35 @@ class ZygoteClient:
             places = {"file": str(file), "folder": folder, "port": _listen(listener), "memory_mib": CANARY_MEMORY_MIB}
             if policy is not CPU:
                 places |= {"names_threads": policy.names_threads, "writes": bool(policy.folder_mib)}
-            fork = self._ask(CANARY_MEMORY_MIB, policy, canary=places)
-            return self._started(fork).canary_findings()
+            requested = self._request_worker(CANARY_MEMORY_MIB, policy, canary=places)
+            return self._await_worker(requested).canary_findings()
 
     def _judge_canary(self, findings: dict[str, Any], policy: WorkerPolicy) -> None:
-        broken = layer_probes.broken_controls(findings)
+        broken = broken_controls(findings)
         if broken:
             raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")
-        proved = layer_probes.layers_in_force(findings, policy)
-        self._layers[policy.name] = tuple(name for name in layer_probes.LAYERS if proved[name])
-        for name in layer_probes.LAYERS:
+        proved = layers_in_force(findings, policy)
+        self._layers[policy.name] = tuple(name for name in LAYERS if proved[name])
+        for name in LAYERS:
             if policy is CPU and not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
                 self._notes.append(f"{name}: was set up, but the self-test got past it")
+
+
+@dataclass(slots=True)
+class _RequestedWorker:
+    """A requested worker, with the judge's ends of its channel and pipes."""
+
+    number: int
+    memory_mib: int
+    policy: WorkerPolicy
+    frames: socket.socket
+    output: int
+    status: int
+
+    def close(self) -> None:
+        self.frames.close()
+        os.close(self.output)
+        os.close(self.status)
 
 
 def _listen(listener: socket.socket) -> int:
@@ -318,15 +312,31 @@ def _listen(listener: socket.socket) -> int:
     return int(listener.getsockname()[1])
 
 
-# What `attn doctor` says of the sandbox: which layers are in force, and why one is missing.
+class ForkedProcess:
+    """A forked child of this process, with the interface of Popen."""
 
-WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._ended = False
+
+    def poll(self) -> int | None:
+        """Return None while it runs, 0 after that."""
+        self._ended = self._ended or os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
+        return 0 if self._ended else None
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        self._ended = self._ended or os.waitpid(self.pid, 0)[0] == self.pid
+
+    def kill(self) -> None:
+        if not self._ended:
+            os.kill(self.pid, signal.SIGKILL)
 
 
 def describe(gpu: bool = False) -> dict[str, Any]:
-    """For `attn doctor`: the layers in force, the reason for each missing one, and notes. Starts a zygote for it.
+    """Start a zygote and return, for `attn doctor`, the layers in force, the reason for each missing one, and notes.
 
-    Where there is a `gpu` also the layers for what runs on it, and what these leave open.
+    With `gpu` also the layers for code on the GPU, and what they leave open.
     """
     try:
         with ZygoteClient.start() as zygote:
@@ -343,55 +353,18 @@ def describe(gpu: bool = False) -> dict[str, Any]:
 
 
 def _on_gpu(zygote: ZygoteClient) -> dict[str, Any]:
-    """The layers behind which files run on a GPU; none where CUDA does not begin there, and why."""
+    """Return the layers for files on a GPU; none if CUDA does not start there, and why."""
     try:
         return {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}
     except JudgeFailed as error:
         return {"layers": [], "notes": [error.message]}
 
 
-# Starting a process that will run nobody's code but torch's: the command, its environment, the folders it may read.
-#
-# The environment of a zygote is what a worker could find in its own memory, so nothing of the user's goes there.
-
-_KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
-_FIXED_VARIABLES = {
-    "PATH": "/usr/bin:/bin",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "PYTHONIOENCODING": "utf-8",
-}
-
-
-def package_folders() -> list[Path]:
-    """Folders with installed packages, the one with torch first. Raises JudgeFailed where torch is not installed."""
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
-    package = Path(spec.origin).parent
-    folders = [package.parent if spec.submodule_search_locations else package]
-    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
-    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-
-
-def withheld_folders() -> list[Path]:
-    """Folders that no worker may read: this package, and the challenges and cards beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
-    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]
-
-
-def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
-    """What a zygote has to know: where packages lie, and what no worker may read."""
-    packages = package_folders() if site_paths is None else list(site_paths)
-    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
-    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
+# Starting a zygote or a judge, with nothing of the user's environment: a worker could find it in its own memory
 
 
 def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) -> subprocess.Popen[bytes]:
-    """Run `launch.py` with these arguments; errors go to `log`.
+    """Run `launch.py` with these arguments, with errors going to `log`.
 
     Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
     """
@@ -410,3 +383,28 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
         )
     except OSError as error:
         raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
+
+
+def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
+    """Return the setup of a zygote: the package folders, and the folders that no worker may read."""
+    packages = package_folders() if site_paths is None else list(site_paths)
+    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
+    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
+
+
+def package_folders() -> list[Path]:
+    """Return the folders of installed packages, torch's first. Raises JudgeFailed where torch is not installed."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
+    package = Path(spec.origin).parent
+    folders = [package.parent if spec.submodule_search_locations else package]
+    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def withheld_folders() -> list[Path]:
+    """Return the folders that no worker may read: this package, and a checkout's challenges, cards and tests."""
+    package = Path(__file__).resolve().parent.parent
+    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
+    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]

@@ -59,10 +59,10 @@ def test_what_lies_in_the_arena_is_the_argument_and_comes_back_when_it_was_writt
     placed = memory.placed(tensor)
     assert torch.equal(placed, tensor) and placed.stride() == tensor.stride()
     placed.add_(1)
-    memory.take_back()
+    memory.write_back()
     assert torch.equal(tensor, before)
     memory.store(addresses(memory, tensor, 0), SIZE, 0)
-    memory.take_back()
+    memory.write_back()
     assert torch.equal(tensor, before + 1)
 
 

@@ -139,7 +139,7 @@ def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.Monkey
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(kernels._Present, "prepared", False)
+    monkeypatch.setattr(kernels._State, "prepared", False)
     monkeypatch.setattr(kernels.importlib, "import_module", missing)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     for _ in range(2):

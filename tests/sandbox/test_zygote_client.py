@@ -230,10 +230,10 @@ def test_a_zygote_that_tells_something_to_a_judge_that_has_gone_goes_on_to_its_e
     """A reset, where the judge had not read all that it was told, and a broken pipe after it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = ForkServer(theirs, Available())
-    server._tell({"op": "warm"})
+    server._send({"op": "warm"})
     ours.close()
-    server._tell({"op": "forked"}, [server._lifeline])
-    server._tell({"op": "failed"})
+    server._send({"op": "forked"}, [server._lifeline])
+    server._send({"op": "failed"})
     assert server._request() == (b"", [])
     for descriptor in (server._lifeline, server._held, theirs.detach()):
         os.close(descriptor)
