@@ -1,1 +1,1 @@
-"""`attn ladder`: an engine out of the learner's own pieces, and which of them breaks it."""
+"""`attn ladder`: run an engine made of the learner's own pieces, and find the pieces that break it."""

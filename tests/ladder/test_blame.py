@@ -79,10 +79,10 @@ def test_the_engine_of_references_differs_from_itself_nowhere(engines: Engines) 
 
 
 def test_every_place_part_and_role_has_words(engines: Engines) -> None:
-    assert {part.name for part in engines.truth} == set(PARTS) == set(DAY)
-    assert {entry.place for part in engines.truth for entry in part.entries} == set(PLACES)
+    assert {part.name for part in engines.reference} == set(PARTS) == set(DAY)
+    assert {entry.place for part in engines.reference for entry in part.entries} == set(PLACES)
     assert {piece.role for piece in PIECES} == set(ROLES)
 
 
 def test_every_piece_is_used(engines: Engines) -> None:
-    assert {id for part in engines.truth for id in part.calls or ()} == set(BY_ID)
+    assert {id for part in engines.reference for id in part.calls or ()} == set(BY_ID)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.ladder.engine import Entry, Part, Stop, agree, difference
+from attncli.ladder.engine import Entry, Part, Stop, agree, first_difference
 
 FINITE = st.floats(-1e6, 1e6)
 
@@ -52,18 +52,18 @@ def test_other_facts_places_and_counts_differ(found: Entry) -> None:
 def test_the_first_place_that_differs_is_told() -> None:
     due = Part("training", (entry(1.0), entry(2.0, number=3), entry(3.0, number=4)))
     seen = Part("training", (entry(1.0), entry(2.5, number=3), entry(9.0, number=4)))
-    found = difference(due, seen)
+    found = first_difference(due, seen)
     assert found is not None and (found.part, found.place, found.number) == ("training", "loss", 3)
-    assert difference(due, due) is None
+    assert first_difference(due, due) is None
 
 
 def test_a_log_that_ends_early_or_late_differs_where_it_ends() -> None:
     due = Part("training", (entry(1.0), entry(2.0, number=3)))
     short, long = Part("training", due.entries[:1]), Part("training", (*due.entries, entry(1.0)))
-    assert [found and found.number for found in (difference(due, short), difference(due, long))] == [3, 3]
+    assert [found and found.number for found in (first_difference(due, short), first_difference(due, long))] == [3, 3]
 
 
 def test_an_engine_that_stopped_differs_by_that() -> None:
     stop = Stop("timeout", "still running", 10.0)
-    found = difference(Part("training", (entry(1.0),)), Part("training", stopped=stop))
+    found = first_difference(Part("training", (entry(1.0),)), Part("training", stopped=stop))
     assert found is not None and found.stopped == stop

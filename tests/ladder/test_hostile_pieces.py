@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.ladder.engine import Engines, climb, where
+from attncli.ladder.engine import Engines, climb, describe_difference
 
 from .conftest import submission
 
@@ -53,7 +53,7 @@ def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str
     assert blame.pieces == ("rms-norm",)
     assert blame.difference.stopped is not None
     assert blame.difference.stopped.reason == reason
-    assert says in where(blame.difference, "en")
+    assert says in describe_difference(blame.difference, "en")
 
 
 def test_a_piece_that_hangs_is_named_and_its_neighbour_is_not(impatient: Engines) -> None:
