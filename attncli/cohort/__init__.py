@@ -1,1 +1,1 @@
-"""Many people's submissions: graded side by side, kept as they come, told in one report."""
+"""Grade the submissions of a whole class and report on them."""

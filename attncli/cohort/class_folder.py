@@ -1,6 +1,6 @@
-"""What lies in the folder of a class: `DIR/<learner>/<challenge>.py`, and whatever in it cannot be graded.
+"""Read the folder of a class, `DIR/<learner>/<challenge>.py`, and list whatever in it cannot be graded.
 
-The files are other people's: nothing is followed out of a learner's own folder, no name is trusted, no pipe waited for.
+The files are other people's: no link leads out of a learner's folder, no name is trusted, and no pipe is waited for.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SubmittedFile:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is not graded: its path below the folder, and why (see `attncli.words.cohort_texts.LEFT_OUT`)."""
+    """A path below the folder that is not graded, and why (see `attncli.words.cohort_texts.LEFT_OUT`)."""
 
     path: str
     reason: str
@@ -46,7 +46,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ClassFolder:
-    """All learners by name, those without a file too; their submissions; what was left out."""
+    """All learners by name, with or without a file; their submissions; the paths left out."""
 
     learners: tuple[str, ...]
     submissions: tuple[SubmittedFile, ...]
@@ -54,21 +54,21 @@ class ClassFolder:
 
 
 def read_class(folder: Path, known: Collection[str], runnable: Collection[str]) -> ClassFolder:
-    """Reads a class; `known` are the challenges there are, `runnable` those that can be graded here.
+    """Read a class. `known` are the ids of all challenges, `runnable` those that can be graded here.
 
-    Raises NotFound or UsageError where there is nothing to grade.
+    Raises NotFound or UsageError if there is nothing to grade.
     """
     if not folder.exists():
         raise NotFound(f"there is no folder {folder}; {_LAYOUT}")
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; {_LAYOUT}")
-    found = list(_in_class(folder, known, runnable))
-    learners = sorted({item for item in found if isinstance(item, str)})
-    submissions = [item for item in found if isinstance(item, SubmittedFile)]
-    left_out = [item for item in found if isinstance(item, LeftOut)]
+    items = list(_read_learners(folder, known, runnable))
+    learners = sorted({item for item in items if isinstance(item, str)})
+    submissions = [item for item in items if isinstance(item, SubmittedFile)]
+    left_out = [item for item in items if isinstance(item, LeftOut)]
     if not submissions:
-        seen = f" ({left_out[0].path}: {left_out[0].reason}, the first of {len(left_out)})" if left_out else ""
-        raise UsageError(f"there is nothing to grade in {folder}{seen}; {_LAYOUT}")
+        first = f" ({left_out[0].path}: {left_out[0].reason}, the first of {len(left_out)})" if left_out else ""
+        raise UsageError(f"there is nothing to grade in {folder}{first}; {_LAYOUT}")
     return ClassFolder(
         tuple(learners),
         tuple(sorted(submissions, key=lambda item: (item.learner, item.challenge))),
@@ -76,13 +76,7 @@ def read_class(folder: Path, known: Collection[str], runnable: Collection[str]) 
     )
 
 
-def shown(name: str) -> str:
-    """A name as it can be read: whatever in it would hide or break a line is written out."""
-    text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _in_class(
+def _read_learners(
     folder: Path, known: Collection[str], runnable: Collection[str]
 ) -> Iterator[str | SubmittedFile | LeftOut]:
     root = Path(os.path.realpath(folder))
@@ -98,15 +92,15 @@ def _in_class(
             yield LeftOut(shown(entry.name), "link")
         else:
             yield entry.name
-            yield from _of_learner(entry, known, runnable)
+            yield from _read_learner(entry, known, runnable)
 
 
-def _of_learner(
+def _read_learner(
     folder: os.DirEntry[str], known: Collection[str], runnable: Collection[str]
 ) -> Iterator[SubmittedFile | LeftOut]:
-    anything = False
+    has_entries = False
     for entry in _entries(Path(folder.path), folder.name):
-        anything = True
+        has_entries = True
         if isinstance(entry, LeftOut):
             yield entry
             continue
@@ -114,12 +108,12 @@ def _of_learner(
         if entry.is_dir(follow_symlinks=False):
             yield LeftOut(place, "folder")
         elif entry.name.endswith(ENDING):
-            yield _submission(folder, entry, place, known, runnable)
-    if not anything:
+            yield _read_submission(folder, entry, place, known, runnable)
+    if not has_entries:
         yield LeftOut(shown(folder.name), "empty")
 
 
-def _submission(
+def _read_submission(
     folder: os.DirEntry[str], entry: os.DirEntry[str], place: str, known: Collection[str], runnable: Collection[str]
 ) -> SubmittedFile | LeftOut:
     if not _is_text(entry.name):
@@ -133,12 +127,12 @@ def _submission(
     target = Path(os.path.realpath(entry.path))
     if target.parent != Path(os.path.realpath(folder.path)):
         return LeftOut(place, "link")
-    source = _content(target, place)
+    source = _read_content(target, place)
     return source if isinstance(source, LeftOut) else SubmittedFile(folder.name, challenge, source)
 
 
-def _content(path: Path, place: str) -> bytes | LeftOut:
-    """The bytes of an ordinary file of a bounded size."""
+def _read_content(path: Path, place: str) -> bytes | LeftOut:
+    """Return the bytes of a regular file of at most LARGEST_SUBMISSION bytes, or why it is left out."""
     try:
         handle = os.open(path, _OPEN_FLAGS)
         with os.fdopen(handle, "rb") as file:
@@ -151,14 +145,20 @@ def _content(path: Path, place: str) -> bytes | LeftOut:
 
 
 def _entries(folder: Path, name: str) -> Iterator[os.DirEntry[str] | LeftOut]:
-    """What lies in a folder, by name, without hidden names and Python's caches."""
+    """Yield a folder's entries by name, without hidden names and Python's caches."""
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as items:
+            entries = sorted(items, key=lambda entry: entry.name)
     except OSError as error:
         yield LeftOut(shown(name or str(folder)), "unreadable", error.strerror or "")
         return
     yield from (entry for entry in entries if not entry.name.startswith(".") and entry.name != "__pycache__")
+
+
+def shown(name: str) -> str:
+    """Return a name on one line, with unprintable characters escaped."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _is_text(name: str) -> bool:

@@ -1,7 +1,7 @@
-"""The judges of a Ray cluster that is there already: one actor a core, each with a judge that it keeps warm.
+"""Grade on a running Ray cluster: one actor a core, each with a judge that it keeps warm.
 
-A grading is one call of an actor. When a worker is lost its task is handed out again; whoever asks records results, so
-that none is recorded twice. Nothing goes anywhere but to the address that was named, and no usage statistics are sent.
+A grading is one call of an actor. If a worker is lost, its task is handed out again; the caller records results, so
+that none is recorded twice. Nothing is sent except to the named address, and no usage statistics.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
 from attncli.judge.client import GradeRequest, sandbox_layers
 
-# How long a cluster may take to give the first worker, and how often a lost worker's task is handed out again.
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 120.0  # for the first worker
 CONNECT_SECONDS = 10.0
 LAST_PORT = 65535
-MOST_LOSSES = 3
+MOST_LOSSES = 3  # of workers with the same task
 MOST_FALSE_STARTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """Which cluster; `jobs` 0 means all of its cores. `weak_sandbox`: workers may lack layers of the sandbox."""
+    """The cluster's address; `jobs` 0 means all of its cores, `weak_sandbox` permits missing layers of the sandbox."""
 
     address: str
     jobs: int = 0
@@ -41,17 +40,17 @@ class ClusterOptions:
 
 
 def grade_on_cluster(tasks: Sequence[Task], options: ClusterOptions) -> Iterator[Outcome]:
-    """The outcome of every task as it comes. Raises UsageError, ClusterFailed, EnvironmentFailure."""
-    # Ray prints what its own processes say; standard output is the report's.
+    """Yield the outcome of every task as it arrives. Raises UsageError, ClusterFailed, EnvironmentFailure."""
+    # Ray prints to standard output, which is the report's.
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-        ray = _connected(options.address)
+        ray = _connect(options.address)
         try:
             yield from _Grading(ray, options, tasks).outcomes()
         finally:
             ray.shutdown()
 
 
-def _connected(address: str) -> Any:
+def _connect(address: str) -> Any:
     _require_listener(address)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
@@ -61,12 +60,12 @@ def _connected(address: str) -> Any:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, AssertionError) as error:
-        raise ClusterFailed(_nothing_at(address, error)) from error
+        raise ClusterFailed(_no_cluster_message(address, error)) from error
     return ray
 
 
 def _require_listener(address: str) -> None:
-    """Ray waits for minutes where nobody listens. Raises UsageError, ClusterFailed."""
+    """Check that somebody listens: Ray waits for minutes otherwise. Raises UsageError, ClusterFailed."""
     if address == "auto":
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -77,41 +76,41 @@ def _require_listener(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
     except OSError as error:
-        raise ClusterFailed(_nothing_at(address, error)) from error
+        raise ClusterFailed(_no_cluster_message(address, error)) from error
 
 
-def _nothing_at(address: str, error: BaseException) -> str:
+def _no_cluster_message(address: str, error: BaseException) -> str:
     return f"there is no Ray cluster to be had at {address} ({_first_line(error)}); `ray status` says whether it runs"
 
 
 class _Grading:
-    """The state of one run: which actors are starting, which are at work, on what."""
+    """The state of one run: the actors that are starting, and those at work with their tasks."""
 
     def __init__(self, ray: Any, options: ClusterOptions, tasks: Sequence[Task]) -> None:
         self._ray = ray
         self._options = options
         self._queue = TaskQueue(tasks)
-        self._open = len(tasks)
+        self._remaining = len(tasks)
         self._starting: dict[Any, Any] = {}
-        self._at_work: dict[Any, tuple[Any, Task]] = {}
+        self._in_progress: dict[Any, tuple[Any, Task]] = {}
         self._files: dict[str, Any] = {}
         self._losses: Counter[Pair] = Counter()
         self._false_starts = 0
         self._here = versions()
 
     def outcomes(self) -> Iterator[Outcome]:
-        for _ in range(min(self._open, self._options.jobs or self._cores())):
+        for _ in range(min(self._remaining, self._options.jobs or self._cores())):
             self._start_actor()
-        while self._open:
-            refs = [*self._starting, *self._at_work]
-            done, _ = self._ray.wait(refs, num_returns=1, timeout=None if self._at_work else PATIENCE_SECONDS)
+        while self._remaining:
+            refs = [*self._starting, *self._in_progress]
+            done, _ = self._ray.wait(refs, num_returns=1, timeout=None if self._in_progress else PATIENCE_SECONDS)
             if not done:
-                raise ClusterFailed(self._no_worker())
+                raise ClusterFailed(self._no_worker_message())
             for ref in done:
                 if ref in self._starting:
-                    self._begun(ref)
-                elif (outcome := self._ended(ref)) is not None:
-                    self._open -= 1
+                    self._on_actor_started(ref)
+                elif (outcome := self._on_graded(ref)) is not None:
+                    self._remaining -= 1
                     yield outcome
 
     def _cores(self) -> int:
@@ -123,13 +122,13 @@ class _Grading:
         actor = remote.remote()
         self._starting[actor.fitness.remote()] = actor
 
-    def _begun(self, ref: Any) -> None:
-        """An actor is ready, or will never be."""
+    def _on_actor_started(self, ref: Any) -> None:
+        """Give a started actor its first task. Replaces one that failed to start, or raises ClusterFailed."""
         actor = self._starting.pop(ref)
         try:
             fitness = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            raise _failed(error) from error
+            raise _worker_error(error) from error
         except self._ray.exceptions.RayActorError as error:
             self._false_starts += 1
             if getattr(error, "actor_init_failed", False) or self._false_starts > MOST_FALSE_STARTS:
@@ -142,13 +141,13 @@ class _Grading:
         self._require_fit(fitness)
         self._next_task(actor, "")
 
-    def _ended(self, ref: Any) -> Outcome | None:
-        """A grading is done, or its worker is lost."""
-        actor, task = self._at_work.pop(ref)
+    def _on_graded(self, ref: Any) -> Outcome | None:
+        """Return the outcome of a grading; None if its worker was lost and the task is handed out again."""
+        actor, task = self._in_progress.pop(ref)
         try:
             graded, error = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as failed:
-            raise _failed(failed) from failed
+            raise _worker_error(failed) from failed
         except self._ray.exceptions.RayError as lost:
             self._start_actor()
             self._losses[task.pair] += 1
@@ -159,8 +158,8 @@ class _Grading:
         self._next_task(actor, task.submission.challenge)
         return Outcome(task, graded, error)
 
-    def _next_task(self, actor: Any, before: str) -> None:
-        task = self._queue.next(before)
+    def _next_task(self, actor: Any, previous: str) -> None:
+        task = self._queue.next(previous)
         if task is None:
             self._ray.kill(actor)
             return
@@ -169,10 +168,10 @@ class _Grading:
             self._files[standard.fingerprint] = self._ray.put(dict(standard.files))
         request = standard.request(task.submission.source)
         ref = actor.grade.remote(standard.fingerprint, self._files[standard.fingerprint], request)
-        self._at_work[ref] = actor, task
+        self._in_progress[ref] = actor, task
 
     def _require_fit(self, fitness: Fitness) -> None:
-        """Raises ClusterFailed for a worker that would grade by other rules, or without the whole sandbox."""
+        """Raise ClusterFailed for a worker with other versions or without the whole sandbox."""
         if fitness.versions != self._here:
             differs = ", ".join(f"{name} {fitness.versions[name]}, here {at}" for name, at in self._here.items())
             raise ClusterFailed(f"a worker has other versions ({differs}); install the same on every machine")
@@ -183,7 +182,7 @@ class _Grading:
                 "--allow-weak-sandbox grades there all the same"
             )
 
-    def _no_worker(self) -> str:
+    def _no_worker_message(self) -> str:
         mebibytes = WITH_JUDGE * self._options.memory_mib
         return (
             f"the cluster at {self._options.address} gives no worker with 1 CPU and {mebibytes} MiB free; "
@@ -191,8 +190,8 @@ class _Grading:
         )
 
 
-def _failed(error: Any) -> AttnError:
-    """What went wrong in a worker, as it was raised there."""
+def _worker_error(error: Any) -> AttnError:
+    """Return the error that was raised in a worker."""
     cause = getattr(error, "cause", None)
     return cause if isinstance(cause, AttnError) else ClusterFailed(f"a worker failed: {_first_line(error)}")
 
@@ -201,19 +200,16 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-# What runs on a worker of a cluster: one judge, kept warm, and the challenges that it was sent.
-
-
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """What a worker grades with."""
+    """The versions and sandbox layers of a worker."""
 
     versions: dict[str, str]
     layers: tuple[str, ...]
 
 
 class GradingActor:
-    """Grades one file after the other, in a process that the cluster started."""
+    """Grade one file after the other in a process of the cluster, with one judge and the challenges sent to it."""
 
     def __init__(self) -> None:
         self._slot = JudgeSlot()
@@ -221,15 +217,15 @@ class GradingActor:
         self._folders: dict[str, Path] = {}
 
     def fitness(self) -> Fitness:
-        """Starts the judge. Raises JudgeFailed, SandboxUnavailable."""
+        """Start the judge. Raises JudgeFailed, SandboxUnavailable."""
         return Fitness(versions(), tuple(self._slot.layers()))
 
     def grade(self, fingerprint: str, files: Mapping[str, bytes], request: GradeRequest) -> tuple[Graded | None, str]:
-        """What is kept of the report, or why there is none."""
-        return self._slot.graded(replace(request, folder=self._folder(fingerprint, files)))
+        """Return the result to store, or why there is none."""
+        return self._slot.grade(replace(request, folder=self._folder(fingerprint, files)))
 
     def _folder(self, fingerprint: str, files: Mapping[str, bytes]) -> Path:
-        """Where the challenge lies on this machine: the files are those of the one who asks."""
+        """Return the challenge's folder on this machine, made from the caller's files."""
         if fingerprint not in self._folders:
             folder = Path(self._home.name) / fingerprint
             for name, content in files.items():

@@ -1,7 +1,7 @@
 """The report of a class as one document: the same whenever the same files are graded by the same standard.
 
-It follows from the results alone: neither the order in which they came nor who graded them shows. Times are added only
-where they are asked for, in a part of their own.
+It depends on the results alone, neither on their order nor on who graded them. Times are included only on request, in a
+part of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from itertools import combinations
 from typing import Any
 
 from attncli.cohort.class_folder import ClassFolder, shown
@@ -23,30 +24,183 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang, printable
 from attncli.words.cohort_texts import left_out_text
 
-# The report as one table, a line a file, for spreadsheets and scripts.
+Document = dict[str, Any]
+MOST_COSTLY = 10
 
 COLUMNS = (
     *("learner", "challenge", "rung", "solved", "hardened", "check", "reason", "message"),
     *("diagnosis", "cards", "alike", "problem", "seed"),
 )
 MOST_NAMES = 10
-# What a spreadsheet takes for a formula at the beginning of a cell, also where a semicolon parts the cells. Names and
-# messages are other people's.
+# Spreadsheets run a cell that starts so as a formula, also after a semicolon. Names and messages are other people's.
 _FORMULA = re.compile(r"""(^|;)([ "']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])""")
+
+METHOD = "winnowing (Schleimer, Wilkerson, Aiken 2003)"
+# Files that share a run of GRAM + WINDOW - 1 = 11 tokens share a fingerprint; shorter runs than GRAM never count.
+GRAM, WINDOW = 8, 4
+THRESHOLD = 0.6
+LEAST_FINGERPRINTS = 12  # shorter files can be written in one way only
+# In a class of at least this size, fingerprints of more than half of it are due to the challenge.
+LEAST_CLASS, COMMON_SHARE = 10, 0.5
+# Python's tokenizer takes quadratic time for an endless line of quotes.
+LARGEST_COMPARED, LONGEST_LINE = 64 * 1024, 500
+_LAYOUT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassResults:
+    """The results of a class: its submissions, their stored results, the gradings that failed, and similar files."""
+
+    folder: ClassFolder
+    challenges: Mapping[str, Challenge]
+    options: CohortOptions
+    versions: Mapping[str, str]
+    graded: Mapping[Pair, Graded]
+    failed: Mapping[Pair, str]
+    similar: Sequence[SimilarFiles]
+
+
+def report_document(results: ClassResults, with_times: bool = False) -> Document:
+    """Return what `attn cohort --json` prints; pages and tables are made from it."""
+    documents = {pair: _result(results, pair) for pair in sorted(results.graded)}
+    report: Document = {
+        **asdict(results.options),
+        "versions": dict(results.versions),
+        "sandbox": _sandbox(results.graded.values()),
+        "learners": [_learner(results, name, documents) for name in results.folder.learners],
+        "challenges": [_challenge(results, id, documents) for id in _submitted(results)],
+        "costliest": {"checks": _checks(documents.values()), "diagnoses": _diagnoses(documents.values())},
+        "similarity": {"method": METHOD, "threshold": THRESHOLD},
+        "similar": [
+            {"challenge": found.challenge, "learners": list(map(shown, found.learners)), "share": found.share}
+            for found in results.similar
+        ],
+        "left_out": [
+            {**asdict(item), "message": left_out_text(item.reason, item.detail).en} for item in results.folder.left_out
+        ],
+        "judge_failed": [
+            {"learner": shown(learner), "challenge": challenge, "error": error}
+            for (learner, challenge), error in sorted(results.failed.items())
+        ],
+    }
+    return {**report, "times": _times(results)} if with_times else report
+
+
+def _submitted(results: ClassResults) -> list[str]:
+    return sorted({submission.challenge for submission in results.folder.submissions})
+
+
+def _sandbox(graded: Iterable[Graded]) -> list[Document]:
+    """Return each set of sandbox layers that was in force, and its number of files."""
+    counts = Counter(tuple(found["sandbox"]) for found in graded)
+    return [{"layers": list(layers), "files": count} for layers, count in sorted(counts.items())]
+
+
+def _learner(results: ClassResults, name: str, documents: Mapping[Pair, Document]) -> Document:
+    mine = [document for (learner, _), document in documents.items() if learner == name]
+    document = [{key: value for key, value in document.items() if key != "learner"} for document in mine]
+    return {"learner": shown(name), **_reached(mine), "results": document}
+
+
+def _challenge(results: ClassResults, id: str, documents: Mapping[Pair, Document]) -> Document:
+    mine = [document for document in documents.values() if document["challenge"] == id]
+    title = results.challenges[id].title
+    document = {"challenge": id, "title": title.en, "title_zh": title.zh, **_reached(mine)}
+    return {**document, "checks": _checks(mine), "diagnoses": _diagnoses(mine)}
+
+
+def _reached(documents: Sequence[Document]) -> Document:
+    """Count the files, and those that reached each rung; a hardened file is solved too."""
+    rungs = Counter(document["rung"] for document in documents)
+    hardened = rungs["hardened"]
+    return {"graded": len(documents), "solved": rungs["solved"] + hardened, "hardened": hardened}
+
+
+def _result(results: ClassResults, pair: Pair) -> Document:
+    """Return one result, with its mistakes in both languages and the check that stopped it."""
+    learner, challenge = pair
+    graded = results.graded[pair]
+    mistakes = results.challenges[challenge].mistakes
+    diagnosis = []
+    for found in graded["diagnosis"]:
+        known = mistakes.get(found["wrong"])
+        diagnosis.append({**found, "says_zh": known.says.zh} if known and known.says.zh else dict(found))
+    return {
+        "learner": shown(learner),
+        "challenge": challenge,
+        "rung": graded["rung"],
+        "stopped_by": _stopped_by(graded["checks"]),
+        "checks": graded["checks"],
+        "diagnosis": diagnosis,
+    }
+
+
+def _stopped_by(checks: Sequence[Mapping[str, Any]]) -> Document | None:
+    """Return the check that best explains why the next rung was not reached; None for a hardened file."""
+    failed = [check for check in checks if check["status"] == "fail" and check["required"]]
+    first = {"forbidden": 0, "loads": 1}
+    order = sorted(failed, key=lambda check: first.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
+    return {key: value for key, value in order[0].items() if key not in ("status", "required")} if order else None
+
+
+def _checks(documents: Iterable[Document]) -> list[Document]:
+    """Return the checks that stopped learners, those that stopped most of them first."""
+    people: dict[tuple[str, str], set[str]] = defaultdict(set)
+    files: Counter[tuple[str, str]] = Counter()
+    for document in documents:
+        if stopped := document["stopped_by"]:
+            place = stopped["name"], stopped.get("reason", "")
+            people[place].add(document["learner"])
+            files[place] += 1
+    ranked = sorted(people, key=lambda place: (-len(people[place]), -files[place], place))
+    return [
+        {"name": name, "reason": reason, "learners": len(people[name, reason]), "files": files[name, reason]}
+        for name, reason in ranked[:MOST_COSTLY]
+    ]
+
+
+def _diagnoses(documents: Iterable[Document]) -> list[Document]:
+    """Return the diagnosed mistakes, those that most learners made first."""
+    people: dict[tuple[str, str], set[str]] = defaultdict(set)
+    mistakes: dict[tuple[str, str], Document] = {}
+    for document in documents:
+        for found in document["diagnosis"]:
+            place = document["challenge"], found["wrong"]
+            people[place].add(document["learner"])
+            mistakes[place] = {key: found[key] for key in ("wrong", "says", "says_zh", "cards") if key in found}
+    ranked = sorted(people, key=lambda place: (-len(people[place]), place))
+    return [
+        {"challenge": place[0], **mistakes[place], "learners": len(people[place])} for place in ranked[:MOST_COSTLY]
+    ]
+
+
+def _times(results: ClassResults) -> Document:
+    seconds = {pair: found["seconds"] for pair, found in sorted(results.graded.items())}
+    files = [
+        {"learner": shown(learner), "challenge": challenge, "seconds": taken}
+        for (learner, challenge), taken in seconds.items()
+    ]
+    return {"seconds": round(sum(seconds.values()), 3), "files": files}
+
+
+# The report as a table
 
 
 def to_csv(report: Mapping[str, Any], lang: Lang) -> str:
-    """The table; what was left out and what the judge failed on has a line with its `problem`."""
+    """Return the report as CSV, a line a file. Files left out and failed gradings have a line with their `problem`."""
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     table.writeheader()
     seed = {"seed": report["seed"]}
-    table.writerows({key: _harmless(value) for key, value in row.items()} | seed for row in _rows(report, lang))
+    table.writerows({key: _safe_cell(value) for key, value in row.items()} | seed for row in _rows(report, lang))
     return out.getvalue()
 
 
 def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
-    alike = _alike(report)
+    similar = _similar_learners(report)
     for learner in report["learners"]:
         for result in learner["results"]:
             stopped = result["stopped_by"] or {}
@@ -58,10 +212,10 @@ def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
                 "hardened": int(result["rung"] == "hardened"),
                 "check": stopped.get("name", ""),
                 "reason": stopped.get("reason", ""),
-                "message": _in(stopped, "message", lang),
-                "diagnosis": "; ".join(_in(found, "says", lang) for found in result["diagnosis"]),
+                "message": _in_language(stopped, "message", lang),
+                "diagnosis": "; ".join(_in_language(found, "says", lang) for found in result["diagnosis"]),
                 "cards": " ".join(card for found in result["diagnosis"] for card in found["cards"]),
-                "alike": _few(alike.get((learner["learner"], result["challenge"]), ())),
+                "alike": _first_names(similar.get((learner["learner"], result["challenge"]), ())),
             }
     for failed in report["judge_failed"]:
         yield {"learner": failed["learner"], "challenge": failed["challenge"], "problem": failed["error"]}
@@ -69,8 +223,8 @@ def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
         yield {"learner": left["path"], "problem": left_out_text(left["reason"], left["detail"])[lang]}
 
 
-def _alike(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
-    """Who wrote nearly the same as somebody, for a challenge."""
+def _similar_learners(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
+    """Map each learner and challenge to the learners with similar files."""
     return {
         (name, group["challenge"]): [other for other in group["learners"] if other != name]
         for group in report["similar"]
@@ -78,86 +232,76 @@ def _alike(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
     }
 
 
-def _few(names: Sequence[str]) -> str:
-    """The first names of a group, and how many more there are."""
+def _first_names(names: Sequence[str]) -> str:
+    """Join the first names of a group, and the number of the others."""
     more = f", +{len(names) - MOST_NAMES}" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def _in(document: Mapping[str, Any], name: str, lang: Lang) -> str:
-    said = document.get(name, "")
-    return str(document.get(f"{name}_zh", said) if lang == "zh" else said)
+def _in_language(document: Mapping[str, Any], name: str, lang: Lang) -> str:
+    text = document.get(name, "")
+    return str(document.get(f"{name}_zh", text) if lang == "zh" else text)
 
 
-def _harmless(value: Any) -> Any:
+def _safe_cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return _FORMULA.sub(r"\1\2'", " ".join(printable(value).split()))
 
 
-# Which submissions are nearly the same: winnowing over tokens without names of the author's own choice.
-#
-# The method is that of Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for document fingerprinting"
-# (SIGMOD 2003), on which MOSS rests. Comments, layout, docstrings and the names of variables count for nothing; names
-# behind a dot (`torch.softmax`), keywords and numbers count. What the starter says, and what most of a class says, is
-# taken out.
-
-METHOD = "winnowing (Schleimer, Wilkerson, Aiken 2003)"
-# Whoever shares a run of GRAM + WINDOW - 1 = 11 tokens shares a fingerprint; nothing shorter than GRAM counts.
-GRAM, WINDOW = 8, 4
-THRESHOLD = 0.6
-# Below that there is but one way to write it.
-LEAST_FINGERPRINTS = 12
-# What more than half of at least so many people write is what the challenge asks for.
-LEAST_CLASS, COMMON_SHARE = 10, 0.5
-# Python's tokenizer takes quadratic time for a line of quotes without end.
-LARGEST_COMPARED, LONGEST_LINE = 64 * 1024, 500
-_LAYOUT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
-    *(tokenize.ENCODING, tokenize.ENDMARKER),
-}
+# Similar submissions
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """People whose files for one challenge are nearly the same; `share` is that of the two least alike neighbours."""
+class SimilarFiles:
+    """Learners with similar files for one challenge; `share` is the least similarity that joins the group."""
 
     challenge: str
     learners: tuple[str, ...]
     share: float
 
 
-def alike(challenge: str, sources: Mapping[str, bytes], known: Sequence[str]) -> list[Alike]:
-    """The groups among the `sources` of a challenge, by learner; `known` are texts that everybody was given."""
-    given = set().union(*(_winnowed(_tokens(text)) for text in known)) if known else set()
-    prints = {learner: frozenset(_winnowed(_tokens(_text(source))) - given) for learner, source in sources.items()}
-    common = _common(prints.values())
+def similar_files(challenge: str, sources: Mapping[str, bytes], known: Sequence[str]) -> list[SimilarFiles]:
+    """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner got.
+
+    Files are compared by winnowing over tokens (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for
+    document fingerprinting", SIGMOD 2003), as in MOSS. Comments, layout, docstrings and names of variables do not
+    count; names after a dot (`torch.softmax`), keywords and numbers do. The known texts, and what most of a class
+    writes, are left out.
+    """
+    given = set().union(*(_fingerprints(_tokens(text)) for text in known)) if known else set()
+    fingerprints = {
+        learner: frozenset(_fingerprints(_tokens(_text(source))) - given) for learner, source in sources.items()
+    }
+    common = _common_marks(fingerprints.values())
     groups: dict[frozenset[int], list[str]] = defaultdict(list)
-    for learner, found in sorted(prints.items()):
+    for learner, found in sorted(fingerprints.items()):
         if len(found) >= LEAST_FINGERPRINTS:
             groups[found].append(learner)
     return sorted(
         (
-            Alike(challenge, tuple(sorted(name for place in group for name in groups[place])), round(share, 2))
-            for group, share in _joined(list(groups), common)
+            SimilarFiles(challenge, tuple(sorted(name for place in group for name in groups[place])), round(share, 2))
+            for group, share in _groups(list(groups), common)
             if sum(len(groups[place]) for place in group) > 1
         ),
         key=lambda found: (-found.share, found.learners),
     )
 
 
-def _common(prints: Collection[frozenset[int]]) -> set[int]:
-    if len(prints) < LEAST_CLASS:
+def _common_marks(fingerprints: Collection[frozenset[int]]) -> set[int]:
+    if len(fingerprints) < LEAST_CLASS:
         return set()
-    counts = Counter(mark for found in prints for mark in found)
-    return {mark for mark, count in counts.items() if count > COMMON_SHARE * len(prints)}
+    counts = Counter(mark for found in fingerprints for mark in found)
+    return {mark for mark, count in counts.items() if count > COMMON_SHARE * len(fingerprints)}
 
 
-def _joined(prints: Sequence[frozenset[int]], common: Collection[int]) -> Iterator[tuple[list[frozenset[int]], float]]:
-    """Groups of fingerprints of which each is like another one of its group, with the least likeness that joins it."""
-    group_of = {place: [place] for place in range(len(prints))}
+def _groups(
+    fingerprints: Sequence[frozenset[int]], common: Collection[int]
+) -> Iterator[tuple[list[frozenset[int]], float]]:
+    """Yield the groups linked by similar pairs, with the least similarity that joins each group."""
+    group_of = {place: [place] for place in range(len(fingerprints))}
     least = dict.fromkeys(group_of, 1.0)
-    for share, one, other in sorted(_pairs(prints, common), reverse=True):
+    for share, one, other in sorted(_pairs(fingerprints, common), reverse=True):
         first, second = group_of[one], group_of[other]
         if first is not second:
             first += second
@@ -165,29 +309,25 @@ def _joined(prints: Sequence[frozenset[int]], common: Collection[int]) -> Iterat
             least[first[0]] = min(least[first[0]], least[second[0]], share)
     for place, group in group_of.items():
         if group[0] == place:
-            yield [prints[member] for member in group], least[place]
+            yield [fingerprints[member] for member in group], least[place]
 
 
-def _pairs(prints: Sequence[frozenset[int]], common: Collection[int]) -> Iterator[tuple[float, int, int]]:
-    """Every two that are alike: the share of the fingerprints of either that the other has."""
-    own = [found - set(common) for found in prints]
+def _pairs(fingerprints: Sequence[frozenset[int]], common: Collection[int]) -> Iterator[tuple[float, int, int]]:
+    """Yield every similar pair as (similarity, index, index): shared fingerprints among those of either."""
+    own = [found - set(common) for found in fingerprints]
     having: dict[int, list[int]] = defaultdict(list)
     for place, found in enumerate(own):
         for mark in found:
             having[mark].append(place)
-    shared = Counter((one, other) for places in having.values() for one, other in _every_two(places))
+    shared = Counter((one, other) for places in having.values() for one, other in combinations(places, 2))
     for (one, other), count in shared.items():
         share = count / len(own[one] | own[other])
         if share >= THRESHOLD and min(len(own[one]), len(own[other])) >= LEAST_FINGERPRINTS:
             yield share, one, other
 
 
-def _every_two(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    return ((one, other) for number, one in enumerate(places) for other in places[number + 1 :])
-
-
-def _winnowed(tokens: Sequence[str]) -> set[int]:
-    """The smallest hash of each window of overlapping runs of tokens; the rightmost of equal ones."""
+def _fingerprints(tokens: Sequence[str]) -> set[int]:
+    """Return the smallest hash of each window of overlapping runs of tokens."""
     grams = [_hash(" ".join(tokens[start : start + GRAM])) for start in range(max(0, len(tokens) - GRAM + 1))]
     windows = (grams[start : start + WINDOW] for start in range(max(1, len(grams) - WINDOW + 1)))
     return {min(window) for window in windows if window}
@@ -203,7 +343,7 @@ def _text(source: bytes) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens of a program as far as it has any, without what its author may choose freely."""
+    """Return the tokens of a program, as far as it can be tokenized, without what its author may choose freely."""
     found: list[str] = []
     begins = True
     try:
@@ -225,142 +365,3 @@ def _normal(token: tokenize.TokenInfo, before: str) -> str:
     if token.type != tokenize.NAME or keyword.iskeyword(token.string) or before == ".":
         return token.string
     return "V"
-
-
-Document = dict[str, Any]
-# What stands at the top of a list that nobody reads to its end.
-MOST_COSTLY = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassResults:
-    """What a report tells of: who handed in what, what came of each, what failed, and who wrote alike."""
-
-    folder: ClassFolder
-    challenges: Mapping[str, Challenge]
-    options: CohortOptions
-    versions: Mapping[str, str]
-    graded: Mapping[Pair, Graded]
-    failed: Mapping[Pair, str]
-    similar: Sequence[Alike]
-
-
-def report_document(results: ClassResults, with_times: bool = False) -> Document:
-    """What `attn cohort --json` prints, and what the pages and tables are made of."""
-    documents = {pair: _result(results, pair) for pair in sorted(results.graded)}
-    report: Document = {
-        **asdict(results.options),
-        "versions": dict(results.versions),
-        "sandbox": _sandbox(results.graded.values()),
-        "learners": [_learner(results, name, documents) for name in results.folder.learners],
-        "challenges": [_challenge(results, id, documents) for id in _handed_in(results)],
-        "costliest": {"checks": _checks(documents.values()), "diagnoses": _diagnoses(documents.values())},
-        "similarity": {"method": METHOD, "threshold": THRESHOLD},
-        "similar": [
-            {"challenge": found.challenge, "learners": list(map(shown, found.learners)), "share": found.share}
-            for found in results.similar
-        ],
-        "left_out": [
-            {**asdict(item), "message": left_out_text(item.reason, item.detail).en} for item in results.folder.left_out
-        ],
-        "judge_failed": [
-            {"learner": shown(learner), "challenge": challenge, "error": error}
-            for (learner, challenge), error in sorted(results.failed.items())
-        ],
-    }
-    return {**report, "times": _times(results)} if with_times else report
-
-
-def _handed_in(results: ClassResults) -> list[str]:
-    return sorted({submission.challenge for submission in results.folder.submissions})
-
-
-def _result(results: ClassResults, pair: Pair) -> Document:
-    """One result, its mistakes in both languages, and the check that decided each rung that was not reached."""
-    learner, challenge = pair
-    graded = results.graded[pair]
-    mistakes = results.challenges[challenge].mistakes
-    diagnosis = []
-    for found in graded["diagnosis"]:
-        known = mistakes.get(found["wrong"])
-        diagnosis.append({**found, "says_zh": known.says.zh} if known and known.says.zh else dict(found))
-    return {
-        "learner": shown(learner),
-        "challenge": challenge,
-        "rung": graded["rung"],
-        "stopped_by": _stopped_by(graded["checks"]),
-        "checks": graded["checks"],
-        "diagnosis": diagnosis,
-    }
-
-
-def _stopped_by(checks: Sequence[Mapping[str, Any]]) -> Document | None:
-    """The check that says most of why the next rung was not reached; None for a hardened file."""
-    failed = [check for check in checks if check["status"] == "fail" and check["required"]]
-    first = {"forbidden": 0, "loads": 1}
-    order = sorted(failed, key=lambda check: first.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
-    return {key: value for key, value in order[0].items() if key not in ("status", "required")} if order else None
-
-
-def _learner(results: ClassResults, name: str, documents: Mapping[Pair, Document]) -> Document:
-    mine = [document for (learner, _), document in documents.items() if learner == name]
-    told = [{key: value for key, value in document.items() if key != "learner"} for document in mine]
-    return {"learner": shown(name), **_reached(mine), "results": told}
-
-
-def _challenge(results: ClassResults, id: str, documents: Mapping[Pair, Document]) -> Document:
-    mine = [document for document in documents.values() if document["challenge"] == id]
-    title = results.challenges[id].title
-    told = {"challenge": id, "title": title.en, "title_zh": title.zh, **_reached(mine)}
-    return {**told, "checks": _checks(mine), "diagnoses": _diagnoses(mine)}
-
-
-def _reached(documents: Sequence[Document]) -> Document:
-    """How many files there are, and how many reached each rung; a hardened one is solved too."""
-    rungs = Counter(document["rung"] for document in documents)
-    hardened = rungs["hardened"]
-    return {"graded": len(documents), "solved": rungs["solved"] + hardened, "hardened": hardened}
-
-
-def _checks(documents: Iterable[Document]) -> list[Document]:
-    """The checks that stopped people, those that stopped most of them first."""
-    people: dict[tuple[str, str], set[str]] = defaultdict(set)
-    files: Counter[tuple[str, str]] = Counter()
-    for document in documents:
-        if stopped := document["stopped_by"]:
-            place = stopped["name"], stopped.get("reason", "")
-            people[place].add(document["learner"])
-            files[place] += 1
-    ranked = sorted(people, key=lambda place: (-len(people[place]), -files[place], place))
-    return [
-        {"name": name, "reason": reason, "learners": len(people[name, reason]), "files": files[name, reason]}
-        for name, reason in ranked[:MOST_COSTLY]
-    ]
-
-
-def _diagnoses(documents: Iterable[Document]) -> list[Document]:
-    """The mistakes that were named, those that most people made first."""
-    people: dict[tuple[str, str], set[str]] = defaultdict(set)
-    told: dict[tuple[str, str], Document] = {}
-    for document in documents:
-        for found in document["diagnosis"]:
-            place = document["challenge"], found["wrong"]
-            people[place].add(document["learner"])
-            told[place] = {key: found[key] for key in ("wrong", "says", "says_zh", "cards") if key in found}
-    ranked = sorted(people, key=lambda place: (-len(people[place]), place))
-    return [{"challenge": place[0], **told[place], "learners": len(people[place])} for place in ranked[:MOST_COSTLY]]
-
-
-def _sandbox(graded: Iterable[Graded]) -> list[Document]:
-    """The layers that were in force, and for how many files."""
-    counts = Counter(tuple(found["sandbox"]) for found in graded)
-    return [{"layers": list(layers), "files": count} for layers, count in sorted(counts.items())]
-
-
-def _times(results: ClassResults) -> Document:
-    seconds = {pair: found["seconds"] for pair, found in sorted(results.graded.items())}
-    files = [
-        {"learner": shown(learner), "challenge": challenge, "seconds": taken}
-        for (learner, challenge), taken in seconds.items()
-    ]
-    return {"seconds": round(sum(seconds.values()), 3), "files": files}

@@ -13,8 +13,8 @@ import pytest
 
 from attncli.cohort.class_folder import ClassFolder, LeftOut, SubmittedFile
 from attncli.cohort.grade_class import FILE, FOLDER, grade_class
-from attncli.cohort.outcomes import LONGEST_MESSAGE, CohortOptions, Outcome, kept, standard_of
-from attncli.cohort.report import COLUMNS, Alike, ClassResults, report_document, to_csv
+from attncli.cohort.outcomes import LONGEST_MESSAGE, CohortOptions, Outcome, standard_of, stored_result
+from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, report_document, to_csv
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
 from attncli.errors import EnvironmentFailure
@@ -29,7 +29,7 @@ EVIL = "=cmd|'/c calc'!A1<script>alert(1)</script>"
 def results(**changes) -> ClassResults:
     """Ada is right twice, Bob wrong twice, an evil name wrong once; Eve handed in nothing, the judge died of Zoe."""
     files = [("ada", "double"), ("ada", "triple"), ("bob", "double"), ("bob", "triple"), (EVIL, "double")]
-    graded = {(name, id): kept(report_on(RIGHT if name == "ada" else WRONG)) for name, id in files}
+    graded = {(name, id): stored_result(report_on(RIGHT if name == "ada" else WRONG)) for name, id in files}
     folder = ClassFolder(
         ("ada", "bob", "eve", "zoe", EVIL),
         tuple(SubmittedFile(name, id, b"") for name, id in [*files, ("zoe", "double")]),
@@ -42,7 +42,7 @@ def results(**changes) -> ClassResults:
         "versions": {"attncli": "1", "torch": "2"},
         "graded": graded,
         "failed": {("zoe", "double"): "the judge died"},
-        "similar": [Alike("double", ("bob", EVIL), 0.9)],
+        "similar": [SimilarFiles("double", ("bob", EVIL), 0.9)],
     }
     return ClassResults(**{**told, **changes})
 
@@ -94,7 +94,7 @@ def test_what_differs_from_run_to_run_is_not_kept_of_a_message() -> None:
         said = quoted(f"TypeError: <Foo object at {address}> " + "x" * 1000)
         check = CheckResult(name="loads", status="fail", message=said)
         report = GradeReport(challenge="c", file="f", verdict="rejected", checks=(check,))
-        return kept(report)["checks"][0]["message"]
+        return stored_result(report)["checks"][0]["message"]
 
     assert message("0x7f00deadbeef") == message("0x7fffcafe0000")
     assert len(message("0x7f00deadbeef")) == LONGEST_MESSAGE
@@ -136,7 +136,9 @@ def test_no_cell_is_a_formula_whatever_parts_the_cells(text: str, separator: str
     folder = ClassFolder((text,), (SubmittedFile(text, "double", b""),), (LeftOut(text, "unreadable", text),))
     check = CheckResult(name="loads", status="fail", rung="solved", message=quoted(text))
     report = GradeReport(challenge="double", file="f", verdict="rejected", checks=(check,))
-    told = results(folder=folder, graded={(text, "double"): kept(report)}, failed={(text, "triple"): text}, similar=[])
+    told = results(
+        folder=folder, graded={(text, "double"): stored_result(report)}, failed={(text, "triple"): text}, similar=[]
+    )
     table = to_csv(report_document(told), "en")
     for row in csv.reader(io.StringIO(table), delimiter=separator):
         for cell in row:
@@ -153,7 +155,9 @@ def test_the_seed_stands_in_every_line_of_the_table() -> None:
 
 def test_a_large_group_is_cut_short_in_a_cell() -> None:
     people = ("bob", *(f"p{number:02}" for number in range(20)))
-    rows = csv.DictReader(io.StringIO(to_csv(report_document(results(similar=[Alike("double", people, 1.0)])), "en")))
+    rows = csv.DictReader(
+        io.StringIO(to_csv(report_document(results(similar=[SimilarFiles("double", people, 1.0)])), "en"))
+    )
     cell = next(row["alike"] for row in rows if row["learner"] == "bob" and row["challenge"] == "double")
     assert cell == ", ".join(f"p{number:02}" for number in range(10)) + ", +10"
 
@@ -169,7 +173,7 @@ def test_the_page_is_whole_and_runs_nothing(lang) -> None:
 
 
 def test_a_class_without_any_fault_has_a_page_too() -> None:
-    right = {("ada", "double"): kept(report_on(RIGHT))}
+    right = {("ada", "double"): stored_result(report_on(RIGHT))}
     folder = ClassFolder(("ada",), (SubmittedFile("ada", "double", RIGHT),), ())
     page = to_page(report_document(results(graded=right, folder=folder, failed={}, similar=[])), "en")
     assert "Nobody." in page and "Nothing did." in page
@@ -188,7 +192,7 @@ def judges(asked: list[str]):
     def grade(tasks):
         for task in tasks:
             asked.append(task.submission.learner)
-            yield Outcome(task, kept(report_on(task.submission.source)))
+            yield Outcome(task, stored_result(report_on(task.submission.source)))
 
     return grade
 
@@ -211,7 +215,7 @@ def test_what_came_before_a_fault_is_kept(tmp_path, folder_of_double) -> None:
     known = {"double": challenge("double", folder_of_double)}
 
     def dies(tasks):
-        yield Outcome(tasks[0], kept(report_on(RIGHT)))
+        yield Outcome(tasks[0], stored_result(report_on(RIGHT)))
         raise EnvironmentFailure("the power failed")
 
     with pytest.raises(EnvironmentFailure):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attncli.cohort import grade_class
 from attncli.cohort.grade_class import JudgeSlot, TaskQueue, default_jobs, grade_here
-from attncli.cohort.outcomes import is_graded
+from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest
 
@@ -33,7 +33,7 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
     tasks = [task("a"), task("mallory", source=DEADLY), task("b", source=WRONG)]
     found = {outcome.task.submission.learner: outcome for outcome in grade_here(tasks, 1, start_judge)}
     graded = found["mallory"].graded
-    assert is_graded(graded) and (graded["rung"], graded["sandbox"]) == ("none", ["process"])
+    assert is_stored_result(graded) and (graded["rung"], graded["sandbox"]) == ("none", ["process"])
     assert found["mallory"].error == ""
     (check,) = graded["checks"]
     assert (check["name"], check["status"], check["reason"], check["required"]) == ("loads", "fail", "crashed", True)
@@ -83,7 +83,7 @@ def test_two_classes_begin_on_different_cores(monkeypatch: pytest.MonkeyPatch) -
     firsts = []
     for process in (300, 301, 302):
         monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        firsts.append(next(grade_class._cores_in_turn()))
+        firsts.append(next(grade_class._core_cycle()))
     assert sorted(firsts) == [2, 3, 5]
 
 
@@ -116,7 +116,7 @@ class Stuck(FakeJudge):
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.grade_class.PATIENCE_LIMITS", 0.001)
     slot = JudgeSlot(lambda: Stuck(judge_log))
-    graded, said = slot.graded(task("a").standard.request(RIGHT))
+    graded, said = slot.grade(task("a").standard.request(RIGHT))
     assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")
 
 
@@ -129,7 +129,7 @@ class Failing(FakeJudge):
 
 def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:
     slot = JudgeSlot(lambda: Failing(judge_log))
-    assert slot.graded(task("a").standard.request(RIGHT)) == (None, "no process could be started")
+    assert slot.grade(task("a").standard.request(RIGHT)) == (None, "no process could be started")
 
 
 def test_by_default_no_more_judges_than_there_is_memory_for() -> None:

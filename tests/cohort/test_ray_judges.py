@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attncli.cohort import ray_judges
-from attncli.cohort.outcomes import kept, versions
+from attncli.cohort.outcomes import stored_result, versions
 from attncli.cohort.ray_judges import ClusterOptions, Fitness, GradingActor, grade_on_cluster
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
 from attncli.sandbox.policy import LAYERS
@@ -104,7 +104,7 @@ class Actor:
         if request.source == DEADLY or type(self).losses > 0:
             type(self).losses -= 1
             raise RayActorError("the node died\nand more")
-        return kept(report_on(request.source)), ""
+        return stored_result(report_on(request.source)), ""
 
 
 @pytest.fixture
