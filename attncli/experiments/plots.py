@@ -1,6 +1,8 @@
-"""Plots as one SVG file, one below the other: text, lines and rectangles, nothing that is fetched or runs.
+"""The report of an experiment: lines for a terminal, a document for `--json`, and plots in a terminal and as SVG.
 
-The colours are Okabe and Ito's, which most colour-blind people can tell apart; dashes and marks differ as well.
+In a terminal, series are told apart by letters, so that nothing depends on its colours; lines are Braille dots. The SVG
+has one plot below the other, of text, lines and rectangles alone: nothing is fetched or runs. Its colours are Okabe and
+Ito's, which most colour-blind people can tell apart; dashes and marks differ as well.
 """
 
 from __future__ import annotations
@@ -14,24 +16,146 @@ from typing import Any
 from attncli.domain.text import NOTHING, SHADES, Lang, Localised, cells, left, printable, right, wrapped
 from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedOutcome
 from attncli.words import experiment_texts as words
-from attncli.words.experiment_texts import NO, SEED, SEVERAL, YES
 
-# Plots drawn in signs, without colour: lines of Braille dots with a letter for each series, bars, shades.
-#
-# Series are told apart by letters, so that nothing depends on what a terminal or an eye makes of colours.
+WIDEST = 100
+"""The most cells of a readable line."""
+
+PLAIN_DIGITS = 10_000
+NARROWEST = 12
 
 HEIGHT = 13
 LETTERS = "abcdefgh"
 MEETING = "*"
 
+WANTED_TICKS, MANY_POWERS = 5, 3
+MARKS_A_LINE = 8
+"""A line with at most so many points has each of them marked and labelled."""
+PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+WIDTH, LINE_HEIGHT, CELL = 720, 300, 7.2
+TOP, BOTTOM, RIGHT, LEFT = 46, 34, 24, 64
+ROW, BAR, KEY = 20, 14, 28
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A7A00")
+DASHES = ("", "7 4", "2 4", "9 3 2 3", "12 4", "4 2", "1 3", "6 6")
+FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif\""
+MOST_NUMBERS = 14
+
+
+def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
+    """Yield title, claim, table, plots, checks, caveats, and the verdict in one sentence."""
+    yield experiment.title[lang]
+    yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
+    yield ""
+    yield from table(outcomes, lang)
+    for plot in outcomes[0].plots:
+        yield ""
+        yield from drawn(plot, width, lang)
+    yield ""
+    for check in _merged_checks(outcomes):
+        text = words.CHECK.format(says=check.says, got=check.got, due=check.due)[lang]
+        yield f"{(words.HOLDS if check.holds else words.FAILS)[lang]}  {text}"
+    for caveat in experiment.caveats:
+        yield from wrapped(f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}", width)
+    yield ""
+    yield from wrapped(_verdict(outcomes)[lang], width)
+
+
+def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: bool, lang: Lang) -> dict[str, Any]:
+    """Return the experiment and the outcomes of all seeds in one language, for `--json`."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title[lang],
+        "claim": experiment.claim[lang],
+        "cards": list(experiment.cards),
+        "caveats": [caveat[lang] for caveat in experiment.caveats],
+        "quick": quick,
+        "holds": all(outcome.holds for outcome in outcomes),
+        "seeds": [outcome.document(lang) for outcome in outcomes],
+    }
+
+
+def _verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
+    """Return a sentence: whether the claim holds, and what was seen, in a failed seed if there is one."""
+    failed = [outcome for outcome in outcomes if not outcome.holds]
+    shown = words.NOT_SHOWN if failed else words.SHOWN
+    some = len(failed or outcomes)
+    several = words.IN_SEEDS.format(some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
+    return words.VERDICT.format(shown=shown, seeds=several, seen=(failed or outcomes)[0].seen)
+
+
+def _merged_checks(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
+    """Merge the checks of all seeds: a check holds if it holds in every seed."""
+    rows = zip(*(outcome.checks for outcome in outcomes), strict=True)
+    return [
+        ClaimCheck(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
+        for row in rows
+    ]
+
+
+def unmet(outcomes: Sequence[SeedOutcome]) -> str:
+    """Return the failed checks in one line, an empty text if all hold."""
+    return "; ".join(
+        f"{check.says.en}, got {check.got}, due {check.due}" for check in _merged_checks(outcomes) if not check.holds
+    )
+
+
+def _colon(lang: Lang) -> str:
+    return "：" if lang == "zh" else ": "
+
+
+# The table
+
+
+def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
+    """Return the rows of all seeds below one heading, with a seed column if there are several."""
+    several = len(outcomes) > 1
+    rows = [
+        [str(outcome.seed)] * several + [shown(cell, lang) for cell in row]
+        for outcome in outcomes
+        for row in outcome.rows
+    ]
+    heads = [words.SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
+    values = [[row[place] for row in rows] for place in range(len(heads))]
+    folded = [wrapped(head, max([NARROWEST, *map(cells, column)])) for head, column in zip(heads, values, strict=True)]
+    heading_lines = max(map(len, folded), default=0)
+    heading = [list(line) for line in zip(*([""] * (heading_lines - len(head)) + head for head in folded), strict=True)]
+    sides = [right] * several + [_alignment(outcomes, place) for place in range(len(outcomes[0].columns))]
+    widths = [max(map(cells, column)) for column in zip(*heading, *rows, strict=True)]
+    return [
+        "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in [*heading, *rows]
+    ]
+
+
+def _alignment(outcomes: Sequence[SeedOutcome], place: int) -> Callable[[str, int], str]:
+    """Align words left, numbers right."""
+    values = [row[place] for outcome in outcomes for row in outcome.rows]
+    is_text = any(isinstance(cell, Localised) and cell.en for cell in values)
+    return left if is_text else right
+
+
+def shown(cell: Cell, lang: Lang) -> str:
+    """Return a cell as text: four significant digits, whole numbers in full."""
+    if isinstance(cell, Localised):
+        return cell[lang]
+    if isinstance(cell, bool):
+        return (words.YES if cell else words.NO)[lang]
+    if isinstance(cell, int):
+        return f"{cell:,}" if abs(cell) >= PLAIN_DIGITS else str(cell)
+    return f"{cell:.4g}"
+
+
+# Plots in a terminal
+
 
 def drawn(plot: Plot, width: int, lang: Lang) -> list[str]:
-    """The plot with its title, in lines of at most `width` cells."""
-    draw = {"line": _lines, "bar": _bars, "heat": _heat}[plot.kind]
+    """Return the plot with its title, in lines of at most `width` cells."""
+    draw = {"line": _draw_lines, "bar": _draw_bars, "heat": _draw_heat}[plot.kind]
     return [plot.title[lang], *draw(plot, width, lang)]
 
 
-def _lines(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+def _draw_lines(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
     xs = [float(value) for value in plot.x]  # type: ignore[arg-type]
     across = axis(xs, "x" in plot.log, sorted(set(xs)) if len(xs) <= MARKS_A_LINE else ())
     up = axis([value for series in plot.series for value in series.y], "y" in plot.log)
@@ -39,28 +163,28 @@ def _lines(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
     canvas = Canvas(max(20, width - margin - 3), HEIGHT)
     for series in plot.series:
         canvas.path([(across.place(x), up.place(y)) for x, y in zip(xs, series.y, strict=True)])
-    met = _letters(canvas, plot, xs, across, up)
+    overlap = _draw_letters(canvas, plot, xs, across, up)
     labels = {canvas.row(up.place(tick)): number(tick) for tick in up.ticks}
     for row, line in enumerate(canvas.lines()):
         yield f"{right(labels.get(row, ''), margin)} {'┤' if row in labels else '│'}{line}".rstrip()
     yield f"{' ' * margin} └{'─' * canvas.width}"
-    yield f"{' ' * (margin + 2)}{_below(across, canvas.width)}".rstrip()
-    yield from _legend([series.name[lang] for series in plot.series], met, lang)
+    yield f"{' ' * (margin + 2)}{_tick_labels(across, canvas.width)}".rstrip()
+    yield from _legend([series.name[lang] for series in plot.series], overlap, lang)
 
 
-def _letters(canvas: Canvas, plot: Plot, xs: Sequence[float], across: Axis, up: Axis) -> bool:
-    """Writes each series' letter on its points; whether some meet in one place."""
-    met = False
+def _draw_letters(canvas: Canvas, plot: Plot, xs: Sequence[float], across: Axis, up: Axis) -> bool:
+    """Write each series' letter on its points. Returns True if some overlap."""
+    overlap = False
     for place, series in enumerate(plot.series):
         step = max(1, len(xs) // MARKS_A_LINE)
         first = (place * step // max(1, len(plot.series))) if step > 1 else 0
         for x, y in list(zip(xs, series.y, strict=True))[first::step]:
-            met |= canvas.sign(across.place(x), up.place(y), LETTERS[place], MEETING)
-    return met
+            overlap |= canvas.sign(across.place(x), up.place(y), LETTERS[place], MEETING)
+    return overlap
 
 
-def _below(across: Axis, width: int) -> str:
-    """The values below the axis, as many as have room."""
+def _tick_labels(across: Axis, width: int) -> str:
+    """Return the labels below the axis, as many as have room."""
     line = ""
     for tick in across.ticks:
         text = number(tick)
@@ -70,13 +194,13 @@ def _below(across: Axis, width: int) -> str:
     return line
 
 
-def _legend(names: Sequence[str], met: bool, lang: Lang) -> Iterator[str]:
+def _legend(names: Sequence[str], overlap: bool, lang: Lang) -> Iterator[str]:
     entries = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    yield "   ".join(entries + [f"{MEETING} {SEVERAL[lang]}"] * met)
+    yield "   ".join(entries + [f"{MEETING} {words.SEVERAL[lang]}"] * overlap)
 
 
-def _bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
-    """One line a bar; the series of one x stand below each other, each with its letter."""
+def _draw_bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+    """Draw one line a bar; the series of one x are below each other, each with its letter."""
     scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
     names = [shown(x, lang) for x in plot.x]
     margin = max(map(cells, names))
@@ -96,109 +220,32 @@ def _bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
         yield plot.series[0].name[lang]
 
 
-def _heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
-    """Each cell a shade, with its number where all have room for it."""
+def _draw_heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
+    """Draw each cell as a shade, with its number if there is room for all."""
     low, high = min(map(min, plot.values)), max(map(max, plot.values))
     rows, columns = ([shown(label, lang) for label in labels] for labels in (plot.rows, plot.columns))
     margin = max(map(cells, rows))
-    wide = max([9, *(cells(label) + 1 for label in columns)])
-    numbers = margin + wide * len(columns) <= width
-    wide = wide if numbers else max(1, min(2, (width - margin - 1) // len(columns)))
-    yield f"{' ' * margin} {_heading(columns, wide)}".rstrip()
+    cell_width = max([9, *(cells(label) + 1 for label in columns)])
+    numbers = margin + cell_width * len(columns) <= width
+    cell_width = cell_width if numbers else max(1, min(2, (width - margin - 1) // len(columns)))
+    yield f"{' ' * margin} {_column_labels(columns, cell_width)}".rstrip()
     for name, values in zip(rows, plot.values, strict=True):
         line = ""
         for value in values:
             shade = SHADES[min(len(SHADES) - 1, int((value - low) / ((high - low) or 1.0) * len(SHADES)))]
-            line += left(f"{shade * 2}{value:.2g}", wide) if numbers else shade * wide
+            line += left(f"{shade * 2}{value:.2g}", cell_width) if numbers else shade * cell_width
         yield f"{right(name, margin)} {line}".rstrip()
     yield f"{SHADES[0]} {number(low)} … {SHADES[-1]} {number(high)}"
 
 
-def _heading(labels: Sequence[str], wide: int) -> str:
-    """Each label above its column, as many as stand apart."""
+def _column_labels(labels: Sequence[str], cell_width: int) -> str:
+    """Return the labels above their columns, as many as do not overlap."""
     line = ""
     for place, label in enumerate(labels):
-        if cells(label) <= max(wide, 2) and (not line or cells(line) < place * wide):
-            line = left(line, place * wide) + label
+        if cells(label) <= max(cell_width, 2) and (not line or cells(line) < place * cell_width):
+            line = left(line, place * cell_width) + label
     return line
 
-
-# Where a value stands on an axis, and which values are written beside it; for plots in a terminal and in a file.
-
-WANTED_TICKS, MANY_POWERS = 5, 3
-MARKS_A_LINE = 8
-"""A line of so few points has each of them marked, and written below."""
-PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """From `low` to `high`; `ticks` are the values that are written."""
-
-    low: float
-    high: float
-    log: bool
-    ticks: tuple[float, ...]
-
-    def place(self, value: float) -> float:
-        """Where `value` stands: 0 at the low end, 1 at the high one."""
-        if self.log:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
-
-
-def axis(values: Sequence[float], log: bool, marks: Sequence[float] = ()) -> Axis:
-    """An axis that holds all `values`; `marks` are written instead of round numbers."""
-    low, high = min(values), max(values)
-    if log:
-        low, high = (low / 2, high * 2) if low == high else (low, high)
-        ticks = tuple(marks) or _powers(low, high)
-        return Axis(min(ticks[0], low), max(ticks[-1], high), True, ticks)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    if marks:
-        return Axis(low, high, False, tuple(marks))
-    step = _step((high - low) / WANTED_TICKS)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(round(number * step, 12) for number in range(first, last + 1))
-    return Axis(min(ticks[0], low), max(ticks[-1], high), False, ticks)
-
-
-def bar_axis(values: Sequence[float], log: bool) -> Axis:
-    """An axis for bars, which begin at zero, or a power of ten below the least where it is logarithmic."""
-    if log:
-        return axis([10.0 ** math.floor(math.log10(min(values)) - 1e-9), *values], True)
-    return axis([0.0, *values], False)
-
-
-def _step(wanted: float) -> float:
-    magnitude = 10.0 ** math.floor(math.log10(wanted))
-    return next(step for step in _STEPS if step * magnitude >= wanted * (1 - 1e-9)) * magnitude
-
-
-def _powers(low: float, high: float) -> tuple[float, ...]:
-    """Powers of ten, a few of them; with 2 and 5 times those where there are few, and the ends where there is none."""
-    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
-    if last - first < MANY_POWERS - 1:
-        finer = [step * 10.0**power for power in range(first - 1, last + 1) for step in (1, 2, 5)]
-        inside = tuple(tick for tick in finer if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
-        return inside if len(inside) > 1 else (low, high)
-    thin = max(1, math.ceil((last - first) / WANTED_TICKS))
-    return tuple(10.0**power for power in range(first, last + 1, thin))
-
-
-def number(value: float) -> str:
-    """A number as it is written beside an axis: three digits that count, whole numbers whole."""
-    if abs(value) < WHOLE_BELOW and float(value).is_integer():
-        return str(int(value))
-    if PLAIN_FROM <= abs(value) < WHOLE_BELOW:
-        return f"{value:.3g}"
-    mantissa, _, power = f"{value:.2e}".partition("e")
-    return f"{float(mantissa):g}e{int(power)}"
-
-
-# A canvas of Braille dots, two across and four down in each cell of a terminal.
 
 _ACROSS, _DOWN = 2, 4
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
@@ -214,7 +261,7 @@ class Canvas:
         self._signs: dict[tuple[int, int], str] = {}
 
     def path(self, points: Sequence[tuple[float, float]]) -> None:
-        """Straight lines from each point to the next."""
+        """Draw straight lines from each point to the next."""
         places = [self._dot(*point) for point in points]
         for (x0, y0), (x1, y1) in zip(places, places[1:] or places, strict=False):
             steps = max(1, abs(x1 - x0), abs(y1 - y0))
@@ -222,18 +269,18 @@ class Canvas:
                 self._set(round(x0 + (x1 - x0) * step / steps), round(y0 + (y1 - y0) * step / steps))
 
     def sign(self, x: float, y: float, sign: str, meeting: str) -> bool:
-        """Writes `sign` over the dots, or `meeting` where another one stands; whether there was one."""
+        """Write `sign` over the dots, or `meeting` over another sign. Returns True if there was another one."""
         place = (self.row(y), self._dot(x, y)[0] // _ACROSS)
-        met = self._signs.get(place, sign) != sign
-        self._signs[place] = meeting if met else sign
-        return met
+        overlap = self._signs.get(place, sign) != sign
+        self._signs[place] = meeting if overlap else sign
+        return overlap
 
     def row(self, y: float) -> int:
-        """The line in which the height `y` lies."""
+        """Return the line of the height `y`."""
         return self._dot(0.0, y)[1] // _DOWN
 
     def lines(self) -> Iterator[str]:
-        """From the top to the bottom."""
+        """Yield the lines from top to bottom."""
         for row, dots in enumerate(self._dots):
             yield "".join(
                 self._signs.get((row, column)) or (chr(_BLANK + dot) if dot else " ") for column, dot in enumerate(dots)
@@ -246,23 +293,17 @@ class Canvas:
         self._dots[y // _DOWN][x // _ACROSS] |= _DOTS[x % _ACROSS][y % _DOWN]
 
 
-WIDTH, LINE_HEIGHT, CELL = 720, 300, 7.2
-TOP, BOTTOM, RIGHT, LEFT = 46, 34, 24, 64
-ROW, BAR, KEY = 20, 14, 28
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A7A00")
-DASHES = ("", "7 4", "2 4", "9 3 2 3", "12 4", "4 2", "1 3", "6 6")
-FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif\""
-MOST_NUMBERS = 14
+# Plots as SVG
 
 
 def svg(plots: Sequence[Plot], lang: Lang) -> str:
-    """All plots of an experiment in one picture."""
+    """Return all plots of an experiment as one SVG."""
     height, parts = 0.0, []
     for plot in plots:
-        body, tall = {"line": _svg_lines, "bar": _svg_bars, "heat": _svg_heat}[plot.kind](plot, lang)
+        body, plot_height = {"line": _svg_lines, "bar": _svg_bars, "heat": _svg_heat}[plot.kind](plot, lang)
         title = _text(16, 22, plot.title[lang], 'font-size="15" font-weight="600"')
         parts += [f'<g transform="translate(0 {height:g})">', title, *body, "</g>"]
-        height += tall
+        height += plot_height
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
         f'height="{height:g}" {FONT} font-size="12" fill="#222">'
@@ -274,33 +315,33 @@ def _svg_lines(plot: Plot, lang: Lang) -> tuple[list[str], float]:
     xs = [float(value) for value in plot.x]  # type: ignore[arg-type]
     across = axis(xs, "x" in plot.log, sorted(set(xs)) if len(xs) <= MARKS_A_LINE else ())
     up = axis([value for series in plot.series for value in series.y], "y" in plot.log)
-    wide, high = WIDTH - LEFT - RIGHT, LINE_HEIGHT - TOP - BOTTOM
+    plot_width, plot_height = WIDTH - LEFT - RIGHT, LINE_HEIGHT - TOP - BOTTOM
 
     def at(x: float, y: float) -> tuple[float, float]:
-        return LEFT + across.place(x) * wide, TOP + (1 - up.place(y)) * high
+        return LEFT + across.place(x) * plot_width, TOP + (1 - up.place(y)) * plot_height
 
-    body = [*_grid(across, up, wide, high)]
+    body = [*_grid(across, up, plot_width, plot_height)]
     marked = len(xs) <= 4 * MARKS_A_LINE
     for place, series in enumerate(plot.series):
         body += _path([at(x, y) for x, y in zip(xs, series.y, strict=True)], place)
         body += [_mark(*at(x, y), place) for x, y in zip(xs, series.y, strict=True) if marked]
-    keys, tall = _svg_legend(plot, lang, LINE_HEIGHT + 8, marked)
-    return [*body, *keys], tall
+    keys, bottom = _svg_legend(plot, lang, LINE_HEIGHT + 8, marked)
+    return [*body, *keys], bottom
 
 
-def _grid(across: Axis, up: Axis, wide: float, high: float) -> Iterator[str]:
+def _grid(across: Axis, up: Axis, plot_width: float, plot_height: float) -> Iterator[str]:
     for tick in up.ticks:
-        y = TOP + (1 - up.place(tick)) * high
-        yield f'<path d="M{LEFT} {y:.1f}h{wide}" stroke="#ddd"/>'
+        y = TOP + (1 - up.place(tick)) * plot_height
+        yield f'<path d="M{LEFT} {y:.1f}h{plot_width}" stroke="#ddd"/>'
         yield _text(LEFT - 8, y + 4, number(tick), 'text-anchor="end"')
     last = -100.0
     for tick in across.ticks:
-        x = LEFT + across.place(tick) * wide
-        yield f'<path d="M{x:.1f} {TOP + high}v5" stroke="#888"/>'
+        x = LEFT + across.place(tick) * plot_width
+        yield f'<path d="M{x:.1f} {TOP + plot_height}v5" stroke="#888"/>'
         if x - last > CELL * (len(number(tick)) + 1):
-            yield _text(x, TOP + high + 19, number(tick), 'text-anchor="middle"')
+            yield _text(x, TOP + plot_height + 19, number(tick), 'text-anchor="middle"')
             last = x
-    yield f'<path d="M{LEFT} {TOP}V{TOP + high}H{LEFT + wide}" fill="none" stroke="#888"/>'
+    yield f'<path d="M{LEFT} {TOP}V{TOP + plot_height}H{LEFT + plot_width}" fill="none" stroke="#888"/>'
 
 
 def _path(points: Sequence[tuple[float, float]], place: int) -> Iterator[str]:
@@ -320,12 +361,12 @@ def _mark(x: float, y: float, place: int) -> str:
 
 
 def _svg_legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tuple[list[str], float]:
-    """The names of the series, each with a piece of its line; where the plot then ends."""
+    """Draw the names of the series, each with a piece of its line. Returns the lower end of the plot too."""
     parts: list[str] = []
     x, y = float(LEFT), top + 12.0
     for place, series in enumerate(plot.series):
-        wide = KEY + 8 + cells(series.name[lang]) * CELL
-        if x + wide > WIDTH - RIGHT and x > LEFT:
+        key_width = KEY + 8 + cells(series.name[lang]) * CELL
+        if x + key_width > WIDTH - RIGHT and x > LEFT:
             x, y = float(LEFT), y + ROW
         parts += _path([(x, y - 4), (x + KEY, y - 4)], place) if plot.kind == "line" else ()
         if plot.kind == "bar":
@@ -333,12 +374,12 @@ def _svg_legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tup
         elif marked:
             parts.append(_mark(x + KEY / 2, y - 4, place))
         parts.append(_text(x + KEY + 6, y, series.name[lang]))
-        x += wide + 20
+        x += key_width + 20
     return parts, y + 20
 
 
 def _svg_bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
-    """Bars lie, so that long names can be read; each has its number behind it."""
+    """Draw horizontal bars, so that long names fit, each followed by its number."""
     scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
     names = [shown(x, lang) for x in plot.x]
     margin = 24 + max(map(cells, names)) * CELL
@@ -349,43 +390,44 @@ def _svg_bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
         body.append(_text(margin - 8, y + len(plot.series) * (BAR + 2) / 2 + 4, name, 'text-anchor="end"'))
         for index, series in enumerate(plot.series):
             start, end = sorted((origin, scale.place(series.y[place])))
-            x, wide = margin + start * room, max(1.0, (end - start) * room)
+            x, bar_width = margin + start * room, max(1.0, (end - start) * room)
             colour = COLOURS[index % len(COLOURS)]
-            body.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{BAR}" fill="{colour}"/>')
-            body.append(_text(x + wide + 6, y + BAR - 3, number(series.y[place])))
+            body.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar_width:.1f}" height="{BAR}" fill="{colour}"/>')
+            body.append(_text(x + bar_width + 6, y + BAR - 3, number(series.y[place])))
             y += BAR + 2
         y += 10
-    keys, tall = _svg_legend(plot, lang, y)
-    return [*body, *keys], tall
+    keys, bottom = _svg_legend(plot, lang, y)
+    return [*body, *keys], bottom
 
 
 def _svg_heat(plot: Plot, lang: Lang) -> tuple[list[str], float]:
-    """White at the least value, dark blue at the greatest; numbers where there are few enough."""
+    """Draw cells from white at the least value to dark blue at the greatest, with numbers if there are few."""
     low, high = min(map(min, plot.values)), max(map(max, plot.values))
     rows, columns = ([shown(label, lang) for label in labels] for labels in (plot.rows, plot.columns))
     margin = 24 + max(map(cells, rows)) * CELL
-    side = min(64.0, (WIDTH - margin - RIGHT) / len(columns))
-    tall = min(26.0, max(10.0, side))
-    slanted = max(map(cells, columns)) * CELL > side
+    cell_width = min(64.0, (WIDTH - margin - RIGHT) / len(columns))
+    cell_height = min(26.0, max(10.0, cell_width))
+    slanted = max(map(cells, columns)) * CELL > cell_width
     top = TOP + (max(map(cells, columns)) * CELL * 0.8 if slanted else 8.0)
     body = []
     for place, label in enumerate(columns):
-        x, turn = margin + (place + 0.5) * side, ""
+        x, turn = margin + (place + 0.5) * cell_width, ""
         turn = f' transform="rotate(-55 {x:.1f} {top - 6:.1f})"' if slanted else ' text-anchor="middle"'
         body.append(_text(x, top - 6, label, turn.strip()))
     for row, (label, values) in enumerate(zip(rows, plot.values, strict=True)):
-        y = top + row * tall
-        body.append(_text(margin - 8, y + tall / 2 + 4, label, 'text-anchor="end"'))
+        y = top + row * cell_height
+        body.append(_text(margin - 8, y + cell_height / 2 + 4, label, 'text-anchor="end"'))
         for column, value in enumerate(values):
             share = (value - low) / ((high - low) or 1.0)
-            x = margin + column * side
-            body.append(
-                f'<rect x="{x:.1f}" y="{y:.1f}" width="{side - 1:.1f}" height="{tall - 1:.1f}" fill="{_shade(share)}"/>'
-            )
+            x = margin + column * cell_width
+            size = f'width="{cell_width - 1:.1f}" height="{cell_height - 1:.1f}"'
+            body.append(f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{_shade(share)}"/>')
             if len(columns) <= MOST_NUMBERS:
                 ink = 'fill="#fff" ' if share > 0.5 else ""
-                body.append(_text(x + side / 2, y + tall / 2 + 4, number(value), f'{ink}text-anchor="middle"'))
-    bottom = top + len(rows) * tall
+                body.append(
+                    _text(x + cell_width / 2, y + cell_height / 2 + 4, number(value), f'{ink}text-anchor="middle"')
+                )
+    bottom = top + len(rows) * cell_height
     body.append(_text(margin, bottom + 18, f"□ {number(low)} … ■ {number(high)}"))
     return body, bottom + 36
 
@@ -399,116 +441,70 @@ def _text(x: float, y: float, text: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}"{" " + more if more else ""}>{escape(printable(text))}</text>'
 
 
-# The table of an experiment, in columns of a terminal.
-
-GAP = "  "
-PLAIN_DIGITS = 10_000
-NARROWEST = 12
+# Axes of both kinds of plots
 
 
-def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
-    """The rows of all seeds below one heading; which seed is told where there are several."""
-    several = len(outcomes) > 1
-    rows = [
-        [str(outcome.seed)] * several + [shown(cell, lang) for cell in row]
-        for outcome in outcomes
-        for row in outcome.rows
-    ]
-    heads = [SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
-    values = [[row[place] for row in rows] for place in range(len(heads))]
-    folded = [wrapped(head, max([NARROWEST, *map(cells, column)])) for head, column in zip(heads, values, strict=True)]
-    tall = max(map(len, folded), default=0)
-    heading = [list(line) for line in zip(*([""] * (tall - len(head)) + head for head in folded), strict=True)]
-    sides = [right] * several + [_side(outcomes, place) for place in range(len(outcomes[0].columns))]
-    widths = [max(map(cells, column)) for column in zip(*heading, *rows, strict=True)]
-    return [_line(row, widths, sides) for row in [*heading, *rows]]
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from `low` to `high`; `ticks` are the labelled values."""
+
+    low: float
+    high: float
+    log: bool
+    ticks: tuple[float, ...]
+
+    def place(self, value: float) -> float:
+        """Return the place of `value`: 0 at the low end, 1 at the high end."""
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
 
-def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Callable[[str, int], str]]) -> str:
-    return GAP.join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+def axis(values: Sequence[float], log: bool, marks: Sequence[float] = ()) -> Axis:
+    """Return an axis that includes all `values`; `marks` are labelled instead of round numbers."""
+    low, high = min(values), max(values)
+    if log:
+        low, high = (low / 2, high * 2) if low == high else (low, high)
+        ticks = tuple(marks) or _powers(low, high)
+        return Axis(min(ticks[0], low), max(ticks[-1], high), True, ticks)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    if marks:
+        return Axis(low, high, False, tuple(marks))
+    step = _step((high - low) / WANTED_TICKS)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(number * step, 12) for number in range(first, last + 1))
+    return Axis(min(ticks[0], low), max(ticks[-1], high), False, ticks)
 
 
-def shown(cell: Cell, lang: Lang) -> str:
-    """Four digits that count; whole numbers whole."""
-    if isinstance(cell, Localised):
-        return cell[lang]
-    if isinstance(cell, bool):
-        return (YES if cell else NO)[lang]
-    if isinstance(cell, int):
-        return f"{cell:,}" if abs(cell) >= PLAIN_DIGITS else str(cell)
-    return f"{cell:.4g}"
+def bar_axis(values: Sequence[float], log: bool) -> Axis:
+    """Return an axis for bars: from zero, or from a power of ten below the least value if logarithmic."""
+    if log:
+        return axis([10.0 ** math.floor(math.log10(min(values)) - 1e-9), *values], True)
+    return axis([0.0, *values], False)
 
 
-def _side(outcomes: Sequence[SeedOutcome], place: int) -> Callable[[str, int], str]:
-    """Words stand left, numbers right."""
-    told = [row[place] for outcome in outcomes for row in outcome.rows]
-    words = any(isinstance(cell, Localised) and cell.en for cell in told)
-    return left if words else right
+def _step(wanted: float) -> float:
+    magnitude = 10.0 ** math.floor(math.log10(wanted))
+    return next(step for step in _STEPS if step * magnitude >= wanted * (1 - 1e-9)) * magnitude
 
 
-# What is told of an experiment that has run: the lines for a terminal, the document for `--json`.
-
-WIDEST = 100
-"""Cells of a line: what is wider reads badly."""
-
-
-def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: bool, lang: Lang) -> dict[str, Any]:
-    """What was asked and what each seed gave, in one language."""
-    return {
-        "id": experiment.id,
-        "title": experiment.title[lang],
-        "claim": experiment.claim[lang],
-        "cards": list(experiment.cards),
-        "caveats": [caveat[lang] for caveat in experiment.caveats],
-        "quick": quick,
-        "holds": all(outcome.holds for outcome in outcomes),
-        "seeds": [outcome.document(lang) for outcome in outcomes],
-    }
+def _powers(low: float, high: float) -> tuple[float, ...]:
+    """Return a few powers of ten; if there are too few, 2 and 5 times those; if there is none, the ends."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < MANY_POWERS - 1:
+        finer = [step * 10.0**power for power in range(first - 1, last + 1) for step in (1, 2, 5)]
+        inside = tuple(tick for tick in finer if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
+        return inside if len(inside) > 1 else (low, high)
+    thin = max(1, math.ceil((last - first) / WANTED_TICKS))
+    return tuple(10.0**power for power in range(first, last + 1, thin))
 
 
-def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
-    """Title, claim, table, plots, checks, caveats, and one sentence that says what was seen."""
-    yield experiment.title[lang]
-    yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
-    yield ""
-    yield from table(outcomes, lang)
-    for plot in outcomes[0].plots:
-        yield ""
-        yield from drawn(plot, width, lang)
-    yield ""
-    for check in merged(outcomes):
-        told = words.CHECK.format(says=check.says, got=check.got, due=check.due)[lang]
-        yield f"{(words.HOLDS if check.holds else words.FAILS)[lang]}  {told}"
-    for caveat in experiment.caveats:
-        yield from wrapped(f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}", width)
-    yield ""
-    yield from wrapped(verdict(outcomes)[lang], width)
-
-
-def verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
-    """One sentence: whether the claim showed, and what was seen, in a seed that did not show it if there is one."""
-    telling = [outcome for outcome in outcomes if not outcome.holds]
-    shown = words.NOT_SHOWN if telling else words.SHOWN
-    some = len(telling or outcomes)
-    several = words.IN_SEEDS.format(some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
-    return words.VERDICT.format(shown=shown, seeds=several, seen=(telling or outcomes)[0].seen)
-
-
-def merged(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
-    """Each check once, with what every seed got; it holds where it holds in all of them."""
-    rows = zip(*(outcome.checks for outcome in outcomes), strict=True)
-    return [
-        ClaimCheck(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
-        for row in rows
-    ]
-
-
-def unmet(outcomes: Sequence[SeedOutcome]) -> str:
-    """The checks that failed, in one line; empty where all hold."""
-    return "; ".join(
-        f"{check.says.en}, got {check.got}, due {check.due}" for check in merged(outcomes) if not check.holds
-    )
-
-
-def _colon(lang: Lang) -> str:
-    return "：" if lang == "zh" else ": "
+def number(value: float) -> str:
+    """Return a number as the label of an axis: three significant digits, whole numbers in full."""
+    if abs(value) < WHOLE_BELOW and float(value).is_integer():
+        return str(int(value))
+    if PLAIN_FROM <= abs(value) < WHOLE_BELOW:
+        return f"{value:.3g}"
+    mantissa, _, power = f"{value:.2e}".partition("e")
+    return f"{float(mantissa):g}e{int(power)}"

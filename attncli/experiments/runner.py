@@ -1,6 +1,7 @@
-"""An experiment under way: it is started in a process of its own, waited for, and ended when no longer wanted.
+"""List the experiments, run one in a process of its own, and read its results.
 
-Experiments are the program's own code: no sandbox, but nothing of the learner's is handed over either.
+The file of an experiment is read with `ast` and runs only in the child process. Experiments are the program's own code:
+they need no sandbox, and get nothing of the learner's. Results are checked field by field before anything is drawn.
 """
 
 from __future__ import annotations
@@ -24,13 +25,58 @@ from attncli.errors import ExperimentFailed, NotFound
 LONGEST_LINE = 1 << 20
 OnProgress = Callable[[float], None]
 
+FIRST_SEED = 0
+_REQUIRED = ("TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS")
+_OPTIONAL = ("TEXT",)
+
+Kind = Literal["line", "bar", "heat"]
+Cell = int | float | bool | Localised
+KINDS = ("line", "bar", "heat")
+LOGS = ("", "x", "y", "xy")
+MOST = {"columns": 12, "rows": 200, "plots": 4, "series": 8, "points": 2000, "marks": 64, "checks": 30}
+LONGEST_TEXT = 600
+_LARGEST = 1e300
+
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
-class ChildRun:
-    """One call of an experiment over some seeds. Started at once, or ExperimentFailed; `outcomes` waits for it.
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """The constants of an experiment's file; `cards` are those whose claim it proves.
 
-    `text` is for an experiment that looks at one.
+    `text` is the example text of an experiment that reads one, None of all others.
+    """
+
+    id: str
+    file: Path
+    title: Localised
+    claim: Localised
+    cards: tuple[str, ...]
+    caveats: tuple[Localised, ...]
+    seed_count: int
+    quick_seconds: float
+    full_seconds: float
+    text: Localised | None = None
+
+    def seeds(self, quick: bool, first: int = FIRST_SEED) -> list[int]:
+        """Return the seeds to run: one in the quick form."""
+        return list(range(first, first + (1 if quick else self.seed_count)))
+
+    def document(self, lang: Lang) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "title": self.title[lang],
+            "claim": self.claim[lang],
+            "seconds": {"quick": self.quick_seconds, "full": self.full_seconds},
+            "seeds": self.seed_count,
+            "cards": list(self.cards),
+        }
+
+
+class ChildRun:
+    """One run of an experiment over some seeds. The process starts at once; `outcomes` waits for it.
+
+    `text` is for an experiment that reads one. Raises ExperimentFailed if the process cannot start.
     """
 
     def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool, text: str = "") -> None:
@@ -57,24 +103,24 @@ class ChildRun:
             ) from error
 
     def outcomes(self, on_progress: OnProgress = lambda share: None) -> list[SeedOutcome]:
-        """What each seed gave. Raises ExperimentFailed where the process dies or tells what is no result."""
-        found = []
+        """Return the outcome of each seed. Raises ExperimentFailed if the process dies or writes an invalid result."""
+        outcomes = []
         for event in self._events():
             if "error" in event:
-                raise ExperimentFailed(f"experiment {self._missing(str(event['error']))}")
+                raise ExperimentFailed(f"experiment {self._explain(str(event['error']))}")
             if "result" in event:
-                found.append(outcome_of(self.experiment.id, event["seed"], event["result"]))
-                on_progress(len(found) / len(self.seeds))
+                outcomes.append(outcome_of(self.experiment.id, event["seed"], event["result"]))
+                on_progress(len(outcomes) / len(self.seeds))
             else:
                 on_progress(float(event["progress"]))
-        if len(found) < len(self.seeds):
-            raise ExperimentFailed(f"experiment {self._missing(self._last_words())}")
-        if len({tuple(check.says for check in outcome.checks) for outcome in found}) > 1:
+        if len(outcomes) < len(self.seeds):
+            raise ExperimentFailed(f"experiment {self._explain(self._ending())}")
+        if len({tuple(check.says for check in outcome.checks) for outcome in outcomes}) > 1:
             raise ExperimentFailed(f"experiment {self.experiment.id} checked other things in other seeds; it must not")
-        return found
+        return outcomes
 
     def kill(self) -> None:
-        """Ends it, however far it is."""
+        """Kill the process, however far it is."""
         self._process.kill()
         self._process.wait()
 
@@ -99,123 +145,73 @@ class ChildRun:
                 raise ExperimentFailed(f"experiment {self.experiment.id} told more than {LONGEST_LINE >> 20} MiB")
             yield json.loads(line)
 
-    def _last_words(self) -> str:
+    def _ending(self) -> str:
         try:
             status = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return f"{self.experiment.id} stopped telling before it had ended; run it again"
         self._log.seek(0)
-        said = self._log.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
+        log = self._log.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
         ended = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"{self.experiment.id} {ended} before it had a result{f' ({said[-1]})' if said else ''}; run it again"
+        last = f" ({log[-1]})" if log else ""
+        return f"{self.experiment.id} {ended} before it had a result{last}; run it again"
 
-    def _missing(self, said: str) -> str:
-        if "No module named 'torch'" in said:
+    def _explain(self, text: str) -> str:
+        if "No module named 'torch'" in text:
             return f"{self.experiment.id} needs PyTorch and it is not installed; install it with: pip install torch"
-        return said
+        return text
 
 
-# The experiments there are, in the order of their list; a file is read with `ast`, and nothing of it is run.
-
-FIRST_SEED = 0
-_SAID = ("TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS")
-_MAY_SAY = ("TEXT",)
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """What the file of an experiment says of itself; `cards` are those whose claim it proves.
-
-    `text` is the example of one that looks at a text, None of all others.
-    """
-
-    id: str
-    file: Path
-    title: Localised
-    claim: Localised
-    cards: tuple[str, ...]
-    caveats: tuple[Localised, ...]
-    seed_count: int
-    quick_seconds: float
-    full_seconds: float
-    text: Localised | None = None
-
-    def seeds(self, quick: bool, first: int = FIRST_SEED) -> list[int]:
-        """The quick form is content with one seed, whatever the full one asks for."""
-        return list(range(first, first + (1 if quick else self.seed_count)))
-
-    def document(self, lang: Lang) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "title": self.title[lang],
-            "claim": self.claim[lang],
-            "seconds": {"quick": self.quick_seconds, "full": self.full_seconds},
-            "seeds": self.seed_count,
-            "cards": list(self.cards),
-        }
+# Reading the files of experiments
 
 
 def catalogue(impl: Path) -> list[Experiment]:
-    """All experiments, by id. Raises ExperimentFailed where a file does not say what it must."""
-    return [_read(path) for path in sorted((impl / "experiments").glob("*.py"))]
+    """Return all experiments, by id. Raises ExperimentFailed if a file lacks a required constant."""
+    return [_read_experiment(path) for path in sorted((impl / "experiments").glob("*.py"))]
 
 
 def find(impl: Path, id: str) -> Experiment:
-    """The experiment `id`. Raises NotFound with the nearest id."""
+    """Return the experiment `id`. Raises NotFound with the nearest id."""
     files = {path.stem: path for path in (impl / "experiments").glob("*.py")}
     if id in files:
-        return _read(files[id])
+        return _read_experiment(files[id])
     near = get_close_matches(id[:60], files, n=1)
     hint = f"did you mean {near[0]}?" if near else "`attn experiment` lists them"
     raise NotFound(f"there is no experiment {id}; {hint}")
 
 
-def _read(path: Path) -> Experiment:
+def _read_experiment(path: Path) -> Experiment:
     try:
-        said = _constants(path)
-        quick, full = said["SECONDS"]
+        constants = _read_constants(path)
+        quick, full = constants["SECONDS"]
         return Experiment(
             id=path.stem,
             file=path,
-            title=Localised.of(said["TITLE"]),
-            claim=Localised.of(said["CLAIM"]),
-            cards=tuple(map(str, said["CARDS"])),
-            caveats=tuple(map(Localised.of, said["CAVEATS"])),
-            seed_count=int(said["SEEDS"]),
+            title=Localised.of(constants["TITLE"]),
+            claim=Localised.of(constants["CLAIM"]),
+            cards=tuple(map(str, constants["CARDS"])),
+            caveats=tuple(map(Localised.of, constants["CAVEATS"])),
+            seed_count=int(constants["SEEDS"]),
             quick_seconds=float(quick),
             full_seconds=float(full),
-            text=Localised.of(said["TEXT"]) if "TEXT" in said else None,
+            text=Localised.of(constants["TEXT"]) if "TEXT" in constants else None,
         )
     except (SyntaxError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ExperimentFailed(f"{path} is no experiment ({_why(error)}); it must set {', '.join(_SAID)}") from error
+        reason = f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        raise ExperimentFailed(f"{path} is no experiment ({reason}); it must set {', '.join(_REQUIRED)}") from error
 
 
-def _constants(path: Path) -> Mapping[str, Any]:
-    """The constants that the file sets, without running it."""
-    found = {}
+def _read_constants(path: Path) -> Mapping[str, Any]:
+    """Return the constants that the file sets, without running it."""
+    constants = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id in _SAID + _MAY_SAY
-        ):
-            found[node.targets[0].id] = ast.literal_eval(node.value)
-    return found
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if name in _REQUIRED + _OPTIONAL:
+                constants[name] = ast.literal_eval(value)
+    return constants
 
 
-def _why(error: Exception) -> str:
-    return f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
-
-
-# What an experiment told, checked field by field: kinds, lengths and finite numbers, before anything is drawn.
-
-Kind = Literal["line", "bar", "heat"]
-Cell = int | float | bool | Localised
-KINDS = ("line", "bar", "heat")
-LOGS = ("", "x", "y", "xy")
-MOST = {"columns": 12, "rows": 200, "plots": 4, "series": 8, "points": 2000, "marks": 64, "checks": 30}
-LONGEST_TEXT = 600
-_BEYOND = 1e300
+# Reading a result, field by field, before anything is drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +246,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """One thing that must hold for the claim: what was got, and what is due."""
+    """A condition of the claim, with the actual and the expected value in words."""
 
     says: Localised
     holds: bool
@@ -263,7 +259,7 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class SeedOutcome:
-    """What one seed gave."""
+    """The outcome of one seed; `seen` describes what was observed."""
 
     seed: int
     columns: tuple[Localised, ...]
@@ -293,123 +289,123 @@ def _plain(cells: Sequence[Cell], lang: Lang) -> list[Any]:
 
 
 def outcome_of(id: str, seed: int, document: Any) -> SeedOutcome:
-    """The outcome of one seed. Raises ExperimentFailed with the place of what is wrong in it."""
+    """Read the outcome of one seed. Raises ExperimentFailed with the path of an invalid field."""
     return _Reader(id).outcome(seed, document)
 
 
 class _Reader:
-    """Reads a result; `at` is the way to the field that is read."""
+    """Read a result; `path` is that of the field being read."""
 
     def __init__(self, id: str) -> None:
         self.id = id
 
-    def refuse(self, at: str, why: str) -> NoReturn:
-        raise ExperimentFailed(f"experiment {self.id} returned no usable result: {at} {why}")
+    def refuse(self, path: str, why: str) -> NoReturn:
+        raise ExperimentFailed(f"experiment {self.id} returned no usable result: {path} {why}")
 
     def outcome(self, seed: int, document: Any) -> SeedOutcome:
         columns = self.list(document, "", "columns", "columns")
         rows = self.list(document, "", "rows", "rows")
         checks = self.list(document, "", "checks", "checks")
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != len(columns):
-                self.refuse(f"rows[{place}]", f"is no list of {len(columns)} cells")
+                self.refuse(f"rows[{index}]", f"is no list of {len(columns)} cells")
         plots = self.list(document, "", "plots", "plots")
         return SeedOutcome(
             seed=seed,
-            columns=tuple(self.text(column, f"columns[{place}]") for place, column in enumerate(columns)),
-            rows=tuple(self.cells(row, f"rows[{place}]") for place, row in enumerate(rows)),
-            plots=tuple(self.plot(plot, f"plots[{place}]") for place, plot in enumerate(plots)),
-            checks=tuple(self.check(check, f"checks[{place}]") for place, check in enumerate(checks)),
+            columns=tuple(self.text(column, f"columns[{index}]") for index, column in enumerate(columns)),
+            rows=tuple(self.cells(row, f"rows[{index}]") for index, row in enumerate(rows)),
+            plots=tuple(self.plot(plot, f"plots[{index}]") for index, plot in enumerate(plots)),
+            checks=tuple(self.check(check, f"checks[{index}]") for index, check in enumerate(checks)),
             seen=self.text(self.field(document, "", "seen"), "seen"),
         )
 
-    def plot(self, document: Any, at: str) -> Plot:
-        kind = self.one_of(document, at, "kind", KINDS)
-        title = self.text(self.field(document, at, "title"), f"{at}.title")
+    def plot(self, document: Any, path: str) -> Plot:
+        kind = self.one_of(document, path, "kind", KINDS)
+        title = self.text(self.field(document, path, "title"), f"{path}.title")
         if kind == "heat":
-            return self.heat(document, at, title)
-        log = self.one_of({"log": "", **document}, at, "log", LOGS)
-        x = self.list(document, at, "x", "points" if kind == "line" else "marks")
-        xs: Sequence[Cell] = self.numbers(x, f"{at}.x") if kind == "line" else self.cells(x, f"{at}.x")
+            return self.heat(document, path, title)
+        log = self.one_of({"log": "", **document}, path, "log", LOGS)
+        x = self.list(document, path, "x", "points" if kind == "line" else "marks")
+        xs: Sequence[Cell] = self.numbers(x, f"{path}.x") if kind == "line" else self.cells(x, f"{path}.x")
         if "x" in log and (kind == "bar" or min(x) <= 0):
-            self.refuse(f"{at}.x", "has a logarithmic axis, which wants numbers above 0")
+            self.refuse(f"{path}.x", "has a logarithmic axis, which wants numbers above 0")
         series = tuple(
-            self.series(one, f"{at}.series[{place}]", len(x), "y" in log)
-            for place, one in enumerate(self.list(document, at, "series", "series"))
+            self.series(one, f"{path}.series[{index}]", len(x), "y" in log)
+            for index, one in enumerate(self.list(document, path, "series", "series"))
         )
         return Plot("bar" if kind == "bar" else "line", title, x=tuple(xs), series=series, log=log)
 
-    def series(self, document: Any, at: str, length: int, log: bool) -> Series:
-        y = self.numbers(self.list(document, at, "y", "points"), f"{at}.y")
+    def series(self, document: Any, path: str, length: int, log: bool) -> Series:
+        y = self.numbers(self.list(document, path, "y", "points"), f"{path}.y")
         if len(y) != length:
-            self.refuse(f"{at}.y", f"has {len(y)} values for {length} of x")
+            self.refuse(f"{path}.y", f"has {len(y)} values for {length} of x")
         if log and min(y) <= 0:
-            self.refuse(f"{at}.y", "has a logarithmic axis, which wants numbers above 0")
-        return Series(self.text(self.field(document, at, "name"), f"{at}.name"), y)
+            self.refuse(f"{path}.y", "has a logarithmic axis, which wants numbers above 0")
+        return Series(self.text(self.field(document, path, "name"), f"{path}.name"), y)
 
-    def heat(self, document: Any, at: str, title: Localised) -> Plot:
-        rows = self.cells(self.list(document, at, "rows", "marks"), f"{at}.rows")
-        columns = self.cells(self.list(document, at, "columns", "marks"), f"{at}.columns")
-        values = self.list(document, at, "values", "marks")
+    def heat(self, document: Any, path: str, title: Localised) -> Plot:
+        rows = self.cells(self.list(document, path, "rows", "marks"), f"{path}.rows")
+        columns = self.cells(self.list(document, path, "columns", "marks"), f"{path}.columns")
+        values = self.list(document, path, "values", "marks")
         if len(values) != len(rows) or any(not isinstance(row, list) or len(row) != len(columns) for row in values):
-            self.refuse(f"{at}.values", f"is not {len(rows)} rows of {len(columns)} numbers")
-        numbers = tuple(self.numbers(row, f"{at}.values[{place}]") for place, row in enumerate(values))
+            self.refuse(f"{path}.values", f"is not {len(rows)} rows of {len(columns)} numbers")
+        numbers = tuple(self.numbers(row, f"{path}.values[{index}]") for index, row in enumerate(values))
         return Plot("heat", title, rows=rows, columns=columns, values=numbers)
 
-    def check(self, document: Any, at: str) -> ClaimCheck:
-        holds = self.field(document, at, "holds")
+    def check(self, document: Any, path: str) -> ClaimCheck:
+        holds = self.field(document, path, "holds")
         if not isinstance(holds, bool):
-            self.refuse(f"{at}.holds", "is neither true nor false")
-        says = self.text(self.field(document, at, "says"), f"{at}.says")
-        got, due = (self.string(self.field(document, at, key), f"{at}.{key}") for key in ("got", "due"))
+            self.refuse(f"{path}.holds", "is neither true nor false")
+        says = self.text(self.field(document, path, "says"), f"{path}.says")
+        got, due = (self.string(self.field(document, path, key), f"{path}.{key}") for key in ("got", "due"))
         return ClaimCheck(says, holds, got, due)
 
-    def field(self, document: Any, at: str, key: str) -> Any:
+    def field(self, document: Any, path: str, key: str) -> Any:
         if not isinstance(document, dict) or key not in document:
-            self.refuse(at or "it", f"has no {key}")
+            self.refuse(path or "it", f"has no {key}")
         return document[key]
 
-    def list(self, document: Any, at: str, key: str, what: str) -> list[Any]:
-        found = self.field(document, at, key)
-        way = f"{at}.{key}" if at else key
-        if not isinstance(found, list):
-            self.refuse(way, "is no list")
-        if not found:
-            self.refuse(way, "is empty")
-        if len(found) > MOST[what]:
-            self.refuse(way, f"has {len(found)} entries, may have {MOST[what]}")
-        return found
+    def list(self, document: Any, path: str, key: str, what: str) -> list[Any]:
+        value = self.field(document, path, key)
+        field_path = f"{path}.{key}" if path else key
+        if not isinstance(value, list):
+            self.refuse(field_path, "is no list")
+        if not value:
+            self.refuse(field_path, "is empty")
+        if len(value) > MOST[what]:
+            self.refuse(field_path, f"has {len(value)} entries, may have {MOST[what]}")
+        return value
 
-    def one_of(self, document: Any, at: str, key: str, allowed: Sequence[str]) -> str:
-        found = self.field(document, at, key)
-        if found not in allowed:
-            self.refuse(f"{at}.{key}", f"is none of {', '.join(map(repr, allowed))}")
-        return str(found)
+    def one_of(self, document: Any, path: str, key: str, allowed: Sequence[str]) -> str:
+        value = self.field(document, path, key)
+        if value not in allowed:
+            self.refuse(f"{path}.{key}", f"is none of {', '.join(map(repr, allowed))}")
+        return str(value)
 
-    def text(self, found: Any, at: str) -> Localised:
-        if not isinstance(found, dict) or set(found) != {"en", "zh"}:
-            self.refuse(at, "is no text in both languages")
-        return Localised(self.string(found["en"], at), self.string(found["zh"], at))
+    def text(self, value: Any, path: str) -> Localised:
+        if not isinstance(value, dict) or set(value) != {"en", "zh"}:
+            self.refuse(path, "is no text in both languages")
+        return Localised(self.string(value["en"], path), self.string(value["zh"], path))
 
-    def string(self, found: Any, at: str) -> str:
-        if not isinstance(found, str) or len(found) > LONGEST_TEXT:
-            self.refuse(at, f"is no text of at most {LONGEST_TEXT} characters")
-        return found
+    def string(self, value: Any, path: str) -> str:
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+            self.refuse(path, f"is no text of at most {LONGEST_TEXT} characters")
+        return value
 
-    def cells(self, found: Sequence[Any], at: str) -> tuple[Cell, ...]:
-        return tuple(self.cell(one, f"{at}[{place}]") for place, one in enumerate(found))
+    def cells(self, value: Sequence[Any], path: str) -> tuple[Cell, ...]:
+        return tuple(self.cell(one, f"{path}[{index}]") for index, one in enumerate(value))
 
-    def cell(self, found: Any, at: str) -> Cell:
-        if isinstance(found, dict):
-            return self.text(found, at)
-        if isinstance(found, str):
-            return quoted(self.string(found, at))
-        return found if isinstance(found, bool) else self.number(found, at)
+    def cell(self, value: Any, path: str) -> Cell:
+        if isinstance(value, dict):
+            return self.text(value, path)
+        if isinstance(value, str):
+            return quoted(self.string(value, path))
+        return value if isinstance(value, bool) else self.number(value, path)
 
-    def numbers(self, found: Sequence[Any], at: str) -> tuple[float, ...]:
-        return tuple(self.number(one, f"{at}[{place}]") for place, one in enumerate(found))
+    def numbers(self, value: Sequence[Any], path: str) -> tuple[float, ...]:
+        return tuple(self.number(one, f"{path}[{index}]") for index, one in enumerate(value))
 
-    def number(self, found: Any, at: str) -> int | float:
-        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _BEYOND:
-            self.refuse(at, "is no finite number")
-        return found
+    def number(self, value: Any, path: str) -> int | float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+            self.refuse(path, "is no finite number")
+        return value
