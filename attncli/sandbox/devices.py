@@ -93,10 +93,12 @@ def beside(device: str, default: bool = False) -> AbstractContextManager[Any]:
 
 def across(function: Callable[..., Any], device: str) -> Callable[..., Any]:
     """Wrap a function of the CPU so that it takes tensors of the device and returns its results there."""
+    if device == ELSEWHERE:
+        return _across_emulation(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
-        away = any(place_of(tensor) == device for value in given for tensor in tensors_in(value))
+        away = any(tensor.device.type == device for value in given for tensor in tensors_in(value))
         named = {name: brought_home(value) for name, value in kwargs.items()}
         result = function(*map(brought_home, args), **named)
         return with_each(result, lambda tensor: placed(tensor, device)) if away else result
@@ -343,6 +345,18 @@ def _check_devices(func: Any, args: tuple[Any, ...], operands: list[Tensor]) -> 
         operands = [item for item in (args[0], *args[2:]) if isinstance(item, Tensor)]
     if any(item.dim() > 0 and type(item) is not Elsewhere for item in operands):
         raise RuntimeError(f"{packet.__name__} got a tensor on cpu {MET}: make tensors with device=x.device")
+
+
+def _across_emulation(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function as `across` does, without calls of torch, which a `CallTrace` would take for the learner's."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        operands: list[Tensor] = []
+        inside = _unwrap([list(args), list(kwargs.values())], operands)
+        result = function(*inside[0], **dict(zip(kwargs, inside[1], strict=True)))
+        return _wrap(result, {}, any(type(item) is Elsewhere for item in operands))
+
+    return call
 
 
 # Tensors in nested values

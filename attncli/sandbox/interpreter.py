@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from . import devices
-from .devices import Elsewhere, tensors_in, two_devices
+from .devices import Elsewhere, tensors_in
 from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, ProgramWatch, Step, Traffic, plain, returned_bytes
 from .values import (
     DTYPES,
@@ -106,16 +106,15 @@ def serve(
 
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
     tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
-    away, device = "elsewhere" in header.get("want", ()), _device(header)
-    if away or device != devices.CPU:
-        tensors = [devices.placed(tensor, devices.ELSEWHERE if away else device) for tensor in tensors]
+    device, tensor_device = _device(header), _tensor_device(header)
+    if tensor_device != devices.CPU:
+        tensors = [devices.placed(tensor, tensor_device) for tensor in tensors]
     elif header.get("device") == "meta":
         tensors = [tensor.to("meta") for tensor in tensors]
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
     tensors = [devices.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
     generators = [devices.generator(device, int(seed)) for seed in header.get("generators", ())]
-    where = devices.ELSEWHERE if away else device
-    callables = [_callable(k, text, invoke, where) for k, text in enumerate(header.get("callables", ()))]
+    callables = [_callable(k, text, invoke, tensor_device) for k, text in enumerate(header.get("callables", ()))]
     environment = Environment(tensors, callables, generators)
     environment.device = device
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
@@ -127,6 +126,11 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
 def _device(header: Mapping[str, Any]) -> str:
     """Return the device of a grading; for "meta", which has no values, the CPU."""
     return header["device"] if header.get("device") in devices.AWAY else devices.CPU
+
+
+def _tensor_device(header: Mapping[str, Any]) -> str:
+    """Return the device of a program's tensors: the device check of a grading on the CPU has them elsewhere."""
+    return devices.ELSEWHERE if "elsewhere" in header.get("want", ()) else _device(header)
 
 
 def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
@@ -157,8 +161,7 @@ def _step_context(header: Mapping[str, Any], trace: CallTrace | None) -> Iterato
     """Enter the contexts in which the learner's code runs; its results are read outside of them."""
     want, default = header.get("want", ()), bool(header.get("default_device"))
     bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
-    beside = two_devices(default) if "elsewhere" in want else devices.beside(_device(header), default)
-    with trace or nullcontext(), bare, beside:
+    with trace or nullcontext(), bare, devices.beside(_tensor_device(header), default):
         yield
 
 

@@ -188,9 +188,9 @@ def _watched_access(method: Callable[..., Any], name: str, pointers: int, mask: 
             addresses = args[pointers].data
             addresses = addresses[_active_lanes(args[mask])] if mask is not None else addresses.reshape(-1)
             size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
-            look = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
+            record = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
             if addresses.size:
-                look(torch.frombuffer(addresses.astype("int64"), dtype=torch.int64), size, _program_index(self))
+                record(torch.frombuffer(addresses.astype("int64"), dtype=torch.int64), size, _program_index(self))
         return method(self, *args, **kwargs)
 
     return access

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .policy import WorkerPolicy
+from .seccomp import system_call
 
 LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
@@ -59,7 +60,7 @@ class Ruleset:
     def __init__(self) -> None:
         self._rights = _handled_file_rights(_version())
         attributes = _attributes(_version())
-        self.descriptor = _call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+        self.descriptor = system_call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
 
     def allow_reading(self, path: Path) -> None:
         """Grant reading of a file, or of a folder and all beneath it."""
@@ -89,14 +90,14 @@ class Ruleset:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             rule = struct.pack("=Qi", rights & self._rights, descriptor)
-            _call(_ADD, ctypes.c_int(self.descriptor), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0))
+            system_call(_ADD, ctypes.c_int(self.descriptor), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0))
         finally:
             os.close(descriptor)
 
 
 def restrict(ruleset: int) -> None:
     """Put the ruleset on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
-    _call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
 def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[str]]:
@@ -229,7 +230,7 @@ def _matching(patterns: Iterable[str]) -> list[Path]:
 
 def _version() -> int:
     """Return the Landlock version of this kernel. Raises OSError where there is none."""
-    return _call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
+    return system_call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
 
 
 def _handled_file_rights(abi: int) -> int:
@@ -244,11 +245,3 @@ def _attributes(abi: int) -> bytes:
     if abi >= 4:
         return struct.pack("=QQ", files, _TCP_BIND_AND_CONNECT)
     return struct.pack("=Q", files)
-
-
-def _call(number: int, *arguments: object) -> int:
-    result = int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result

@@ -61,7 +61,7 @@ def why_unavailable() -> str | None:
         return f"no system-call table for {machine}"
     kill = ctypes.c_uint32(_KILL)
     try:
-        _call(NUMBERS[machine]["seccomp"], ctypes.c_uint(2), ctypes.c_uint(0), ctypes.byref(kill))
+        system_call(NUMBERS[machine]["seccomp"], ctypes.c_uint(2), ctypes.c_uint(0), ctypes.byref(kill))
     except OSError as error:
         return f"the kernel answers seccomp with {errno.errorcode.get(error.errno or 0, str(error))}"
     return None
@@ -73,14 +73,15 @@ def install(pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> None:
     code = compile_filter(machine, pid, may_write, policy)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    _call(NUMBERS[machine]["seccomp"], ctypes.c_uint(1), ctypes.c_uint(0), ctypes.byref(program))
+    system_call(NUMBERS[machine]["seccomp"], ctypes.c_uint(1), ctypes.c_uint(0), ctypes.byref(program))
 
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def _call(number: int, *arguments: object) -> int:
+def system_call(number: int, *arguments: object) -> int:
+    """Make a system call and return its result. Raises OSError."""
     result = int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments))
     if result < 0:
         code = ctypes.get_errno()

@@ -1,9 +1,9 @@
 """Observe the learner's code from inside its process: its calls, the cost of its work, and what it changes.
 
 `CallTrace` records the torch functions called, as they were written, with the line in the learner's file.
-`CostTrace` counts FLOPs of products (one for every element that any other operation produces or reduces), operations,
-the largest storage made, and the peak of live bytes. `ProgramWatch` finds mutated arguments, changed torch settings,
-shared memory and random numbers drawn. All three stop mistakes and shortcuts, not adversaries.
+`CostTrace` counts FLOPs (of products; other operations count one for every element that they produce or reduce),
+operations, the largest storage made, and the peak of live bytes. `ProgramWatch` finds mutated arguments, changed torch
+settings, shared memory and random numbers drawn. All three stop mistakes and shortcuts, not adversaries.
 """
 
 from __future__ import annotations

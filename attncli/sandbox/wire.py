@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 MAGIC = b"aTn1"
 HEADER_LIMIT = 1 << 20
@@ -38,12 +38,6 @@ class FrameError(ValueError):
     """Bytes that are not a frame, or a frame beyond its limits."""
 
 
-class Sink(Protocol):
-    """A socket, or a descriptor in its place."""
-
-    def sendall(self, data: Buffer, /) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A header and its payload. The payload is the receiver's own, writable memory."""
@@ -52,20 +46,14 @@ class Frame:
     payload: memoryview
 
 
-def chunks(header: dict[str, Any], buffers: Sequence[Buffer]) -> list[Buffer]:
-    """Return a frame as byte strings to be sent, small ones joined."""
+def chunks(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffer]:
+    """Return a frame as byte strings to be sent, small ones joined. Raises TypeError if JSON cannot hold `header`."""
     text = json.dumps(header, separators=(",", ":")).encode()
     views = [memoryview(buffer).cast("B") for buffer in buffers if len(memoryview(buffer).cast("B"))]
     prefix = _PREFIX.pack(MAGIC, len(text), sum(map(len, views))) + text
     if sum(map(len, views)) < _JOIN_BELOW:
         return [b"".join([prefix, *views])]
     return [prefix, *views]
-
-
-def send_frame(sink: Sink, header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> None:
-    """Send one frame. Raises OSError if the other side is gone, TypeError if JSON cannot hold `header`."""
-    for chunk in chunks(header, buffers):
-        sink.sendall(chunk)
 
 
 def parse_header(text: bytes) -> dict[str, Any]:

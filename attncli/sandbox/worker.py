@@ -106,10 +106,10 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
             if plan.policy.device == devices.CUDA:
                 _start_cuda(plan.memory_mib)
         except OSError as error:
-            wire.send_frame(channel, {"op": "broken", "text": str(error)})
+            channel.send(wire.chunks({"op": "broken", "text": str(error)}))
             os._exit(BROKEN)
         if probes is not None:
-            wire.send_frame(channel, {"op": "canary", "findings": probes.finish()})
+            channel.send(wire.chunks({"op": "canary", "findings": probes.finish()}))
             os._exit(0)
         WorkerSession(channel).run()
     finally:
@@ -225,10 +225,12 @@ class Channel:
         self._buffer = bytearray(wire.READ_BYTES)
         self._arrived: deque[wire.Frame] = deque()
 
-    def sendall(self, data: wire.Buffer) -> None:
-        rest = memoryview(data).cast("B")
-        while len(rest):
-            rest = rest[os.write(self._descriptor, rest) :]
+    def send(self, chunks: Sequence[wire.Buffer]) -> None:
+        """Send a frame. Raises OSError if the judge is gone."""
+        for chunk in chunks:
+            rest = memoryview(chunk).cast("B")
+            while len(rest):
+                rest = rest[os.write(self._descriptor, rest) :]
 
     def receive(self) -> wire.Frame | None:
         """Return the next frame, or None when the judge has closed the channel."""
@@ -292,10 +294,9 @@ class WorkerSession:
         self.attempts.watch()
         self.reserve = mmap.mmap(-1, _RESERVE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         try:
-            wire.send_frame(self.channel, {"op": "ready"})
+            self.channel.send(wire.chunks({"op": "ready"}))
             while (frame := self.channel.receive()) is not None:
-                for chunk in self.answer(frame):
-                    self.channel.sendall(chunk)
+                self.channel.send(self.answer(frame))
             os._exit(CHANNEL_LOST)
         except OSError:
             os._exit(CHANNEL_LOST)
@@ -343,7 +344,7 @@ class WorkerSession:
     def _invoke(
         self, nonce: str, header: dict[str, Any], buffers: Sequence[wire.Buffer]
     ) -> tuple[dict[str, Any], memoryview]:
-        wire.send_frame(self.channel, header | {"op": "invoke", "nonce": nonce}, buffers)
+        self.channel.send(wire.chunks(header | {"op": "invoke", "nonce": nonce}, buffers))
         frame = self.channel.receive()
         if frame is None:
             os._exit(CHANNEL_LOST)
