@@ -1,10 +1,8 @@
-"""The trusted side of grading, in rooms.
+"""Grading, in a process of its own that imports torch; only `client`, which the app uses, does not.
 
-cases (what is drawn and called), truth (what is due, and how far it may be missed), answers (the learner's code as the
-judge meets it), searching (the smallest case that fails), asking (questions and the exam), naming (which mistake it
-is), telling (what people read of it), grading (from start to verdict). `check_table` says what each check is,
-`answer_guard` is where answers are looked at.
-
-`client` is what the app and the commands use; it loads no torch. Everything else lives in the judge's own process,
-which is `server`.
+A case: `checks` (the table of checks), `challenge` (the trusted files), `case`, `drawing`, `make`, `motifs`,
+`random_results`. An answer: `reference`, `compare`, `submission`, `protocol`, and `guard`, which bounds what reading
+an answer may cost. A grading: `questions`, `exam`, `examiner`, `growth`, `grade`, `verify`, `server`.
+After a failure: `shrink`, `counterexample`, `diagnose`, `patterns`, `repairs`, `messages`. Cases that a learner typed:
+`try_case`.
 """

@@ -1,4 +1,8 @@
-"""A case: what a challenge draws and calls, as a program of steps over a tensor table."""
+"""A case: the program of calls that a challenge records, with the tensors it is called on.
+
+Values are packed as trees (`["t", 3]` is the tensor `inputs[3]`), so that the same program runs in the judge and in the
+worker. `Facts` are what a challenge declares beside its cases, `Turn` is what a motif holds fixed in one of them.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +27,21 @@ from attncli.judge.checks import CHECKS
 from attncli.sandbox import devices
 from attncli.sandbox.values import SEQUENCES, Tree
 
-# Profiles: the dtype, amplitude and memory layout in which a case is drawn.
+# A complaint of a property, in English and in Chinese.
+Complaint = tuple[str, str]
+# Takes the calls of a callable and the outcomes of the steps.
+CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
 
-# The profile in which another device is tried; what names a device there names that one, and elsewhere the CPU.
-ANOTHER_DEVICE = "meta"
+
+class DigitsLost(tuple[str, str]):
+    """A complaint about float64 results that are right to the digits of float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced.
+    """The dtype, amplitude, memory layout and device of a case.
 
+    `gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced.
     `device` is where the tensors lie when a program runs; they are drawn on the CPU, the same ones for every device.
     """
 
@@ -44,71 +53,11 @@ class Profile:
     device: str = "cpu"
 
 
-_PLAIN: dict[str, Profile] = {
-    "ordinary": Profile("ordinary"),
-    "float64": Profile("float64", torch.float64),
-    "bf16": Profile("bf16", torch.bfloat16),
-    "fp16": Profile("fp16", torch.float16),
-    "strided": Profile("strided", layout="strided"),
-    "meta": Profile("meta", device="meta"),
-}
-
-
-def profile_of(name: str, facts: Facts) -> Profile:
-    """The profile of that name; a challenge sets its own amplitudes with LARGE and OFFSET."""
-    if name == "large":
-        return Profile("large", gain=float(facts.large))
-    if name == "offset":
-        return Profile("offset", offset=float(facts.offset))
-    return _PLAIN[name]
-
-
-def graded_on(profile: Profile, device: str) -> Profile:
-    """The profile in a grading on another device than the CPU: that is where its device check is made, too."""
-    return replace(profile, device=device) if device in devices.AWAY else profile
-
-
-def strata(check: str, facts: Facts, device: str = devices.CPU) -> tuple[Profile, ...]:
-    """The profiles that a check draws from, one run each."""
-    names = facts.profiles.get(check, CHECKS[check].strata)
-    return tuple(graded_on(profile_of(name, facts), device) for name in names)
-
-
-def relayout(tensor: Tensor, turn: int) -> Tensor:
-    """The same values in another memory layout: transposed, as heads cut out of a projection, or every second element
-    of longer rows.
-
-    The rows are one longer than twice, so that no two dimensions can be merged without a copy.
-    """
-    if not tensor.is_contiguous():
-        return tensor
-    if tensor.dim() >= 3 and turn % 4 == 0:
-        return tensor.transpose(-2, -3).contiguous().transpose(-2, -3)
-    if tensor.dim() >= 2 and turn % 2 == 0:
-        return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
-    if tensor.dim() >= 1 and tensor.numel() > 0:
-        spaced = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), dtype=tensor.dtype)
-        spaced[..., :-1:2] = tensor
-        return spaced[..., :-1:2]
-    return tensor
-
-
-# What a property finds to be wrong, in English and in Chinese.
-Complaint = tuple[str, str]
-
-
-class DigitsLost(tuple[str, str]):
-    """A complaint about float64 results that are right to the digits of float32."""
-
-
-CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
-
-
 @dataclass(slots=True)
 class Input:
     """One tensor of a case: `grad` asks for its gradient, `follow` lets the judge evaluate it in float64.
 
-    `composed`: its values obey laws that the challenge alone knows (a row of probabilities): they are not made simpler.
+    `composed`: its values obey laws that the challenge alone knows (rows of probabilities); they are not simplified.
     """
 
     value: Tensor
@@ -121,8 +70,8 @@ class Input:
 class Case:
     """A program and everything it needs; `sizes` are the numbers drawn for it, small ones first when shrinking.
 
-    Of the steps that are `ignored`, those `formed` must have the shape and the dtype of the reference's all the same.
-    `opaque` parts of results are not looked at.
+    Results of the steps in `ignored` are not compared with the reference; of those also in `formed` the shape and the
+    dtype are. `opaque` parts of results are not looked at.
     """
 
     profile: Profile
@@ -153,12 +102,12 @@ class Case:
 
     @property
     def differentiates(self) -> bool:
-        """Whether the program runs a backward pass of its own, and so cannot do without autograd."""
+        """True if the program runs a backward pass of its own, and so needs autograd."""
         return any(step.get("name") == "backward" for step in self.steps)
 
     @property
     def tallies(self) -> bool:
-        """Whether a step is repeated hundreds of times to count its results."""
+        """True if a step is repeated hundreds of times to count its results."""
         return any("times" in step for step in self.steps)
 
     def with_values(self, values: Sequence[Tensor]) -> Case:
@@ -166,8 +115,11 @@ class Case:
         return replace(self, inputs=inputs)
 
 
+# Arguments of recorded calls that are no plain values
+
+
 class Handle:
-    """Stands for the result of a recorded call; `handle[1]` or `handle["k"]` for a part of it."""
+    """The result of a recorded call; `handle[1]` or `handle["k"]` is a part of it."""
 
     def __init__(self, step: int, path: tuple[Any, ...] = ()) -> None:
         self.step = step
@@ -177,7 +129,7 @@ class Handle:
         return Handle(self.step, (*self.path, key))
 
     def found_in(self, outcomes: Sequence[Any]) -> Any:
-        """What it stands for, once the program has run."""
+        """Return the value it refers to, once the program has run."""
         value = outcomes[self.step]
         for key in self.path:
             value = value[key]
@@ -215,7 +167,7 @@ class Callback:
         self.index = index
 
 
-# What a challenge declares in `inputs.py`: its public names in capitals, each one known.
+# Facts: the constants in capitals that a challenge declares in `inputs.py`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,43 +194,92 @@ class Facts:
     contracts: Sequence[Mapping[str, Any]] = ()
 
     def axes_of(self, name: str) -> list[str]:
-        """The axes of an argument, `...` among them. JudgeFailed where none are declared."""
+        """Return the axes of an argument, `...` among them. Raises JudgeFailed where none are declared."""
         if name not in self.axes:
             raise JudgeFailed(f'AXES says nothing of "{name}"; add it to inputs.py')
         return self.axes[name].split()
 
     def inputs_of(self, axis: str) -> frozenset[str]:
-        """The axes that one follows from."""
+        """Return the axes from which the size of this one is computed."""
         return _compiled(self.derived.get(axis, axis))[0] - {axis}
 
     def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
-        """The size of an axis that follows from drawn ones: by DERIVED, or itself a sum or product."""
+        """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
         return int(_compiled(self.derived.get(axis, axis))[1](drawn))
 
 
 def facts_of(module: ModuleType, path: Path) -> Facts:
-    """The facts that a loaded `inputs.py` declares. JudgeFailed, with place and guess, for one that is not known."""
-    said = {name: value for name, value in vars(module).items() if name.isupper() and not name.startswith("_")}
-    for name in said:
+    """Return the facts that a loaded `inputs.py` declares. Raises JudgeFailed, with its line, for an unknown one."""
+    declared = {name: value for name, value in vars(module).items() if name.isupper() and not name.startswith("_")}
+    for name in declared:
         if name not in FACTS:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
             close = difflib.get_close_matches(name, FACTS, 1)
             guess = f"did you mean {close[0]}?" if close else "a constant of its own starts with an underscore"
-            raise JudgeFailed(f"{path}:{_line(path, name)}: there is no fact {name}; {guess}")
-    return Facts(**{name.lower(): value for name, value in said.items()})
+            raise JudgeFailed(f"{path}:{min(lines, default=1)}: there is no fact {name}; {guess}")
+    return Facts(**{name.lower(): value for name, value in declared.items()})
 
 
 @lru_cache(maxsize=1024)
-def _compiled(says: str) -> tuple[frozenset[str], Callable[[Mapping[str, Number]], Number]]:
-    return names_in(says), compile_expression(says)
+def _compiled(expression: str) -> tuple[frozenset[str], Callable[[Mapping[str, Number]], Number]]:
+    return names_in(expression), compile_expression(expression)
 
 
-def _line(path: Path, name: str) -> int:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    targets = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
-    return min((node.lineno for node in targets), default=1)
+# Profiles
+
+# The profile in which another device is tried: an argument that names a device names that one, elsewhere the CPU.
+ANOTHER_DEVICE = "meta"
+_PROFILES: dict[str, Profile] = {
+    "ordinary": Profile("ordinary"),
+    "float64": Profile("float64", torch.float64),
+    "bf16": Profile("bf16", torch.bfloat16),
+    "fp16": Profile("fp16", torch.float16),
+    "strided": Profile("strided", layout="strided"),
+    "meta": Profile("meta", device="meta"),
+}
 
 
-# A turn: one recording of a challenge's `case`, with what is held fixed in it and how all else is chosen.
+def profile_of(name: str, facts: Facts) -> Profile:
+    """Return the profile of that name; a challenge sets its own amplitudes with LARGE and OFFSET."""
+    if name == "large":
+        return Profile("large", gain=float(facts.large))
+    if name == "offset":
+        return Profile("offset", offset=float(facts.offset))
+    return _PROFILES[name]
+
+
+def graded_on(profile: Profile, device: str) -> Profile:
+    """Return the profile on the device of the grading; the check of devices is made on that one, too."""
+    return replace(profile, device=device) if device in devices.AWAY else profile
+
+
+def strata(check: str, facts: Facts, device: str = devices.CPU) -> tuple[Profile, ...]:
+    """Return the profiles that a check draws from, one run each."""
+    names = facts.profiles.get(check, CHECKS[check].strata)
+    return tuple(graded_on(profile_of(name, facts), device) for name in names)
+
+
+def relayout(tensor: Tensor, turn: int) -> Tensor:
+    """Return the same values in another memory layout, which `turn` chooses.
+
+    It is transposed, as heads cut out of a projection, or every second element of longer rows. These rows are one
+    longer than twice, so that no two dimensions can be merged without a copy.
+    """
+    if not tensor.is_contiguous():
+        return tensor
+    if tensor.dim() >= 3 and turn % 4 == 0:
+        return tensor.transpose(-2, -3).contiguous().transpose(-2, -3)
+    if tensor.dim() >= 2 and turn % 2 == 0:
+        return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if tensor.dim() >= 1 and tensor.numel() > 0:
+        spaced = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), dtype=tensor.dtype)
+        spaced[..., :-1:2] = tensor
+        return spaced[..., :-1:2]
+    return tensor
+
+
+# Turns: the recordings of a challenge's `case` that make up a motif
 
 Style = Literal["as-written", "by-keyword", "by-position", "left-out"]
 STYLES: tuple[Style, ...] = ("as-written", "by-keyword", "by-position", "left-out")
@@ -287,11 +288,11 @@ LEADS: tuple[tuple[int, ...], ...] = ((), (2,), (2, 3), (3, 1, 2), (2, 1, 3, 2),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What motifs hold fixed. Turns of consecutive numbers take every branch of a `case` one after the other.
+    """One recording of a `case`. Turns of consecutive numbers take every branch of it one after the other.
 
-    `sizes` by axis; `every` for all others, as far as their range allows; `lead`: how many leading dimensions,
-    or their sizes; `scores`, `mask`: which extreme, which shape; `empty_rows`: a mask hides whole rows; `same`:
-    arguments of equal shape are one tensor.
+    It holds fixed: `sizes` by axis; `every` other size, as far as its range allows; `lead`, how many leading
+    dimensions, or their sizes; `scores` and `mask`, which extreme and which shape; `empty_rows`: a mask hides whole
+    rows; `same`: arguments of equal shape are one tensor; `style`: how calls are written.
     """
 
     number: int = 0
@@ -305,7 +306,7 @@ class Turn:
     same: bool = False
 
     def choose(self, kind: str, low: int, high: int, ordinal: int) -> int:
-        """A choice in low … high: branches in turn, sizes large at first."""
+        """Choose from low … high: branches in turn, sizes large at first."""
         span = high - low + 1
         if kind in ("pick", "flag"):
             return low + (self.number + ordinal * (self.number // 2)) % span
@@ -324,25 +325,24 @@ class Turn:
 
 
 def in_turns(record: Callable[..., object], turns: Sequence[Turn]) -> Callable[..., None]:
-    """Records `record` once for each turn, as one program."""
+    """Return a function that records `record` once for each turn, as one program."""
 
-    def recorded(make: object) -> None:
+    def recorded(make: Any) -> None:
         for turn in turns:
-            make.begin(turn)  # type: ignore[attr-defined]
+            make.begin(turn)
             record(make)
 
     return recorded
 
 
-# The ways to write one call: arguments by position, by keyword, or left out where they are the default.
+# Styles: one call with arguments by position, by keyword, or left out where they are the default
 
 Arguments = tuple[Sequence[Any], Mapping[str, Any]]
-_PLAIN_TYPES = (int, float, bool, str, type(None))
 
 
 @lru_cache(maxsize=256)
 def parameters_of(target: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """The parameters that may be given by position or by keyword; none where they cannot be known."""
+    """Return the parameters if all may be given by position or by keyword; else, or if unknown, none."""
     try:
         found = tuple(inspect.signature(target).parameters.values())
     except (TypeError, ValueError):
@@ -353,7 +353,7 @@ def parameters_of(target: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
 def restyled(
     target: Callable[..., Any] | None, style: Style, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Arguments:
-    """The same call in another style."""
+    """Return the same call in another style."""
     parameters = parameters_of(target) if target is not None else ()
     if style == "as-written" or len(args) > len(parameters):
         return args, kwargs
@@ -362,29 +362,24 @@ def restyled(
         return args, kwargs
     if style == "left-out":
         defaults = {p.name: p.default for p in parameters}
-        kept = [value for p, value in zip(parameters, args, strict=False) if not _is(value, p.default)]
-        if len(kept) < len(args) and not all(_is(named[p.name], p.default) for p in parameters[len(kept) : len(args)]):
-            kept = list(args)
-        return kept, {name: value for name, value in kwargs.items() if not _is(value, defaults[name])}
+        default = [_is_default(value, p.default) for p, value in zip(parameters, args, strict=False)]
+        count = default.count(False)
+        kept = args[:count] if all(default[count:]) else args  # only the last ones can be left out
+        return kept, {name: value for name, value in kwargs.items() if not _is_default(value, defaults[name])}
     if style == "by-keyword":
         return (), named
-    return _by_position(parameters, named)
-
-
-def _by_position(parameters: Sequence[inspect.Parameter], named: Mapping[str, Any]) -> Arguments:
     last = max((k for k, p in enumerate(parameters) if p.name in named), default=-1)
     values = [named.get(p.name, p.default) for p in parameters[: last + 1]]
-    if any(value is inspect.Parameter.empty for value in values):
-        return (), named
-    return values, {}
+    return ((), named) if any(value is inspect.Parameter.empty for value in values) else (values, {})
 
 
-def _is(value: Any, default: Any) -> bool:
-    return isinstance(value, _PLAIN_TYPES) and type(value) is type(default) and value == default
+def _is_default(value: Any, default: Any) -> bool:
+    plain = isinstance(value, (int, float, bool, str, type(None)))
+    return plain and type(value) is type(default) and bool(value == default)
 
 
 def one_tensor(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Arguments, bool]:
-    """The same call with one tensor for all arguments of one shape and dtype; whether there were two."""
+    """Return the call with one tensor for all arguments of one shape and dtype, and whether that changes any."""
     first: dict[tuple[torch.Size, torch.dtype], Tensor] = {}
     merged = False
 
@@ -399,29 +394,28 @@ def one_tensor(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Argument
     return ([shared(value) for value in args], {name: shared(value) for name, value in kwargs.items()}), merged
 
 
-# A case twice in one program, with other values in the memory of its tensors the second time.
-#
-# An answer that is remembered under the identity of an argument is out of date then.
+# A case twice in one program
 
 
 def refilled(case: Case) -> Case | None:
-    """The program of both rounds, of which the second counts; None where that proves nothing.
+    """Return a program that runs the case twice, with other values in the memory of its tensors the second time.
 
-    Values that obey laws of their challenge are left as they are, and so are cases whose state goes on from call to
-    call, which draw at random or ask a callable.
+    The second round counts: an answer that was cached under the identity of an argument is out of date then. Composed
+    values are left as they are. None where nothing can be proved: where state goes on from call to call, where the
+    case draws at random or asks a callable.
     """
     chosen = [k for k, item in enumerate(case.inputs) if _may_change(item)]
     compared = set(range(len(case.steps))) - case.ignored
     if not chosen or not compared or case.shared or case.generators or case.callables:
         return None
     count, first = len(case.inputs), len(case.steps) + 1
-    values = [replace(case.inputs[k], value=_turned(case.inputs[k].value), grad=False) for k in chosen]
+    values = [replace(case.inputs[k], value=_reversed(case.inputs[k].value), grad=False) for k in chosen]
     into = ["l", [["t", k] for k in chosen]]
     given = ["l", [["t", count + k] for k in range(len(chosen))]]
     refill = {"op": "refill", "args": [into, given], "kwargs": {}}
     return Case(
         profile=case.profile,
-        steps=[*case.steps, refill, *(_later(step, first) for step in case.steps)],
+        steps=[*case.steps, refill, *(_moved_step(step, first) for step in case.steps)],
         inputs=[*case.inputs, *values],
         ignored={*range(first), *(first + k for k in case.ignored)},
         opaque={(first + path[0], *path[1:]) for path in case.opaque},
@@ -433,33 +427,33 @@ def refilled(case: Case) -> Case | None:
 
 
 def _may_change(item: Input) -> bool:
-    """Drawn numbers may come in another order; what was composed may obey laws, and booleans often do."""
+    """Return True for drawn numbers: composed values may obey laws, and booleans often do."""
     value = item.value
     return not item.composed and value.dtype != torch.bool and value.numel() > 1 and value.is_contiguous()
 
 
-def _turned(value: Tensor) -> Tensor:
-    """The other way round along the last dimension that is longer than 1."""
+def _reversed(value: Tensor) -> Tensor:
+    """Return the values in reverse along the last dimension that is longer than 1."""
     return value.flip(max(k for k, size in enumerate(value.shape) if size > 1))
 
 
-def _later(step: Mapping[str, Any], first: int) -> dict[str, Any]:
-    """The step with the results that it refers to found behind those of the first round."""
+def _moved_step(step: Mapping[str, Any], first: int) -> dict[str, Any]:
+    """Return the step with references to results moved up by `first`, the length of the first round."""
     moved = dict(step)
     if "object" in step:
-        moved["object"] = _shifted(step["object"], first)
+        moved["object"] = _moved_tree(step["object"], first)
     if "args" in step:
-        moved["args"] = [_shifted(tree, first) for tree in step["args"]]
+        moved["args"] = [_moved_tree(tree, first) for tree in step["args"]]
     if "kwargs" in step:
-        moved["kwargs"] = {name: _shifted(tree, first) for name, tree in step["kwargs"].items()}
+        moved["kwargs"] = {name: _moved_tree(tree, first) for name, tree in step["kwargs"].items()}
     return moved
 
 
-def _shifted(tree: Any, first: int) -> Any:
+def _moved_tree(tree: Any, first: int) -> Any:
     if tree[0] == "r":
         return ["r", tree[1] + first, *tree[2:]]
     if tree[0] in SEQUENCES:
-        return [tree[0], [_shifted(item, first) for item in tree[1]]]
+        return [tree[0], [_moved_tree(item, first) for item in tree[1]]]
     if tree[0] == "d":
-        return [tree[0], [[key, _shifted(item, first)] for key, item in tree[1]]]
+        return [tree[0], [[key, _moved_tree(item, first)] for key, item in tree[1]]]
     return tree

@@ -14,10 +14,10 @@ from typing import Any
 
 from attncli.domain.challenge import Mistake, mistake_in, spread
 from attncli.errors import JudgeFailed
-from attncli.judge.case import Case, Facts, Profile, facts_of
+from attncli.judge.case import Case, Facts, Profile, facts_of, in_turns
 from attncli.judge.drawing import Declared
 from attncli.judge.make import Recorder
-from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs, recorded
+from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs
 from attncli.sandbox import kernels
 from attncli.sandbox.values import SEQUENCES
 
@@ -94,7 +94,7 @@ class Folder:
     def record(self, attribute: str) -> Callable[[Recorder], Any]:
         """What records the cases that go by this name: a function of `inputs.py` or a motif, else LookupError."""
         if attribute.startswith(PREFIX):
-            return recorded(self.motifs[attribute], self.inputs.case)
+            return in_turns(self.inputs.case, self.motifs[attribute].turns)
         if attribute.startswith(BRANCHES):
             return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES)))
         function = vars(self.inputs).get(attribute)

@@ -1,4 +1,8 @@
-"""Drawing for a case: sizes, choices, and tensors in the profile's dtype and layout."""
+"""Drawing for a case: sizes, choices, and tensors in the profile's dtype and layout.
+
+`Drawing` is the base of the `make` that `inputs.py` gets (see make.py), so `inputs.py` calls its methods by name.
+Behind it: queries and keys with extreme scores, and the shapes of masks.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ Draw = Callable[[str, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a challenge says of itself: its facts, and the names its entries have in the reference."""
+    """The facts of a challenge, and the namespace of its reference."""
 
     facts: Facts = field(default_factory=Facts)
     reference: Mapping[str, Any] = field(default_factory=dict)
@@ -27,7 +31,7 @@ class Declared:
 
 @dataclass(slots=True)
 class Used:
-    """What a `case` makes use of, and so which motifs say something about it."""
+    """The features that a `case` uses; they decide which motifs apply to it."""
 
     sizes: set[str] = field(default_factory=set)
     lead: bool = False
@@ -38,12 +42,14 @@ class Used:
 
 
 class Drawing:
-    """The half of `make` that draws. A `turn` holds fixed what a motif is about."""
+    """The part of `make` that draws. A `turn` holds fixed what a motif is about."""
 
-    def __init__(self, draw: Draw, profile: Profile, stream: int, label: str, declared: Declared) -> None:
+    def __init__(
+        self, draw: Draw, profile: Profile, stream: int = 0, label: str = "", declared: Declared | None = None
+    ) -> None:
         self.case = Case(profile, label=label)
-        self.declared = declared
-        self.facts = declared.facts
+        self.declared = declared or Declared()
+        self.facts = self.declared.facts
         self.turn: Turn | None = None
         self.used = Used()
         self._ask = draw
@@ -65,12 +71,12 @@ class Drawing:
 
     @property
     def device(self) -> torch.device:
-        """The device that an argument may name: the other one where such a one is tried."""
+        """The device that an argument may name: another than the CPU in the profile for that."""
         other = self.case.profile.name == ANOTHER_DEVICE
         return torch.device(devices.torch_name(self.case.profile.device) if other else devices.CPU)
 
     def begin(self, turn: Turn) -> None:
-        """Another recording of the same `case` into this program."""
+        """Start another recording of the same `case` into this program."""
         self.turn = turn
         self._ordinal = 0
         self._drawn = {}
@@ -91,7 +97,7 @@ class Drawing:
         return self._ordinal - 1
 
     def size(self, low: int | str, high: int = 0) -> int:
-        """A size between two, or that of an axis of SIZES or DERIVED, the same throughout a recording of `case`."""
+        """Return a size from low … high, or that of an axis of SIZES or DERIVED, the same throughout a recording."""
         if isinstance(low, str):
             return self._axis(low)
         value = self._draw("size", low, high)
@@ -99,7 +105,7 @@ class Drawing:
         return value
 
     def hold(self, **sizes: int) -> None:
-        """These axes have these sizes in what is recorded from here on."""
+        """Set the sizes of these axes for the rest of the recording."""
         self._drawn.update(sizes)
 
     def sizes(self, *axes: str) -> list[int]:
@@ -127,22 +133,18 @@ class Drawing:
         return value
 
     def lead(self) -> tuple[int, ...]:
-        """The sizes of the leading dimensions that `...` stands for; of one recording always the same."""
+        """Return the sizes of the leading dimensions that `...` means, the same throughout a recording."""
         self.used.lead = True
         if self._lead is None:
             held = self.turn.lead if self.turn is not None else None
-            if isinstance(held, tuple):
-                self._lead = held
-            else:
-                self._lead = LEADS[self._rank() if held is None else held]
+            if held is None:
+                fewest, most = self.facts.lead
+                held = int(self.pick(sorted(range(fewest, most + 1), key=lambda rank: abs(rank - 1))))
+            self._lead = held if isinstance(held, tuple) else LEADS[held]
         return self._lead
 
-    def _rank(self) -> int:
-        fewest, most = self.facts.lead
-        return int(self.pick(sorted(range(fewest, most + 1), key=lambda rank: abs(rank - 1))))
-
     def shape(self, argument: str) -> tuple[int, ...]:
-        """The shape of an argument by its axes in AXES."""
+        """Return the shape of an argument by its axes in AXES."""
         found: list[int] = []
         for axis in self.facts.axes_of(argument):
             found += self.lead() if axis == "..." else [self._axis(axis)]
@@ -156,7 +158,7 @@ class Drawing:
 
     @property
     def random(self) -> torch.Generator:
-        """The case's own random stream: a small drawn seed over the judge's stream number."""
+        """The random stream of the case: a small drawn seed on top of the stream number of the judge."""
         if self._random is None:
             self.case.seed = self._stream * 1_000_003 + self._draw("seed", 0, 7)
             self._random = torch.Generator().manual_seed(self.case.seed)
@@ -168,16 +170,16 @@ class Drawing:
     # Tensors
 
     def argument(self, name: str, scale: float = 1.0, mean: float = 0.0, grad: bool = True) -> Tensor:
-        """Normal values in the shape that AXES gives the argument."""
+        """Draw normal values in the shape that AXES gives the argument."""
         return self.normal(*self.shape(name), scale=scale, mean=mean, grad=grad)
 
     def arguments(self, *names: str) -> list[Tensor]:
         return [self.argument(name) for name in names]
 
     def queries_and_keys(self, query: str = "q", key: str = "k") -> list[Tensor]:
-        """Two arguments whose products are scores, the axes last but one those of queries and of keys.
+        """Draw two arguments whose products are scores: (..., T, d) and (..., S, d).
 
-        Motifs make their scores extreme; otherwise they are normal.
+        Motifs make the scores extreme; otherwise the values are normal.
         """
         self.used.scores = True
         pattern = self.turn.scores if self.turn is not None else ""
@@ -197,7 +199,7 @@ class Drawing:
         return self._floating(base, grad)
 
     def spread(self, *shape: int, grad: bool = True) -> Tensor:
-        """Distinct values, each pair at least 0.1 apart, in random places."""
+        """Draw distinct values, each pair at least 0.1 apart, in random places."""
         count = int(torch.Size(shape).numel())
         order = torch.randperm(count, generator=self.random).to(torch.float64)
         return self._floating((order * 0.2 - 0.1 * count + 0.05).reshape(shape), grad)
@@ -206,42 +208,39 @@ class Drawing:
         return torch.randint(low, high, shape, generator=self.random)
 
     def mask(self, *shape: int, keep: float = 0.7) -> Tensor:
-        """True with probability `keep`; now and then a row of it is empty."""
+        """Draw a mask that is True with probability `keep`; now and then one of its rows is empty."""
         mask = torch.rand(shape, generator=self.random) < keep
         emptied = len(shape) >= 2 and float(torch.rand((), generator=self.random)) < 0.25
         if self.turn is not None and self.turn.empty_rows and shape:
-            return self._with_empty_rows(mask)
+            if self.turn.number % 2:
+                return torch.zeros_like(mask)
+            flat = mask.view(-1, mask.shape[-1])
+            flat[0] = flat[-1] = False
+            return mask
         if emptied:
             flat = mask.view(-1, shape[-1])
             flat[int(torch.randint(0, flat.shape[0], (), generator=self.random))] = False
         return mask
 
-    def _with_empty_rows(self, mask: Tensor) -> Tensor:
-        """The first and the last row, or in the second turn everything."""
-        if self.turn is not None and self.turn.number % 2:
-            return torch.zeros_like(mask)
-        flat = mask.view(-1, mask.shape[-1])
-        flat[0] = flat[-1] = False
-        return mask
-
     def mask_over(self, *shape: int, ranks: Sequence[int] | None = None, keep: float = 0.6) -> Tensor:
-        """A mask of any shape that broadcasts to `shape`; `ranks` says how many dimensions are allowed."""
+        """Draw a mask of any shape that broadcasts to `shape`; `ranks` are the allowed numbers of dimensions."""
         shapes = masks_over(shape, ranks)
         self.used.masks = max(self.used.masks, len(shapes))
-        if self._about_masks:
-            return self.mask(*shapes[(self.turn.mask or 0) % len(shapes)], keep=keep)  # type: ignore[union-attr]
-        return self.mask(*self.pick(shapes), keep=keep)
+        held = self._held_mask
+        return self.mask(*(self.pick(shapes) if held is None else shapes[held % len(shapes)]), keep=keep)
 
     def optional_mask(self, *shape: int, ranks: Sequence[int] | None = None, keep: float = 0.6) -> Tensor | None:
-        """The same, or no mask at all."""
-        return self.mask_over(*shape, ranks=ranks, keep=keep) if self._about_masks or self.flag() else None
+        """Draw a mask as `mask_over` does, or none."""
+        if self._held_mask is None and not self.flag():
+            return None
+        return self.mask_over(*shape, ranks=ranks, keep=keep)
 
     @property
-    def _about_masks(self) -> bool:
-        return self.turn is not None and self.turn.mask is not None
+    def _held_mask(self) -> int | None:
+        return self.turn.mask if self.turn is not None else None
 
     def keep(self, tensor: Tensor, grad: bool = False, dtype: str = "follow") -> Tensor:
-        """A tensor computed by the caller; "follow" takes the profile's dtype, "fixed" keeps its own."""
+        """Take a tensor that the caller computed; "follow" casts it to the profile's dtype, "fixed" keeps its own."""
         if dtype not in ("follow", "fixed"):
             raise JudgeFailed(f'make.keep knows the dtypes "follow" and "fixed", not "{dtype}"; mend inputs.py')
         follows = dtype == "follow" and tensor.is_floating_point()
@@ -260,18 +259,18 @@ class Drawing:
 
 
 def fixed_draw(kind: str, low: int, high: int) -> int:
-    """For edge cases, which write their sizes out: the largest of what is asked for, and the first seed."""
+    """Draw for edge cases, which write their sizes out: the largest size, the first choice, the first seed."""
     return low if kind in ("seed", "pick", "flag") else high
 
 
-# Queries and keys whose scores are extreme: what attention has to survive, whatever else a challenge makes of it.
+# Queries and keys whose scores are extreme
 
-Pair = tuple[Tensor, Tensor]
+_Pair = tuple[Tensor, Tensor]
 _FAR, _LOW, _BEYOND_BFLOAT16 = 200.0, 3e4, 1024.0
 
 
-def _along_one_axis(q: Tensor, k: Tensor, levels: Tensor) -> Pair:
-    """Scores, divided by √d, near `levels` (S,) for every query; what lies in the other axes stays."""
+def _along_one_axis(q: Tensor, k: Tensor, levels: Tensor) -> _Pair:
+    """Make the scores, divided by √d, near `levels` (S,) for every query; the other components of d stay."""
     width = q.shape[-1]
     q, k = q.clone(), k.clone()
     size = math.sqrt(float(levels.abs().max()) * math.sqrt(width))
@@ -280,8 +279,8 @@ def _along_one_axis(q: Tensor, k: Tensor, levels: Tensor) -> Pair:
     return q, k
 
 
-def far_apart(q: Tensor, k: Tensor) -> Pair:
-    """±200, the two largest half a unit apart: exp of them overflows."""
+def _far_apart(q: Tensor, k: Tensor) -> _Pair:
+    """Spread the scores over ±200, the two largest half a unit apart: exp of them overflows."""
     count = k.shape[-2]
     levels = torch.linspace(_FAR, -_FAR, count, dtype=torch.float64) if count > 1 else torch.tensor([_FAR]).double()
     if count > 2:
@@ -291,16 +290,16 @@ def far_apart(q: Tensor, k: Tensor) -> Pair:
     return q, k
 
 
-def later_keys_lead(q: Tensor, k: Tensor) -> Pair:
-    """Each pair of keys leads the one before by a lot: a hidden key, if it counted, would win."""
+def _later_keys_lead(q: Tensor, k: Tensor) -> _Pair:
+    """Let each pair of keys lead the one before by a lot: a hidden key, if it counted, would win."""
     count = k.shape[-2]
     place = torch.arange(count, dtype=torch.float64)
     levels = 2 * _FAR * (place.div(2, rounding_mode="floor") / max(1.0, (count - 1) // 2)) - _FAR + 0.5 * (place % 2)
     return _along_one_axis(q, k, levels)
 
 
-def very_low(q: Tensor, k: Tensor) -> Pair:
-    """Near −3·10⁴, the last key near 3·10⁴: no finite number stands for −∞."""
+def _very_low(q: Tensor, k: Tensor) -> _Pair:
+    """Put the scores near −3·10⁴, that of the last key near 3·10⁴: no finite number replaces −∞."""
     levels = torch.full((k.shape[-2],), -_LOW, dtype=torch.float64)
     levels[1::2] += 16.0
     if len(levels) > 1:
@@ -308,35 +307,35 @@ def very_low(q: Tensor, k: Tensor) -> Pair:
     return _along_one_axis(q, k, levels)
 
 
-def beyond_float16(q: Tensor, k: Tensor) -> Pair:
-    """Products near 90 000, which float32 tells apart exactly, and by so much that its own rounding does not show."""
+def _beyond_float16(q: Tensor, k: Tensor) -> _Pair:
+    """Put the products near 90 000, beyond float16, and far enough apart for rounding in float32 not to show."""
     q, k = torch.zeros_like(q), torch.zeros_like(k)
     q[..., 0] = 300.0
     k[..., 0] = 300.0 - 0.25 * torch.arange(k.shape[-2], dtype=torch.float64).flip(0)
     return q, k
 
 
-def tied_in_bfloat16(q: Tensor, k: Tensor) -> Pair:
-    """Near 1024, where bfloat16 numbers are 8 apart; float32 holds every product exactly."""
+def _tied_in_bfloat16(q: Tensor, k: Tensor) -> _Pair:
+    """Put the scores near 1024, where bfloat16 numbers are 8 apart; float32 holds every product exactly."""
     q, k = ((2.0 * tensor).round().clamp(-4.0, 4.0) / 2.0 for tensor in (q, k))
     return _along_one_axis(q, k, torch.full((k.shape[-2],), _BEYOND_BFLOAT16, dtype=torch.float64))
 
 
-SCORES: dict[str, Callable[[Tensor, Tensor], Pair]] = {
-    "far-apart": far_apart,
-    "later-keys-lead": later_keys_lead,
-    "very-low": very_low,
-    "beyond-float16": beyond_float16,
-    "tied-in-bfloat16": tied_in_bfloat16,
+SCORES: dict[str, Callable[[Tensor, Tensor], _Pair]] = {
+    "far-apart": _far_apart,
+    "later-keys-lead": _later_keys_lead,
+    "very-low": _very_low,
+    "beyond-float16": _beyond_float16,
+    "tied-in-bfloat16": _tied_in_bfloat16,
 }
-# Where a score's rounding, times what it is the gradient of, is larger than any tolerance.
+# Here the rounding of a score, times the gradient, is larger than any tolerance.
 WITHOUT_GRADIENTS = frozenset({"very-low", "beyond-float16"})
 
 
 def masks_over(shape: Sequence[int], ranks: Sequence[int] | None = None) -> list[tuple[int, ...]]:
-    """Shapes that broadcast to `shape`: of each allowed rank whole, and with each dimension 1; without repetition.
+    """Return the distinct shapes that broadcast to `shape`: of each allowed rank whole, and with each dimension 1.
 
-    The two last dimensions come first, then what a padding mask has.
+    The two last dimensions come first, then the shape of a padding mask.
     """
     full, found = tuple(shape), []
     for rank in ranks or [2, len(full), *range(1, len(full))]:

@@ -1,8 +1,11 @@
-"""The `make` of an `inputs.py`: what it draws and calls becomes a case."""
+"""The `make` of an `inputs.py`: it records the calls of a case, and how their results are judged.
+
+`inputs.py` calls the methods of `Recorder`, and those that it inherits from `Drawing`, by name: these names stay.
+Results that are random are judged by properties, for which `random_results` has the usual ones.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,13 +37,9 @@ from attncli.sandbox.devices import AWAY, Walk
 from attncli.sandbox.interpreter import ExpressionFunction
 from attncli.sandbox.values import Packer, Tree
 
-# The half of `make` that says how results are judged: compared, counted, or held to what must be true of them.
 
-Complaints = Complaint | None | Iterator[Complaint | None]
-
-
-class Judging(Drawing):
-    """The half of `make` that says how results are judged."""
+class Recorder(Drawing):
+    """Draws sizes, makes tensors in the dtype and layout of the profile, and records calls into `case`."""
 
     one_of = staticmethod(random_results.one_of)
     distinct = staticmethod(random_results.distinct)
@@ -52,177 +51,36 @@ class Judging(Drawing):
     same_draws = staticmethod(random_results.same_draws)
     other_draws = staticmethod(random_results.other_draws)
 
-    def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
-        """Compares the calls made to this callable (number and argument shapes) with the reference's.
-
-        Where more than one sequence of calls is sound, `holds(calls, outcomes)` says what is wrong with them, in
-        English and in Chinese, or None.
-        A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
-        """
-        if isinstance(self.case.callables[callback.index], ExpressionFunction):
-            raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
-        if holds is None:
-            self.case.counted.add(callback.index)
-        else:
-            self.case.watched[callback.index] = holds
-
-    def property(self, holds: Callable[[list[Any]], Complaint | None]) -> None:
-        """`holds(outcomes)` gets every step's outcome and returns what is wrong, in English and Chinese, or None."""
-        self.case.properties.append(holds)
-
-    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], Complaint | None]) -> None:
-        """`holds(outcomes, gradients)`: what is wrong with the gradients of the sum of all results that are not
-        compared, one for each input that asks for one. For results that are random."""
-        self.case.gradient_properties.append(holds)
-
-    def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
-        """This part of a result may also come in these dtypes; it is then compared as such."""
-        self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
-
-    def opaque(self, handle: Handle) -> None:
-        """This part of a result is the solution's own business: later calls take it, nothing else looks at it."""
-        self.case.opaque.add((handle.step, *handle.path))
-
-    def judge(self, holds: Callable[..., Complaints], *of: Handle | Tensor) -> None:
-        """`holds` says what is wrong with these: it gets the outcome of each Handle and the gradient of each tensor.
-
-        It returns a complaint or None, or yields several: the first is told, one of `make.digits_lost` only where
-        there is no other. The results are no longer
-        compared with the reference's but in shape and dtype, since they are random.
-        """
-        for part in of:
-            if isinstance(part, Handle):
-                self.compare(part, False)
-                self.case.formed.add(part.step)
-        places = [None if isinstance(part, Handle) else self._place(part) for part in of]
-
-        def asked(outcomes: list[Any], gradients: list[Tensor]) -> Complaint | None:
-            found = holds(
-                *(
-                    part.found_in(outcomes) if isinstance(part, Handle) else gradients[place or 0]
-                    for part, place in zip(of, places, strict=True)
-                )
-            )
-            return _first(found) if isinstance(found, Iterator) else found
-
-        if any(place is not None for place in places):
-            self.gradient_property(asked)
-        else:
-            self.property(lambda outcomes: asked(outcomes, []))
-
-    def digits_lost(self, english: str, chinese: str) -> Complaint:
-        """A complaint of the second rung: a float64 result has the digits of float32 and no more."""
-        return DigitsLost((english, chinese))
-
-    def _place(self, tensor: Tensor) -> int:
-        index = self._pack(tensor)[1]
-        return sum(item.grad for item in self.case.inputs[:index])
-
-    def repeats(
-        self, draw: Callable[[Generator | None], Handle], of: Callable[[Any], Any] | None = None, globally: bool = True
-    ) -> None:
-        """`draw(generator)` records a call: under equal states it draws the same, whatever was drawn in between.
-
-        `of` takes what is drawn from a result; None stands for torch's global generator, where that is asked for.
-        """
-        rounds = []
-        seed = self.case.generators[self.generator().index]
-        for _ in range(2):
-            rounds.append([draw(self.generator(seed))])
-            if globally:
-                self.manual_seed(seed)
-                rounds[-1].append(draw(None))
-        for first, second in zip(*rounds, strict=True):
-            self._judge_draws(random_results.same_draws, of, first, second)
-
-    def moves_on(
-        self, draw: Callable[[Generator | None], Handle], of: Callable[[Any], Any] | None = None, globally: bool = True
-    ) -> None:
-        """A second call with the same generator draws anew."""
-        for generator in (self.generator(), None) if globally else (self.generator(),):
-            self._judge_draws(random_results.other_draws, of, draw(generator), draw(generator))
-
-    def _judge_draws(self, holds: Any, of: Callable[[Any], Any] | None, *pair: Handle) -> None:
-        self.judge(lambda *drawn: holds(*(map(of, drawn) if of else drawn)), *pair)
-
-    def exact(self, handle: Handle) -> Handle:
-        """Every bit of this result counts, the sign of a zero too."""
-        self.case.exact.add(handle.step)
-        return handle
-
-    def compare(self, handle: Handle, flag: bool) -> None:
-        (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)
-
-    @abstractmethod
-    def manual_seed(self, seed: int) -> Handle: ...
-
-    @abstractmethod
-    def generator(self, seed: int | None = None) -> Generator: ...
-
-    @abstractmethod
-    def _pack(self, value: Any) -> Tree: ...
-
-
-def _first(complaints: Iterator[Complaint | None]) -> Complaint | None:
-    light: Complaint | None = None
-    for complaint in filter(None, complaints):
-        if not isinstance(complaint, DigitsLost):
-            return complaint
-        light = light or complaint
-    return light
-
-
-class Recorder(Judging):
-    """The `make` of an `inputs.py`: draws sizes, makes tensors in the profile's dtype and layout, records calls."""
-
     def __init__(
-        self,
-        draw: Draw,
-        profile: Profile,
-        stream: int = 0,
-        label: str = "",
-        declared: Declared | None = None,
+        self, draw: Draw, profile: Profile, stream: int = 0, label: str = "", declared: Declared | None = None
     ) -> None:
-        super().__init__(draw, profile, stream, label, declared or Declared())
+        super().__init__(draw, profile, stream, label, declared)
         self._packer = Packer(self._pack_special)
 
-    @property
-    def placed(self) -> dict[str, Any]:
-        """The keyword `device` of what makes tensors out of none, where the grading is on another device; on the CPU
-        nothing."""
-        device = self.case.profile.device
-        return {"device": Here(device)} if device in AWAY else {}
-
-    def default_device(self) -> None:
-        """Where another device is tried, it is torch's default in this case: `device=None` stands for it."""
-        self.case.default_device = True
+    # Calls
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Handle:
-        args, kwargs = self._as_the_turn_has_it(name, args, kwargs)
+        args, kwargs = self._styled(name, args, kwargs)
         return self._step({"op": "call", "name": name}, args, kwargs)
 
-    def _as_the_turn_has_it(self, name: str, args: Any, kwargs: Any) -> Any:
-        """The arguments in the style of the turn; in drawn cases the styles take turns."""
-        if self.turn is None:
-            style = STYLES[sum(self.case.draws) % len(STYLES)]
-        else:
-            style = self.turn.style
-            self._note_use(name, args, kwargs)
-            if self.turn.same:
-                (args, kwargs), _ = one_tensor(args, kwargs)
-        return restyled(self.declared.reference.get(name), style, args, kwargs)
-
-    def _note_use(self, name: str, args: Any, kwargs: Any) -> None:
+    def _styled(self, name: str, args: Any, kwargs: Any) -> Any:
+        """Return the arguments in the style of the turn; in drawn cases the styles alternate."""
         target = self.declared.reference.get(name)
-        self.used.named |= len(parameters_of(target)) > 1 if target is not None else False
-        self.used.alike |= one_tensor(args, kwargs)[1]
+        if self.turn is None:
+            return restyled(target, STYLES[sum(self.case.draws) % len(STYLES)], args, kwargs)
+        merged, alike = one_tensor(args, kwargs)
+        self.used.named |= target is not None and len(parameters_of(target)) > 1
+        self.used.alike |= alike
+        return restyled(target, self.turn.style, *(merged if self.turn.same else (args, kwargs)))
 
     def raises(self, error: type[BaseException], name: str, *args: Any, **kwargs: Any) -> Handle:
         return self._step({"op": "call", "name": name, "raises": error.__name__}, args, kwargs)
 
-    def method_raises(self, error: type[BaseException], owner: Handle, name: str, *args: Any, **kwargs: Any) -> Handle:
-        step = {"op": "method", "object": self._pack(owner), "name": name, "raises": error.__name__}
-        return self._step(step, args, kwargs)
+    def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
+        """Call an entry that many times and count its plain results: a dict from result to count, for a property."""
+        handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
+        self.compare(handle, False)
+        return handle
 
     def new(self, name: str, *args: Any, **kwargs: Any) -> Handle:
         handle = self._step({"op": "new", "name": name}, args, kwargs)
@@ -231,6 +89,10 @@ class Recorder(Judging):
 
     def method(self, owner: Handle, name: str, *args: Any, **kwargs: Any) -> Handle:
         return self._step({"op": "method", "object": self._pack(owner), "name": name}, args, kwargs)
+
+    def method_raises(self, error: type[BaseException], owner: Handle, name: str, *args: Any, **kwargs: Any) -> Handle:
+        step = {"op": "method", "object": self._pack(owner), "name": name, "raises": error.__name__}
+        return self._step(step, args, kwargs)
 
     def set(self, owner: Handle, values: Mapping[str, Tensor]) -> Handle:
         trees = {name: self._pack(value) for name, value in values.items()}
@@ -245,12 +107,24 @@ class Recorder(Judging):
         return self._step({"op": "train", "object": self._pack(owner)}, (flag,), {})
 
     def cast(self, owner: Handle, dtype: torch.dtype) -> Handle:
-        """The module in another dtype than the case's; what is set from now on is rounded to it."""
+        """Cast the module to another dtype than the case's; what is set from now on is rounded to it."""
         return self._step({"op": "cast", "object": self._pack(owner)}, (dtype,), {})
 
     def manual_seed(self, seed: int) -> Handle:
-        """Torch's global generator begins anew here, as under `torch.manual_seed`."""
+        """Seed torch's global generator here, as `torch.manual_seed` does."""
         return self._step({"op": "manual_seed"}, (seed,), {})
+
+    # Arguments that are no tensors
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """The keyword `device` for calls that make tensors out of none; empty in a grading on the CPU."""
+        device = self.case.profile.device
+        return {"device": Here(device)} if device in AWAY else {}
+
+    def default_device(self) -> None:
+        """Make the other device torch's default in this case, where one is tried: `device=None` means it."""
+        self.case.default_device = True
 
     def shared(self, value: Any) -> Shared:
         self.case.shared.append(self._pack(value))
@@ -261,13 +135,13 @@ class Recorder(Judging):
         return Generator(len(self.case.generators) - 1)
 
     def iterator(self, parts: Sequence[Any]) -> Walk:
-        """An argument that can be walked through once, as a generator can."""
+        """Make an argument that can be iterated over once, like a generator."""
         return Walk(parts)
 
     def function(self, text: str) -> Callback:
-        """A function that runs beside the submission and is differentiated through: a lambda over torch and math.
+        """Make a function of a lambda over torch and math; it runs in the worker and is differentiated through.
 
-        What calls it is not known here; where that is asked, `callable` stays in the judge.
+        Its calls are not seen here; to compare these, `callable` keeps a function in the judge.
         """
         return self.callable(ExpressionFunction(text))
 
@@ -275,11 +149,114 @@ class Recorder(Judging):
         self.case.callables.append(function)
         return Callback(len(self.case.callables) - 1)
 
-    def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
-        """Calls an entry that many times and counts its plain results: a dict from result to count, for a property."""
-        handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
-        self.compare(handle, False)
+    # How results are judged
+
+    def compare(self, handle: Handle, flag: bool) -> None:
+        """Compare a result with the reference's, or do not."""
+        (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)
+
+    def exact(self, handle: Handle) -> Handle:
+        """Compare this result bit by bit, the sign of a zero too."""
+        self.case.exact.add(handle.step)
         return handle
+
+    def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
+        """Allow these dtypes too for this part of a result; it is then compared in the one it has."""
+        self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
+
+    def opaque(self, handle: Handle) -> None:
+        """Leave this part of a result to the solution: later calls take it, nothing else looks at it."""
+        self.case.opaque.add((handle.step, *handle.path))
+
+    def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
+        """Compare the calls made to this callable (number and argument shapes) with the reference's.
+
+        Where more than one sequence of calls is sound, `holds(calls, outcomes)` returns a complaint, in English and in
+        Chinese, or None. A call is the list of its arguments: a tensor's shape, the name of any other type.
+        """
+        if isinstance(self.case.callables[callback.index], ExpressionFunction):
+            raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
+        if holds is None:
+            self.case.counted.add(callback.index)
+        else:
+            self.case.watched[callback.index] = holds
+
+    # From here on `@property` would be this method.
+    def property(self, holds: Callable[[list[Any]], Complaint | None]) -> None:
+        """Judge by `holds(outcomes)`: it gets the outcomes of all steps and returns a complaint or None."""
+        self.case.properties.append(holds)
+
+    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], Complaint | None]) -> None:
+        """Judge by `holds(outcomes, gradients)` the gradients of random results.
+
+        They are those of the sum of all results that are not compared, one for each input that asks for one.
+        """
+        self.case.gradient_properties.append(holds)
+
+    def judge(self, holds: Callable[..., Complaint | Iterator[Complaint | None] | None], *of: Handle | Tensor) -> None:
+        """Judge random results by `holds`: it gets the outcome of each Handle and the gradient of each tensor.
+
+        It returns a complaint or None, or yields several: the first counts, one of `make.digits_lost` only where there
+        is no other. The results are compared with the reference's in shape and dtype alone.
+        """
+        for part in of:
+            if isinstance(part, Handle):
+                self.compare(part, False)
+                self.case.formed.add(part.step)
+        places = [None if isinstance(part, Handle) else self._gradient_place(part) for part in of]
+
+        def complaint(outcomes: list[Any], gradients: list[Tensor]) -> Complaint | None:
+            found = holds(
+                *(
+                    part.found_in(outcomes) if isinstance(part, Handle) else gradients[place or 0]
+                    for part, place in zip(of, places, strict=True)
+                )
+            )
+            return _gravest(found) if isinstance(found, Iterator) else found
+
+        if any(place is not None for place in places):
+            self.gradient_property(complaint)
+        else:
+            self.property(lambda outcomes: complaint(outcomes, []))
+
+    def _gradient_place(self, tensor: Tensor) -> int:
+        """Return the position of its gradient among those of all inputs that ask for one."""
+        index = self._pack(tensor)[1]
+        return sum(item.grad for item in self.case.inputs[:index])
+
+    def digits_lost(self, english: str, chinese: str) -> Complaint:
+        """Make a complaint of the second rung: a float64 result has only the digits of float32."""
+        return DigitsLost((english, chinese))
+
+    def repeats(
+        self, draw: Callable[[Generator | None], Handle], of: Callable[[Any], Any] | None = None, globally: bool = True
+    ) -> None:
+        """Demand equal draws under equal states; `draw(generator)` records a call.
+
+        `of` takes the drawn part from a result. With `globally`, `draw(None)` is also recorded, for torch's global
+        generator.
+        """
+        rounds = []
+        seed = self.case.generators[self.generator().index]
+        for _ in range(2):
+            rounds.append([draw(self.generator(seed))])
+            if globally:
+                self.manual_seed(seed)
+                rounds[-1].append(draw(None))
+        for first, second in zip(*rounds, strict=True):
+            self._judge_draws(random_results.same_draws, of, first, second)
+
+    def moves_on(
+        self, draw: Callable[[Generator | None], Handle], of: Callable[[Any], Any] | None = None, globally: bool = True
+    ) -> None:
+        """Demand other draws from a second call with the same generator."""
+        for generator in (self.generator(), None) if globally else (self.generator(),):
+            self._judge_draws(random_results.other_draws, of, draw(generator), draw(generator))
+
+    def _judge_draws(self, holds: Any, of: Callable[[Any], Any] | None, *pair: Handle) -> None:
+        self.judge(lambda *drawn: holds(*(map(of, drawn) if of else drawn)), *pair)
+
+    # Packing
 
     def _step(self, step: dict[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Handle:
         trees = [self._pack(value) for value in args]
@@ -320,3 +297,13 @@ class Recorder(Judging):
         if isinstance(value, torch.device) and self.case.profile.name == ANOTHER_DEVICE:
             return ["dv", str(self.device)]
         return None
+
+
+def _gravest(complaints: Iterator[Complaint | None]) -> Complaint | None:
+    """Return the first complaint that concerns more than the digits of float64; failing that, the first."""
+    light: Complaint | None = None
+    for complaint in filter(None, complaints):
+        if not isinstance(complaint, DigitsLost):
+            return complaint
+        light = light or complaint
+    return light

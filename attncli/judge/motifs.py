@@ -1,6 +1,7 @@
 """Motifs: the edge cases that techniques share, composed from a challenge's `case` and its facts.
 
-Each is one program of a few turns. What a motif is about is held fixed; the branches of `case` are taken in turn.
+A motif is one program of a few turns, which hold fixed what it is about and take the branches of `case` in turn. A
+motif applies where `case` uses what it is about, which is found by recording `case` a few times.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from attncli.judge.drawing import Declared, Used
 from attncli.judge.make import Recorder
 
 PREFIX = "motif_"
-# Extremes that no technique meets as such.
+# Extremes that belong to the second rung in every challenge.
 HARDENED_MOTIFS = frozenset({"scores-very-low"})
 BRANCHES = "branches_"
 BRANCHES_AT_ONCE = 4
@@ -27,9 +28,12 @@ _IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-
 
 @dataclass(frozen=True, slots=True)
 class Motif:
-    """One shared edge case. `profile` replaces those of the check; `elsewhere`: asked in other layouts and on other
-    devices too. `about_calls`: how it is called is no matter of dtypes; `extreme`: its gradients may fail in one dtype
-    and not in another, and are asked for in each."""
+    """One shared edge case.
+
+    `profile` replaces those of the check; `elsewhere`: it is asked in other layouts and on other devices too;
+    `about_calls`: it is asked in one dtype; `extreme`: its gradients may fail in one dtype alone, so they are asked for
+    in each.
+    """
 
     name: str
     label: Localised
@@ -45,32 +49,24 @@ class Motif:
 
 
 def motifs(record: Callable[[Recorder], Any], declared: Declared) -> list[Motif]:
-    """The motifs that say something about a `case`."""
-    used = _use(record, declared)
-    found = [*_of_sizes(used, declared), *_of_calls(used), *_of_scores(used), *_of_masks(used)]
-    return [motif for motif in found if motif.name not in declared.facts.without_motifs]
-
-
-def recorded(motif: Motif, record: Callable[[Recorder], Any]) -> Callable[[Recorder], Any]:
-    return in_turns(record, motif.turns)
-
-
-def every_branch(record: Callable[[Recorder], Any], first: int) -> Callable[[Recorder], Any]:
-    """A `case` in several of its branches, for checks that draw few."""
-    return in_turns(record, [Turn(number=first + k) for k in range(BRANCHES_AT_ONCE)])
-
-
-def _use(record: Callable[[Recorder], Any], declared: Declared) -> Used:
+    """Return the motifs that apply to a `case`."""
     make = Recorder(lambda kind, low, high: low, Profile("ordinary"), declared=declared)
     for number in range(_PROBED_TURNS):
         make.begin(Turn(number=number, every=3))
         record(make)
-    return make.used
+    used = make.used
+    found = [*_of_sizes(used, declared), *_of_calls(used), *_of_scores(used), *_of_masks(used)]
+    return [motif for motif in found if motif.name not in declared.facts.without_motifs]
+
+
+def every_branch(record: Callable[[Recorder], Any], first: int) -> Callable[[Recorder], Any]:
+    """Record a `case` in several of its branches, from the `first` on; for checks that draw few."""
+    return in_turns(record, [Turn(number=first + k) for k in range(BRANCHES_AT_ONCE)])
 
 
 def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
     ranges = {axis: declared.facts.sizes[axis] for axis in declared.facts.sizes if axis in used.sizes}
-    smallest = {axis: said[0] for axis, said in ranges.items()}
+    smallest = {axis: limits[0] for axis, limits in ranges.items()}
     if ranges:
         yield Motif(
             "ones",
@@ -79,7 +75,7 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
             elsewhere=True,
         )
     if len(ranges) > 1:
-        turns = [Turn(number=n, sizes={axis: said[0]}) for n, (axis, said) in enumerate(ranges.items())]
+        turns = [Turn(number=n, sizes={axis: limits[0]}) for n, (axis, limits) in enumerate(ranges.items())]
         yield Motif("one", Localised("one size after the other at its smallest", "各维轮流取最小"), turns)
         yield Motif(
             "equal",
@@ -87,9 +83,9 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
             [Turn(number=n, every=3 + n % 2) for n in range(4)],
         )
     masks = (None, 0 if used.masks else None)
-    long: list[tuple[str, int]] = [(axis, said[2]) for axis, said in ranges.items() if len(said) > 2]
+    long: list[tuple[str, int]] = [(axis, limits[2]) for axis, limits in ranges.items() if len(limits) > 2]
     if long or used.lead:
-        others = {axis: min(said[1], max(said[0], 3)) for axis, said in ranges.items()}
+        others = {axis: min(limits[1], max(limits[0], 3)) for axis, limits in ranges.items()}
         held = [({**others, axis: size}, (2,)) for axis, size in long]
         held += [(others, (LONG_LEAD,))] if used.lead else []
         turns = [

@@ -1,7 +1,7 @@
-"""What is wrong with random results: complaints in English and Chinese, or None. Properties are made of them.
+"""Tests of random results, from which challenges make their properties.
 
-A sound solution is accused less than once in 10⁹ times: a single count by Chernoff's bound, all else where independent
-draws come as rarely.
+Each returns a complaint, in English and in Chinese, or None. A sound solution gets one less than once in 10⁹ times:
+single counts are judged by Chernoff's bound, all else by tails of normal distributions that are as rare.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from torch import Tensor
 
 from attncli.judge.case import Complaint, DigitsLost
 
-# Independent draws get as far with a probability below e⁻²⁵, about 10⁻¹¹, on either side.
+# A sound solution gets beyond these with a probability below e⁻²⁵, about 10⁻¹¹, on either side.
 RARE = 25.0
 SIGMAS = math.sqrt(2 * RARE)
 _IMPOSSIBLE = 1e-12
 _FEWEST_DUE = 8
-# The mean square by which rounding to whole numbers moves a count: less says nothing.
+# The mean square by which rounding to whole numbers moves a count: a smaller one proves nothing.
 _WHOLE_NUMBERS = 1 / 12
-# What the dimensions of a random result are called.
+# The dimensions of a random result, in English and in Chinese.
 NAMES = {
     "calls": ("calls", "调用"),
     "batch": ("items of the batch", "序列"),
@@ -36,101 +36,103 @@ NAMES = {
 }
 
 
-def one_of(got: Tensor, *levels: Tensor | float, gradient: bool = False) -> Complaint | None:
-    """Each entry is one of these, apart from how its dtype rounds. `gradient`: it is spoken of as a gradient's."""
-    exact = got.detach().double()
-    due = [torch.as_tensor(level, dtype=torch.float64) for level in levels]
-    wrong = _elsewhere(exact, due, 1e-5, got.dtype)
-    digits_only = got.dtype == torch.float64 and not wrong.any()
-    wrong = _elsewhere(exact, due, 1e-9, got.dtype) if digits_only else wrong
+def one_of(actual: Tensor, *levels: Tensor | float, gradient: bool = False) -> Complaint | None:
+    """Demand that each entry is one of the levels, apart from the rounding of its dtype.
+
+    `gradient`: the complaint names it as a gradient.
+    """
+    exact = actual.detach().double()
+    expected = [torch.as_tensor(level, dtype=torch.float64) for level in levels]
+    wrong = _elsewhere(exact, expected, 1e-5, actual.dtype)
+    digits_only = actual.dtype == torch.float64 and not wrong.any()
+    wrong = _elsewhere(exact, expected, 1e-9, actual.dtype) if digits_only else wrong
     if not wrong.any():
         return None
     at = tuple(wrong.nonzero()[0].tolist())
     digits = ".15g" if digits_only else ".6g"
-    due_here = " or ".join(
-        f"{level:{digits}}" for level in sorted({float(level.expand(got.shape)[at]) for level in due})
+    here = " or ".join(
+        f"{level:{digits}}" for level in sorted({float(level.expand(actual.shape)[at]) for level in expected})
     )
     of, zh = (" of the gradient", "梯度的 ") if gradient else ("", "")
     complaint = (
-        f"entry {list(at)}{of} is {float(exact[at]):{digits}}; it must be {due_here}",
-        f"{zh}{list(at)} 处为 {float(exact[at]):{digits}}，只能是 {due_here.replace('or', '或')}",
+        f"entry {list(at)}{of} is {float(exact[at]):{digits}}; it must be {here}",
+        f"{zh}{list(at)} 处为 {float(exact[at]):{digits}}，只能是 {here.replace('or', '或')}",
     )
     return DigitsLost(complaint) if digits_only else complaint
 
 
-def _elsewhere(exact: Tensor, due: Sequence[Tensor], relative: float, dtype: torch.dtype) -> Tensor:
-    """The entries that are none of those that are due."""
+def _elsewhere(exact: Tensor, expected: Sequence[Tensor], relative: float, dtype: torch.dtype) -> Tensor:
+    """Return the entries that are on none of the levels."""
     wrong = torch.ones_like(exact, dtype=torch.bool)
-    for level in due:
+    for level in expected:
         wrong &= ~((exact - level).abs() <= _rounding(level, relative, dtype))
     return wrong
 
 
-def _rounding(due: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
-    """What may be missed against the largest entry, and half a step of 16 bits, to which float32 is rounded once."""
-    within = due.abs().max() * (relative if dtype.is_floating_point else 0.0)
+def _rounding(expected: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
+    """Return the allowed error: a part of the largest entry, and for 16 bits half a step: float32 results, rounded."""
+    within = expected.abs().max() * (relative if dtype.is_floating_point else 0.0)
     if not dtype.is_floating_point or dtype.itemsize > 2:
         return within
-    return within + due.abs().log2().floor().exp2() * torch.finfo(dtype).eps / 2
+    return within + expected.abs().log2().floor().exp2() * torch.finfo(dtype).eps / 2
 
 
-def distinct(got: Tensor) -> Complaint | None:
-    """Random numbers differ from each other, but for a few that rounding makes equal."""
-    different = got.detach().unique().numel()
-    if bool(got.isfinite().all()) and different > 0.75 * got.numel():
+def distinct(actual: Tensor) -> Complaint | None:
+    """Demand finite numbers that differ from each other, but for a few that rounding makes equal."""
+    different = actual.detach().unique().numel()
+    if bool(actual.isfinite().all()) and different > 0.75 * actual.numel():
         return None
     return (
-        f"only {different} different values among {got.numel()} entries: they must be random and finite",
-        f"{got.numel()} 个元素里只有 {different} 个不同的值：必须是随机的有限数",
+        f"only {different} different values among {actual.numel()} entries: they must be random and finite",
+        f"{actual.numel()} 个元素里只有 {different} 个不同的值：必须是随机的有限数",
     )
 
 
 def arrives(gradient: Tensor, name: str) -> Complaint | None:
-    """Something of a gradient is not 0."""
+    """Demand a gradient that is not 0 everywhere."""
     return None if bool((gradient != 0).any()) else (f"no gradient arrives at {name}", f"{name} 收不到梯度")
 
 
-def share(drawn: Tensor, due: float | tuple[float, float], name: str, zh: str) -> Complaint | None:
-    """The share of True among independent draws is the due one, or between two."""
-    low, high = due if isinstance(due, tuple) else (due, due)
+def share(drawn: Tensor, expected: float | tuple[float, float], name: str, zh: str) -> Complaint | None:
+    """Demand a share of True among independent draws, or one between two."""
+    low, high = expected if isinstance(expected, tuple) else (expected, expected)
     count, draws = int(drawn.sum()), drawn.numel()
     if low <= count / draws <= high or not _too_far(count, draws, low if count < low * draws else high):
         return None
-    then = f"{low:.2%}" if low == high else f"{low:.2%} … {high:.2%}"
+    due = f"{low:.2%}" if low == high else f"{low:.2%} … {high:.2%}"
     return (
-        f"{name}: {count / draws:.2%} of {draws:,}, where {then} are due",
-        f"{zh}：{draws:,} 次里占 {count / draws:.2%}，应为 {then}",
+        f"{name}: {count / draws:.2%} of {draws:,}, where {due} are due",
+        f"{zh}：{draws:,} 次里占 {count / draws:.2%}，应为 {due}",
     )
 
 
-def _too_far(count: int, draws: int, due: float) -> bool:
-    """Chernoff: so few or so many have a probability of e^(−draws·D), where D is the divergence of the shares."""
-    return (
-        draws * sum(_divergence(part, of) for part, of in ((count / draws, due), (1 - count / draws, 1 - due))) > RARE
-    )
+def _too_far(count: int, draws: int, expected: float) -> bool:
+    """Tell whether the count is too rare by Chernoff's bound, e^(−draws·D), where D is the divergence of the shares."""
+    part = count / draws
+    return draws * (_divergence(part, expected) + _divergence(1 - part, 1 - expected)) > RARE
 
 
-def _divergence(part: float, due: float) -> float:
+def _divergence(part: float, expected: float) -> float:
     if part <= 0:
         return 0.0
-    return math.inf if due <= _IMPOSSIBLE else part * math.log(part / due)
+    return math.inf if expected <= _IMPOSSIBLE else part * math.log(part / expected)
 
 
 def frequencies(
     sample: Tensor | Mapping[Any, int], chances: Mapping[Any, float] | Sequence[Sequence[float]], *names: str
 ) -> Complaint | None:
-    """Outcomes come as often as they should: a tally, or the rows of a tensor, against the chance of each.
+    """Demand that outcomes (a tally, or the rows of a tensor) come as often as their `chances` say.
 
-    Outcomes are tuples, whose parts are called `names`. A list of distributions stands for independent parts, which
-    are numbers from 0 on.
+    Outcomes are tuples, whose parts are called `names`. A list of distributions means independent parts, which are
+    numbers from 0 on.
     """
     tally = sample if isinstance(sample, Mapping) else Counter(map(tuple, sample.flatten(1).tolist()))
-    due = chances if isinstance(chances, Mapping) else _independent_parts(chances)
+    expected = chances if isinstance(chances, Mapping) else _independent_parts(chances)
     for key in tally:
-        if due.get(key, 0.0) < _IMPOSSIBLE:
+        if expected.get(key, 0.0) < _IMPOSSIBLE:
             return f"returned {key!r}, which can never come", f"返回了 {key!r}，这个结果不可能出现"
-    found = (_part(tally, due, place, name) for place, name in enumerate(names))
-    return next(filter(None, found), None) or _chi_squared(tally, due)
+    found = (_part(tally, expected, place, name) for place, name in enumerate(names))
+    return next(filter(None, found), None) or _chi_squared(tally, expected)
 
 
 def _independent_parts(parts: Sequence[Sequence[float]]) -> dict[Any, float]:
@@ -141,12 +143,12 @@ def _independent_parts(parts: Sequence[Sequence[float]]) -> dict[Any, float]:
 def _part(tally: Mapping[Any, int], chances: Mapping[Any, float], place: int, name: str) -> Complaint | None:
     draws = sum(tally.values())
     for value in sorted({key[place] for key in chances}):
-        due = sum(chance for key, chance in chances.items() if key[place] == value)
+        expected = sum(chance for key, chance in chances.items() if key[place] == value)
         count = sum(number for key, number in tally.items() if key[place] == value)
-        if _too_far(count, draws, due):
+        if _too_far(count, draws, expected):
             return (
-                f"{name} = {value} in {count / draws:.1%} of {draws:,} draws, where {due:.1%} are due",
-                f"抽 {draws:,} 次，{name} = {value} 占 {count / draws:.1%}，应为 {due:.1%}",
+                f"{name} = {value} in {count / draws:.1%} of {draws:,} draws, where {expected:.1%} are due",
+                f"抽 {draws:,} 次，{name} = {value} 占 {count / draws:.1%}，应为 {expected:.1%}",
             )
     return None
 
@@ -154,7 +156,7 @@ def _part(tally: Mapping[Any, int], chances: Mapping[Any, float], place: int, na
 def _chi_squared(tally: Mapping[Any, int], chances: Mapping[Any, float]) -> Complaint | None:
     draws = sum(tally.values())
     likely = {key: chance * draws for key, chance in chances.items() if chance * draws >= _FEWEST_DUE}
-    squares = sum((tally.get(key, 0) - due) ** 2 / due for key, due in likely.items())
+    squares = sum((tally.get(key, 0) - expected) ** 2 / expected for key, expected in likely.items())
     if squares <= len(likely) + 8 * math.sqrt(2 * len(likely)) + 40:
         return None
     return (
@@ -163,30 +165,30 @@ def _chi_squared(tally: Mapping[Any, int], chances: Mapping[Any, float]) -> Comp
     )
 
 
-def independent(drawn: Tensor, due: float | Tensor, *dimensions: str) -> Complaint | None:
-    """Entries are drawn each on its own along these dimensions: True with probability `due`.
+def independent(drawn: Tensor, expected: float | Tensor, *dimensions: str) -> Complaint | None:
+    """Demand entries that are drawn independently along these dimensions, True with probability `expected`.
 
-    How many come along a dimension varies as it must, and so does how many come in one entry of the first; neighbours
-    are not alike. Where `due` is a tensor of probabilities, neighbours alone are judged.
+    Judged are the variance of the counts along each dimension and in each entry of the first one, and the products of
+    neighbours; where `expected` is a tensor of probabilities, the neighbours alone.
     """
     entries = drawn.float()
-    if not isinstance(due, Tensor):
+    if not isinstance(expected, Tensor):
         for dim, name in enumerate(dimensions):
             if found := _spread(
-                entries.sum(dim), entries.shape[dim], due, f"along the {name}", f"沿{NAMES[name][1]}方向"
+                entries.sum(dim), entries.shape[dim], expected, f"along the {name}", f"沿{NAMES[name][1]}方向"
             ):
                 return found
         whole = entries.flatten(1).sum(1)
         one = NAMES[dimensions[0]]
-        if found := _spread(whole, entries[0].numel(), due, f"in each of the {one[0]}", f"在每个{one[1]}里"):
+        if found := _spread(whole, entries[0].numel(), expected, f"in each of the {one[0]}", f"在每个{one[1]}里"):
             return found
-    return _neighbours(entries - due, due * (1 - due), dimensions)
+    return _neighbours(entries - expected, expected * (1 - expected), dimensions)
 
 
-def _spread(counts: Tensor, draws: int, due: float, where: str, zh: str) -> Complaint | None:
-    """n squares of normal numbers add up to r times their mean with a probability of e^(−n/2·(r − 1 − ln r))."""
-    variance = draws * due * (1 - due)
-    ratio = max(float((counts - draws * due).square().mean()), _WHOLE_NUMBERS) / variance
+def _spread(counts: Tensor, draws: int, expected: float, where: str, zh: str) -> Complaint | None:
+    """Judge the variance of counts: n normal squares add up to r times their mean with e^(−n/2·(r − 1 − ln r))."""
+    variance = draws * expected * (1 - expected)
+    ratio = max(float((counts - draws * expected).square().mean()), _WHOLE_NUMBERS) / variance
     heavier = max(0.0, 1 / variance - 6 / draws)
     freedom = counts.numel() * 2 / (2 + heavier)
     if freedom / 2 * (ratio - 1 - math.log(ratio)) <= RARE:
@@ -216,14 +218,14 @@ def _spread_of_products(variance: float | Tensor, dim: int, product: Tensor) -> 
     return math.sqrt((variance.narrow(dim, 1, count) * variance.narrow(dim, 0, count)).sum())
 
 
-def mean(drawn: Tensor, due: Tensor) -> Complaint | None:
-    """The mean over the first dimension is what is due."""
-    drawn, then = drawn.detach().double(), due.detach().double().expand(drawn.shape)[0]
-    error = (drawn.mean(0) - then).abs() - SIGMAS * drawn.std(0) / len(drawn) ** 0.5
+def mean(drawn: Tensor, expected: Tensor) -> Complaint | None:
+    """Demand this mean over the first dimension."""
+    drawn, expected = drawn.detach().double(), expected.detach().double().expand(drawn.shape)[0]
+    error = (drawn.mean(0) - expected).abs() - SIGMAS * drawn.std(0) / len(drawn) ** 0.5
     if not (error > 1e-6).any():
         return None
     at = tuple((error == error.max()).nonzero()[0].tolist())
-    now, right = f"{float(drawn.mean(0)[at]):.4g}", f"{float(then[at]):.4g}"
+    now, right = f"{float(drawn.mean(0)[at]):.4g}", f"{float(expected[at]):.4g}"
     return (
         f"the mean over {len(drawn):,} draws is {now} at {list(at)}, where {right} is due",
         f"{len(drawn):,} 次抽取的均值在 {list(at)} 处为 {now}，应为 {right}",
@@ -231,7 +233,7 @@ def mean(drawn: Tensor, due: Tensor) -> Complaint | None:
 
 
 def same_draws(first: Any, second: Any) -> Complaint | None:
-    """Draws under equal states of a generator are equal."""
+    """Demand equal draws under equal states of a generator."""
     if _alike(first, second):
         return None
     return (
@@ -241,7 +243,7 @@ def same_draws(first: Any, second: Any) -> Complaint | None:
 
 
 def other_draws(first: Any, second: Any) -> Complaint | None:
-    """A second call draws anew."""
+    """Demand other draws from a second call."""
     if not _alike(first, second):
         return None
     return (
