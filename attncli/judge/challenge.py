@@ -1,4 +1,7 @@
-"""Loading a challenge's trusted files by path, without writing bytecode anywhere."""
+"""A challenge on disk: its trusted files, its edge cases, and what it demands of an answer besides values.
+
+Files are executed from their text, so that no bytecode is written beside them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,7 @@ from attncli.sandbox.values import SEQUENCES
 
 
 def load_module(path: Path, name: str, text: str | None = None) -> ModuleType:
-    """A module executed from `path`, or from another `text` of it. JudgeFailed if it cannot be: these files belong to
-    the program."""
+    """Execute the file at `path`, or another `text` of it, as a module. Raises JudgeFailed if it cannot be loaded."""
     module = ModuleType(name)
     module.__file__ = str(path)
     try:
@@ -38,7 +40,7 @@ def load_module(path: Path, name: str, text: str | None = None) -> ModuleType:
 
 @dataclass
 class Folder:
-    """One challenge on disk with what its YAML says (`spec`, a validated document)."""
+    """One challenge: its folder and its validated YAML document, `spec`."""
 
     spec: dict[str, Any]
     path: Path
@@ -57,14 +59,14 @@ class Folder:
         return bool(self.spec.get("kernel", False))
 
     def prepare(self) -> None:
-        """Sets this process up for the folder's files. JudgeFailed where what they need is not installed."""
+        """Set this process up for the folder's files. Raises JudgeFailed where they need what is not installed."""
         if not self.kernel:
             return
         try:
             kernels.prepare()
         except ImportError as error:
-            said = "kernels are graded in Triton's interpreter, which is not there"
-            raise JudgeFailed(f"{said} ({error}); pip install 'attncli[kernels]' (Linux)") from error
+            message = "kernels are graded in Triton's interpreter, which is not there"
+            raise JudgeFailed(f"{message} ({error}); pip install 'attncli[kernels]' (Linux)") from error
 
     @cached_property
     def reference(self) -> ModuleType:
@@ -88,11 +90,11 @@ class Folder:
 
     @cached_property
     def motifs(self) -> dict[str, Motif]:
-        """The shared edge cases that say something here, by attribute."""
+        """The shared edge cases that apply here, by attribute."""
         return {motif.attribute: motif for motif in motifs(self.inputs.case, self.declared)}
 
     def record(self, attribute: str) -> Callable[[Recorder], Any]:
-        """What records the cases that go by this name: a function of `inputs.py` or a motif, else LookupError."""
+        """Return the function of `inputs.py`, or the motif, that records these cases. Raises LookupError for none."""
         if attribute.startswith(PREFIX):
             return in_turns(self.inputs.case, self.motifs[attribute].turns)
         if attribute.startswith(BRANCHES):
@@ -114,7 +116,7 @@ class Folder:
         return (self.path / "wrong" / f"{name}.py").read_text(encoding="utf-8")
 
     def mistake(self, name: str) -> Mistake:
-        """What the wrong solution gets wrong, without running it. JudgeFailed if it is no Python."""
+        """Read from its docstring what a wrong solution gets wrong. Raises JudgeFailed if it is no Python."""
         path = self.path / "wrong" / f"{name}.py"
         try:
             return mistake_in(ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or "")
@@ -124,11 +126,11 @@ class Folder:
             ) from error
 
 
-# The edge cases of a challenge: those of its `inputs.py` and of its motifs, and what they are called.
+# Edge cases
 
 
 def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorder], Any]]]:
-    """(label, attribute, function) of every `edge_…` in the order of the file, then of the motifs."""
+    """Yield (label, attribute, function) of every `edge_…` in the order of the file, then of the motifs."""
     for attribute, function in list(vars(folder.inputs).items()):
         if attribute.startswith("edge_") and callable(function):
             label = (function.__doc__ or attribute.removeprefix("edge_").replace("_", " ")).strip().splitlines()[0]
@@ -138,17 +140,17 @@ def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorde
 
 
 def labels_in_chinese(folder: Folder) -> dict[str, str]:
-    """What edge cases are called in Chinese, by their English label: the last line of a longer docstring."""
+    """Map English labels to Chinese ones, which are the last line of a longer docstring."""
     functions = [(label, record.__doc__ or "") for label, _, record in edge_functions(folder)]
     own = {label: text.strip().splitlines()[-1].strip() for label, text in functions if "\n" in text.strip()}
     return {**own, **{motif.label.en: motif.label.zh for motif in folder.motifs.values()}}
 
 
-# What a challenge demands of an answer besides its values, and what its arguments are called.
+# Demands
 
 
 class Demands:
-    """The reference to be met, how closely, and what is allowed."""
+    """The reference that an answer must meet, how closely, and what else is demanded or allowed."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -158,10 +160,9 @@ class Demands:
         return self._folder.reference.__dict__
 
     def absolute(self, profile: Profile) -> dict[str, float]:
-        """Absolute tolerances by dtype that the statement grants, added to what rounding explains."""
-        stable = self._facts.tolerance_stable
-        granted = stable is not None and profile.name in ("large", "offset")
-        return dict(stable if granted and stable is not None else self._facts.tolerance)
+        """Return the absolute tolerances by dtype that the statement grants, besides what rounding explains."""
+        stable = self._facts.tolerance_stable if profile.name in ("large", "offset") else None
+        return dict(self._facts.tolerance if stable is None else stable)
 
     @cached_property
     def float32_inside(self) -> bool:
@@ -181,12 +182,12 @@ class Demands:
 
     @cached_property
     def modules_unchanged(self) -> bool:
-        """Whether a call must leave nothing in its module."""
+        """True if a call must leave nothing in its module."""
         return self._facts.modules_unchanged
 
     @cached_property
     def watched(self) -> list[str]:
-        """What a run has to tell that is to be pure."""
+        """The reports that a run must return to be judged pure."""
         return ["pure", "modules"] if self.modules_unchanged else ["pure"]
 
     @cached_property
@@ -194,12 +195,12 @@ class Demands:
         return self._facts.gradients
 
     def axes(self, function: str, name: str, dimensions: int) -> list[str]:
-        """The names of the axes of an argument, or of a result (`return`, `return[0]`), as `AXES` tells them."""
-        said = self._facts.axes
-        return spread(said.get(f"{function}.{name}", said.get(name, "...")), dimensions)
+        """Return the names of the axes of an argument, or of a result (`return`, `return[0]`), by `AXES`."""
+        axes = self._facts.axes
+        return spread(axes.get(f"{function}.{name}", axes.get(name, "...")), dimensions)
 
     def label_in_chinese(self, label: str) -> str:
-        """What an edge case is called in Chinese; empty where nobody has said it."""
+        """Return the Chinese label of an edge case; empty if it has none."""
         return self._labels_in_chinese.get(label, "")
 
     @cached_property
@@ -207,7 +208,7 @@ class Demands:
         return labels_in_chinese(self._folder)
 
     def names(self, case: Case) -> dict[int, str]:
-        """The argument name of each tensor of a case, from the reference's signatures."""
+        """Map each tensor of a case to its argument name, by the reference's signatures."""
         found: dict[int, str] = {}
         for step in case.steps:
             for name, tree in named_arguments(self.reference, step):
@@ -221,12 +222,13 @@ class Demands:
 
 
 def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The arguments of a step, named as in the reference's signature; what is set, by its own name."""
+    """Return the arguments of a step, named as in the reference's signature; those of `set` have their own names."""
     if step["op"] == "set":
         return [(str(key[1]), tree) for key, tree in step["args"][0][1]]
     target = reference.get(step.get("name", ""))
     if step["op"] == "method":
-        target = next((getattr(c, step["name"]) for c in _classes(reference) if hasattr(c, step["name"])), None)
+        classes = [value for value in reference.values() if isinstance(value, type)]
+        target = next((getattr(c, step["name"]) for c in classes if hasattr(c, step["name"])), None)
     try:
         parameters = [name for name in inspect.signature(target).parameters if name != "self"] if target else []
     except (TypeError, ValueError):
@@ -236,12 +238,8 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
     return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
 
 
-def _classes(reference: Mapping[str, Any]) -> list[type]:
-    return [value for value in reference.values() if isinstance(value, type)]
-
-
 def tensor_trees(trees: Sequence[Any]) -> list[Any]:
-    """Every tensor named in packed arguments."""
+    """Return the trees of all tensors in packed arguments."""
     return [tree for root in trees for tree, _ in _paths(root)]
 
 
@@ -250,6 +248,7 @@ def call_name(case: Case, step: int) -> str:
 
 
 def _paths(tree: Any, suffix: str = "") -> list[tuple[Any, str]]:
+    """Return the trees of all tensors in a tree, each with its place in it, e.g. `[0]['k']`."""
     if tree[0] == "t":
         return [(tree, suffix)]
     if tree[0] in SEQUENCES:

@@ -1,4 +1,4 @@
-"""What each check is, in one table: how it is asked, of which cases and how many, on which rung, what it waits for."""
+"""The table of checks: how each is asked, of which cases and how many, on which rung, after which others."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Kind = Literal["values", "gradients", "device", "pure"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check. `way` is how it is asked, `kind` the question that is put about each case.
+    """One check.
 
-    `strata` are the profiles that it draws from, `examples` how many cases altogether; `own_record`: it draws from a
-    function of its own name where `inputs.py` has one; `branches`: its cases are so few that each takes several
-    branches; `edges`: the edge cases are asked as well; `in_turn`: a question takes several programs, of which one may
-    depend on the answer to another.
+    `way` is how it is asked, `kind` the question about each case. `strata` are the profiles that it draws from,
+    `examples` the number of cases over all of them. `own_record`: it draws from a function of its own name, if
+    `inputs.py` has one. `branches`: its cases are so few that each takes several branches. `edges`: it asks the edge
+    cases as well. `in_turn`: a question takes several programs, of which one may depend on the answer to another.
 
-    `rung` is the only one that it belongs to, None where its cases say; `shares`: it shows results that share memory,
-    so that the second rung has something to ask. `needs` is what has to hold before its own answer means anything,
-    `needs_hardened` the same on the second rung. `once`: no stream changes what is asked.
+    `rung` is its only rung; with None its cases decide. `shares`: it finds results that share memory, which the second
+    rung forbids. `needs` is the check that must hold before this one is asked, `needs_hardened` that on the second
+    rung. `once`: it asks the same on every stream.
     """
 
     way: Way = "cases"
@@ -45,7 +45,7 @@ _VALUES = "matches-reference"
 
 # Edge cases find most mistakes; of those left to drawn cases, nearly all show within the first few of a stratum
 # (docs/grading.md has the counts, and what fewer cost). Edge cases and the cases that growth is measured on are written
-# out. On the second rung costs are measured in 16 bits, and only those of what is right there.
+# out, so they have no examples. On the second rung costs are measured in 16 bits, hence after "low-precision".
 CHECKS: dict[str, Check] = {
     "loads": Check(way="file", rung="solved", once=True),
     "matches-reference": Check(strata=("ordinary", "float64"), examples=24),
@@ -67,15 +67,12 @@ CHECKS: dict[str, Check] = {
 ONCE = frozenset(name for name, check in CHECKS.items() if check.once)
 
 
-# How to grade: what a request for a grading may say.
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to grade: `stream` numbers the input stream, `rung` is the one that is asked for.
+    """The options of a grading: `stream` is the number of the input stream, `rung` the one to reach.
 
-    `quick` asks for the verdict alone: it leaves out badges and stops at the first failure without shrinking. `first`
-    names a check and its rung to run before the others, `settled` are checks known to hold, which are left out.
+    `quick` asks for the verdict alone, without badges, and stops at the first failure without shrinking. `first` is a
+    check and its rung to run before the others; checks in `settled` are known to hold and left out.
     """
 
     stream: int = 0

@@ -1,10 +1,9 @@
-"""The one guarded place where answers are looked at: what goes wrong there is a fault of the answer.
+"""The guard under which the judge looks at answers: an error, a timeout or memory there is the answer's fault.
 
-Reading, comparing and showing values that learner code has chosen raises, takes time and takes memory in more ways than
-can be checked beforehand; each way that is known is checked for where it arises, and this is what holds for the others.
-A look has a limit of processor time (a wall clock would blame an answer for what else the machine does) and of memory,
-and what it raises of FAULTS becomes an `Unjudgeable`. What the judge computes from the reference alone is `alone`: no
-answer is to blame there, so its time is not counted, its memory not limited, and what it raises is the judge's failure.
+Learner code chooses the values, and reading, comparing and showing them can fail in more ways than can be checked
+beforehand. A look is limited in processor time (a wall clock would blame the answer for the load of the machine) and in
+memory; an exception of FAULTS becomes an `Unjudgeable`. Functions decorated with `alone` compute from the reference
+alone: their time does not count, their memory is not limited, and what they raise is the judge's failure.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from attncli.sandbox.policy import MIB
 from attncli.sandbox.values import TreeError
 from attncli.sandbox.worker import reason_of
 
-# One look may take this much processor time, and all looks of one submission so many times as much.
+# The processor time of one look; all looks of one submission may take LOOKS times as much.
 SECONDS = 10.0
 LOOKS = 6
-# How much the judge may grow while it looks at the answers of one submission.
+# The memory by which the judge may grow during a look.
 MEMORY_MIB = 512
 LEAST_MEMORY_MIB = 256
-# What Python and torch raise at values of an unexpected kind. RecursionError and NotImplementedError are RuntimeErrors,
-# UnicodeError is a ValueError. Errors of the program itself (AttnError) and of its surroundings (OSError) are no
-# answer's doing and pass.
+# Exceptions that Python and torch raise at values of an unexpected kind. RecursionError and NotImplementedError are
+# RuntimeErrors, UnicodeError is a ValueError. Errors of the program (AttnError) and of the system (OSError) pass: no
+# answer causes them.
 FAULTS = (
     ArithmeticError,
     AssertionError,
@@ -43,7 +42,7 @@ FAULTS = (
     TypeError,
     ValueError,
 )
-# The alarm rings again after so long, for code that swallowed it the first time.
+# The interval after which the alarm repeats, for code that swallowed the first one.
 _AGAIN_SECONDS = 0.1
 
 P = ParamSpec("P")
@@ -51,10 +50,7 @@ T = TypeVar("T")
 
 
 class Unjudgeable(Exception):
-    """An answer that cannot be looked at to the end; `reason` is a word of the contract.
-
-    `final`: it cost so much that nothing further is asked of the file.
-    """
+    """An answer that cannot be looked at to the end; `reason` is a word of the contract."""
 
     def __init__(self, reason: str, message: Localised) -> None:
         super().__init__(message.en)
@@ -63,17 +59,18 @@ class Unjudgeable(Exception):
 
     @property
     def final(self) -> bool:
+        """True if it cost so much that nothing further is asked of the file."""
         return self.reason in ("timeout", "too-large")
 
 
 class _Overdue(BaseException):
-    """The time for this look is over. No Exception, so that nothing on the way takes it for one of its own."""
+    """The time for this look is over. It is no Exception, so that no handler on the way catches it."""
 
 
 class Guard:
-    """The looks at the answers of one submission, one after the other in one thread.
+    """Limits the looks at the answers of one submission, one after the other in one thread.
 
-    Only the main thread gets a time limit: no other one can be interrupted. The judge's process has no other.
+    Only the main thread gets a time limit: no other can be interrupted. The judge looks in its main thread.
     """
 
     def __init__(self, memory_mib: int = MEMORY_MIB, seconds: float = SECONDS) -> None:
@@ -86,10 +83,10 @@ class Guard:
         self._nested = 0
         self._own_failure: Exception | None = None
 
-    def look(self, at: Callable[[], T], said: str = "cannot-be-judged") -> T:
-        """What `at` returns. Raises Unjudgeable, in whose sentence `said` the error stands, where it does not return.
+    def look(self, at: Callable[[], T], sentence: str = "cannot-be-judged") -> T:
+        """Return what `at` returns. Raises Unjudgeable if it fails; its message is that `sentence` with the error.
 
-        A look inside a look is part of that.
+        A look inside a look is part of the outer one.
         """
         if _present.guard is not None:
             return at()
@@ -104,24 +101,24 @@ class Guard:
         except FAULTS as error:
             if error is self._own_failure:
                 raise
-            fault = self._fault(error, said)
+            fault = self._fault(error, sentence)
         self._end()  # the alarm may have rung on the way out
         raise fault
 
-    def _fault(self, error: Exception, said: str) -> Unjudgeable:
+    def _fault(self, error: Exception, sentence: str) -> Unjudgeable:
         text = str(error)[:300]
         if reason_of(error, text) == "memory":
             return Unjudgeable("too-large", say("judged-too-large", mib=self._memory_mib))
         message = text if isinstance(error, TreeError) else f"{type(error).__name__}: {text}"
-        return Unjudgeable("protocol", say(said, error=message))
+        return Unjudgeable("protocol", say(sentence, error=message))
 
     def _begin(self) -> None:
         self._timed, self.rang = threading.current_thread() is threading.main_thread(), False
         self._own_failure, self._nested = None, 0
         self._granted = max(0.01, min(self._seconds, self._left))
         _present.guard = self
-        if self._timed:
-            _watch_the_clock()
+        if self._timed and signal.getsignal(signal.SIGPROF) is not _ring:
+            signal.signal(signal.SIGPROF, _ring)  # for good: a late alarm without a handler would end the process
         self._resume(self._granted)
 
     def _end(self) -> None:
@@ -132,27 +129,27 @@ class Guard:
             self._left -= max(0.0, self._granted - remaining)
 
     def _resume(self, seconds: float) -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (self._most(), self._hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (self._memory_limit(), self._hard))
         self._granted = seconds
         if self._timed:
             signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
             self.armed = True
 
-    def _most(self) -> int:
-        """The limit while a look goes on: above what there is by now, as exams and references grow meanwhile."""
-        taken = data_bytes()
-        most = taken + self._memory_mib * MIB if taken else self._soft
-        return most if self._soft == resource.RLIM_INFINITY else min(most, self._soft)
+    def _memory_limit(self) -> int:
+        """Return the limit in bytes, above what the process has by now: exams and references grow between looks."""
+        present = data_bytes()
+        limit = present + self._memory_mib * MIB if present else self._soft
+        return limit if self._soft == resource.RLIM_INFINITY else min(limit, self._soft)
 
     def _pause(self) -> float:
-        """Lifts both limits. Returns how many seconds were left."""
+        """Lift both limits. Return the seconds that were left."""
         self.armed = False
         remaining = signal.setitimer(signal.ITIMER_PROF, 0.0)[0] if self._timed else self._granted
         resource.setrlimit(resource.RLIMIT_DATA, (self._soft, self._hard))
         return 0.0 if self.rang else remaining
 
     def leave(self) -> None:
-        """What comes now is about the reference alone, until `come_back`."""
+        """Suspend the look, for a computation from the reference alone, until `come_back`."""
         self._nested += 1
         if self._nested == 1:
             remaining = self._pause()
@@ -167,18 +164,12 @@ class Guard:
 
 
 class _Present(threading.local):
-    """The look that this thread is at."""
+    """The guard of the look that this thread is in."""
 
     guard: Guard | None = None
 
 
 _present = _Present()
-
-
-def _watch_the_clock() -> None:
-    """The handler stays for good: an alarm that comes late would end a process that has none."""
-    if signal.getsignal(signal.SIGPROF) is not _ring:
-        signal.signal(signal.SIGPROF, _ring)
 
 
 def _ring(number: int, frame: object) -> None:
@@ -189,7 +180,7 @@ def _ring(number: int, frame: object) -> None:
 
 
 def alone(compute: Callable[P, T]) -> Callable[P, T]:
-    """For what is computed from the reference alone, also in the middle of a look at an answer."""
+    """Exempt a computation from the reference alone from the limits of the look in which it may happen."""
 
     @functools.wraps(compute)
     def computed(*args: P.args, **kwargs: P.kwargs) -> T:

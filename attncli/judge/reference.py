@@ -1,8 +1,8 @@
-"""The reference run on a case in this process: in float64, in the dtypes of the inputs, or on inputs that are moved.
+"""The reference, run on a case in this process, and what it says of the answer: outcomes, gradients, properties.
 
-What is due in float64, and how far it may be missed, is computed on the CPU whatever device is graded on: it is the
-truth of the case, and a GPU rounds no better. What a submission is compared with as given (its dtypes, what these can
-hold, what it may cost, where its results lie) comes from a run on the device of the grading: `run_natively`.
+Values in float64, and how far they may be missed, are computed on the CPU whatever device is graded on: a GPU rounds
+no better. Dtypes, what these can hold, costs and devices of results come from a run on the device of the grading:
+`run_natively`. How far an answer may be off is measured on perturbed inputs, with the factors of compare.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from attncli.domain.text import Localised
-from attncli.judge.case import Case, Complaint, DigitsLost, Input
+from attncli.judge.case import Case, Complaint, DigitsLost, Handle, Input
 from attncli.judge.compare import (
     CLOSER_PERTURBATIONS,
     CONDITIONING_FACTORS,
@@ -46,9 +46,10 @@ Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 
 @dataclass(slots=True)
 class Observed:
-    """What a program did, on either side of the boundary. `calls` lists the shapes each callable was called with.
+    """What a program did, run by the reference or by a submission.
 
-    Of a grading on another device the tensors are at home, on the CPU, and `lies` says by their paths where they were.
+    `calls` lists the argument shapes of the calls of each callable. All tensors are on the CPU; in a grading on another
+    device `lies` has, by path, the devices that they were on.
     """
 
     outcomes: list[Any]
@@ -63,31 +64,28 @@ class Observed:
     lies: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def whole(self) -> dict[Any, Any]:
-        """Every outcome and every shared object, by the names that parts of them have in paths."""
-        return dict(enumerate(self.outcomes)) | self._shared_parts()
-
-    def _shared_parts(self) -> dict[Any, Any]:
-        return {f"shared {k}": value for k, value in enumerate(self.shared)}
+        """Return every outcome and every shared object, by the first key of their paths."""
+        return dict(enumerate(self.outcomes)) | {f"shared {k}": value for k, value in enumerate(self.shared)}
 
     def parts(self, case: Case, watched: bool = False, formed: bool = False) -> dict[Any, Any]:
-        """What is compared: the outcome of each step that counts, and the shared objects afterwards.
+        """Return what is compared: the outcome of each step that counts, and the shared objects afterwards.
 
-        With `watched` also the calls of callables that need not be called as the reference calls them; with `formed`
-        also what is compared in form alone.
+        With `watched`, add the calls of callables that are judged by a property; with `formed`, the results that are
+        compared in shape and dtype alone.
         """
         left_out = case.ignored - case.formed if formed else case.ignored
         parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in left_out}
         for step, *path in case.opaque:
             if step in parts:
                 parts[step] = _without(parts[step], path)
-        parts |= self._shared_parts()
+        parts |= {f"shared {k}": value for k, value in enumerate(self.shared)}
         for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
 
 
 def _without(value: Any, path: Sequence[Any]) -> Any:
-    """The outcome with nothing where `path` leads to; as it is where it leads nowhere."""
+    """Return the outcome with None at `path`; unchanged if there is no such part."""
     if not path:
         return None
     if isinstance(value, dict):
@@ -95,55 +93,6 @@ def _without(value: Any, path: Sequence[Any]) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_without(part, path[1:]) if k == path[0] else part for k, part in enumerate(value))
     return value
-
-
-def exact(item: Input) -> Tensor:
-    """The input in float64 where it may follow; fresh memory either way."""
-    return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
-
-
-def narrowed(item: Input) -> Tensor:
-    """The input in float32 where it may follow."""
-    return item.value.detach().to(torch.float32).clone() if item.follow else item.value.detach().clone()
-
-
-def as_given(item: Input) -> Tensor:
-    return item.value.detach().clone()
-
-
-def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., Any]], list[list[Any]]]:
-    """The callables of a case, each noting the argument shapes of its calls."""
-    calls: list[list[Any]] = [[] for _ in functions]
-
-    def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
-        signature = _signature(function)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            values = _in_order(signature, args, kwargs)
-            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in values])
-            return function(*args, **kwargs)
-
-        return call
-
-    return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    """None for functions of C that tell none."""
-    try:
-        return inspect.signature(function)
-    except ValueError:
-        return None
-
-
-def _in_order(signature: inspect.Signature | None, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The arguments of a call in the order of the signature, however they were passed."""
-    if signature is None:
-        return [*args, *kwargs.values()]
-    try:
-        return list(signature.bind(*args, **kwargs).arguments.values())
-    except TypeError:
-        return [*args, *kwargs.values()]
 
 
 def run_reference(
@@ -157,12 +106,13 @@ def run_reference(
     device: str = "cpu",
     as_in_worker: bool = False,
 ) -> Observed:
-    """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
+    """Run the program on trusted code, in this process. With `cotangents`, compute the gradients of the leaves as well.
 
-    They may be made from the outcomes, once these are known. `device` is one of `placement`, or "meta". For code that
-    may be wrong, `as_in_worker`: every result is copied when it is returned, and a tally repeats its call.
+    These may be a function of the outcomes. `device` is one of `sandbox.devices`, or "meta". With `as_in_worker`, for
+    code that may be wrong, every result is copied when it is returned, and a tally repeats its call.
     """
-    tensors = _inputs(case, cast, device)
+    away = device in devices.AWAY
+    tensors = [devices.placed(cast(item), device) if away else cast(item).to(device) for item in case.inputs]
     if cotangents is not None:
         chosen = set(leaf_indices)
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
@@ -177,21 +127,26 @@ def run_reference(
     observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
-        sent = _sent(vectors, device) if device in devices.AWAY else vectors
+        if away:
+            vectors = [(step, path, devices.placed(vector, device)) for step, path, vector in vectors]
         with devices.beside(device):
-            observed.gradients = gradients(run, environment, leaf_indices, sent)
+            observed.gradients = gradients(run, environment, leaf_indices, vectors)
     return observed
 
 
-def _inputs(case: Case, cast: Cast, device: str) -> list[Tensor]:
-    tensors = [cast(item) for item in case.inputs]
-    if device in devices.AWAY:
-        return [devices.placed(tensor, device) for tensor in tensors]
-    return tensors if device == "cpu" else [tensor.to(device) for tensor in tensors]
+def run_natively(namespace: Namespace, case: Case, cast: Cast, **options: Any) -> Observed:
+    """Run the program on the device of the grading; its tensors return to the CPU, and `lies` says where they were."""
+    if case.profile.device not in devices.AWAY:
+        return run_reference(namespace, case, cast, **options)
+    there = run_reference(namespace, case, cast, device=case.profile.device, **options)
+    lies = {path: devices.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
+    outcomes, shared = devices.brought_home(there.outcomes), devices.brought_home(there.shared)
+    at_home = [devices.home(gradient) for gradient in there.gradients]
+    return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, lies=lies)
 
 
 def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str) -> tuple[Environment, list[list[Any]]]:
-    """What the references in the trees of a case stand for, and the list in which its callables note their calls."""
+    """Return the values that the trees of a case refer to, and the logs of its callables."""
     functions, calls = logged(case.callables)
     if device in devices.AWAY:
         beside = [isinstance(function, ExpressionFunction) for function in case.callables]
@@ -205,24 +160,8 @@ def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str)
     return environment, calls
 
 
-def _sent(vectors: Cotangents, device: str) -> Cotangents:
-    return [(step, path, devices.placed(vector, device)) for step, path, vector in vectors]
-
-
-def run_natively(namespace: Namespace, case: Case, cast: Cast, **asked: Any) -> Observed:
-    """The program on the device of the grading, with its tensors brought home and told where they lay."""
-    if case.profile.device not in devices.AWAY:
-        return run_reference(namespace, case, cast, **asked)
-    there = run_reference(namespace, case, cast, device=case.profile.device, **asked)
-    lies = {path: devices.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
-    outcomes, shared = devices.brought_home(there.outcomes), devices.brought_home(there.shared)
-    at_home = [devices.home(gradient) for gradient in there.gradients]
-    return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, lies=lies)
-
-
 class _Returned:
-    """What methods returned, as it was then: it may be a view of what the object keeps, and change. `calls`: what
-    functions returned as well."""
+    """Copies what methods return, at that time: it may be a view of the object's state. `calls`: also functions."""
 
     def __init__(self, steps: Sequence[Step], calls: bool) -> None:
         self._steps = steps
@@ -237,14 +176,43 @@ class _Returned:
         return [self._then.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
-def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
-    if cast is as_given or isinstance(cast, Rounded):
-        return case.profile.dtype
-    return torch.float32 if cast is narrowed or isinstance(cast, Narrowed) else torch.float64
+def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., Any]], list[list[Any]]]:
+    """Return the callables of a case, each logging the argument shapes of its calls, and the logs."""
+    calls: list[list[Any]] = [[] for _ in functions]
+
+    def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            values = _in_order(function, args, kwargs)
+            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in values])
+            return function(*args, **kwargs)
+
+        return call
+
+    return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
+
+
+def _in_order(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """Return the arguments of a call in the order of the signature, if that is known, however they were passed."""
+    try:
+        return list(inspect.signature(function).bind(*args, **kwargs).arguments.values())
+    except (TypeError, ValueError):
+        return [*args, *kwargs.values()]
+
+
+# Casts: the dtypes and values that a run makes of the inputs; always in fresh memory
+
+
+def exact(item: Input) -> Tensor:
+    """Return the input in float64 where it may follow."""
+    return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
+
+
+def as_given(item: Input) -> Tensor:
+    return item.value.detach().clone()
 
 
 def perturbed(dtype: torch.dtype, turn: int) -> Cast:
-    """Every floating input moved by one ulp of `dtype`, up or down at random."""
+    """Move every floating input by one ulp of `dtype`, up or down at random; in float64."""
     generator = torch.Generator().manual_seed(7919 + turn)
     eps = torch.finfo(dtype).eps
 
@@ -260,7 +228,7 @@ def perturbed(dtype: torch.dtype, turn: int) -> Cast:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What another cast gives, in float32; modules are in float32 then."""
+    """Rounds the inputs of another cast to float32; modules are in float32, too."""
 
     cast: Cast
 
@@ -271,7 +239,7 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """What another cast gives, in the dtype of the input; modules are in the dtype of the case then."""
+    """Rounds the inputs of another cast to their own dtypes; modules are in the dtype of the case."""
 
     cast: Cast
 
@@ -279,14 +247,20 @@ class Rounded:
         return self.cast(item).to(item.value.dtype)
 
 
-# What is due of a case: the reference's outcomes in float64, and how far they may be missed.
+def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
+    if cast is as_given or isinstance(cast, Rounded):
+        return case.profile.dtype
+    return torch.float32 if isinstance(cast, Narrowed) else torch.float64
+
+
+# What is expected of an answer
 
 
 class Expectation:
-    """The reference's answer to one case; each part is computed when it is first asked for."""
+    """The reference's outcomes of one case, and how far they may be missed; computed when first asked for."""
 
     def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
-        """`digits`: the dtype to whose digits answers are judged, where it is narrower than that of the case."""
+        """`digits`: the dtype that answers are judged by, if narrower than the case's."""
         self._namespace = namespace
         self.case = case
         self._digits = digits or case.profile.dtype
@@ -299,7 +273,7 @@ class Expectation:
     @cached_property
     @alone
     def native(self) -> Observed:
-        """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
+        """The reference in the dtypes of the inputs: the dtypes that answers must have, and what these can hold."""
         return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
 
     @property
@@ -307,30 +281,42 @@ class Expectation:
         return self.case.profile.dtype is torch.float64
 
     def slack(self, path: Path) -> Tensor | None:
-        """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
+        """Return the error of this part that is allowed besides rounding; measured once."""
         return self._slack.get(path)
 
+    @cached_property
+    @alone
+    def _slack(self) -> dict[Path, Tensor]:
+        factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
+        moved: dict[Path, Tensor] = {}
+        for turn in range(PERTURBATIONS):
+            other = run_reference(self._namespace, self.case, perturbed(self._digits, turn))
+            self._widen(moved, self.truth, other, factor)
+        coarse = run_reference(self._namespace, self.case, Narrowed(exact)) if self._wide else self.native
+        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
+        self._widen(moved, self.truth, coarse, factor)
+        return moved
+
     def closer(self, path: Path) -> Tensor | None:
-        """The same from many more measurements, for answers that miss by little."""
+        """Return the same from many more measurements, for answers that miss by little."""
         return self._closer.get(path)
 
     @cached_property
     @alone
     def _closer(self) -> dict[Path, Tensor]:
-        truth = dict(leaves(self.truth.parts(self.case)))
         dtype = self._digits
         factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         moved = dict(self._slack)
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
-            _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
+            self._widen(moved, self.truth, exactly, factor)
             natively = run_natively(self._namespace, self.case, in_dtype(perturbed(dtype, turn)))
-            _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
+            self._widen(moved, self.truth, natively, NATIVE_FACTOR)
         return moved
 
     def inside(self, path: Path) -> Tensor | None:
-        """How far float32 misses this part of the truth; measured once, at inputs that lie close by."""
+        """Return the error that float32 makes in this part; measured once, at inputs close by."""
         return self._inside.get(path)
 
     @cached_property
@@ -341,23 +327,24 @@ class Expectation:
             near = perturbed(torch.float32, turn)
             exactly = run_reference(self._namespace, self.case, partial(_through_float32, near))
             coarsely = run_reference(self._namespace, self.case, Narrowed(near))
-            truth = dict(leaves(exactly.parts(self.case)))
-            _widen(moved, truth, dict(leaves(coarsely.parts(self.case))), NATIVE_FACTOR)
+            self._widen(moved, exactly, coarsely, NATIVE_FACTOR)
         return moved
 
-    @cached_property
-    @alone
-    def _slack(self) -> dict[Path, Tensor]:
-        truth = dict(leaves(self.truth.parts(self.case)))
-        factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
-        moved: dict[Path, Tensor] = {}
-        for turn in range(PERTURBATIONS):
-            other = run_reference(self._namespace, self.case, perturbed(self._digits, turn))
-            _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
-        coarse = run_reference(self._namespace, self.case, narrowed) if self._wide else self.native
-        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
-        _widen(moved, truth, dict(leaves(coarse.parts(self.case))), factor)
-        return moved
+    def _widen(self, moved: dict[Path, Tensor], exactly: Observed, other: Observed, factor: float) -> None:
+        """Raise the distances in `moved` to `factor` times those of the two runs, by the largest of each row."""
+        others = dict(leaves(other.parts(self.case)))
+        for path, value in leaves(exactly.parts(self.case)):
+            changed = others.get(path)
+            if not isinstance(value, Tensor) or not isinstance(changed, Tensor) or changed.shape != value.shape:
+                continue
+            if not value.is_floating_point():
+                continue
+            distance = (changed.detach().to(torch.float64) - value.detach().to(torch.float64)).abs()
+            distance = torch.nan_to_num(distance, nan=0.0, posinf=0.0) * factor
+            if distance.dim() and distance.numel():
+                distance = distance.amax(-1, keepdim=True).expand(value.shape)
+            before = moved.get(path)
+            moved[path] = distance if before is None else torch.maximum(before, distance)
 
 
 def _through_float32(cast: Cast, item: Input) -> Tensor:
@@ -365,30 +352,12 @@ def _through_float32(cast: Cast, item: Input) -> Tensor:
     return value.to(torch.float32).to(torch.float64) if value.dtype is torch.float64 else value
 
 
-def _widen(moved: dict[Path, Tensor], truth: Mapping[Path, Any], other: Mapping[Path, Any], factor: float) -> None:
-    for path, value in truth.items():
-        changed = other.get(path)
-        if not isinstance(value, Tensor) or not isinstance(changed, Tensor) or changed.shape != value.shape:
-            continue
-        if not value.is_floating_point():
-            continue
-        distance = (changed.detach().to(torch.float64) - value.detach().to(torch.float64)).abs()
-        distance = torch.nan_to_num(distance, nan=0.0, posinf=0.0) * factor
-        if distance.dim() and distance.numel():
-            distance = distance.amax(-1, keepdim=True).expand(value.shape)
-        before = moved.get(path)
-        moved[path] = distance if before is None else torch.maximum(before, distance)
-
-
-# What the gradients of a case are due to be: by random cotangents, in float64, with the slack that rounding needs.
-
-
 class GradientExpectation:
-    """The vector–Jacobian products of one case for every input that asks for one, computed when asked for."""
+    """The vector–Jacobian products of one case with random cotangents, for every input that asks for its gradient."""
 
-    def __init__(self, reference: Mapping[str, Any], case: Case, digits: torch.dtype | None = None) -> None:
-        """`digits`: the dtype to whose digits gradients are judged, where it is narrower than that of the case."""
-        self._reference = reference
+    def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
+        """`digits`: the dtype that gradients are judged by, if narrower than the case's."""
+        self._namespace = namespace
         self.case = case
         self._digits = digits or case.profile.dtype
         self._terms: list[float] = []
@@ -396,14 +365,13 @@ class GradientExpectation:
 
     @property
     def _wide(self) -> bool:
-        """Whether the inputs are float64, so that the truth is what the reference says in their own dtype."""
         return self.case.profile.dtype is torch.float64
 
     @cached_property
     @alone
     def native(self) -> Observed:
-        """The reference in the dtypes of the inputs: the form that cotangents must have."""
-        return self.truth if self._wide else run_natively(self._reference, self.case, as_given)
+        """The reference in the dtypes of the inputs: cotangents must have these."""
+        return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
 
     @cached_property
     @alone
@@ -415,7 +383,7 @@ class GradientExpectation:
             made.extend(_random_cotangents(self.case, outcomes, outcomes if self._wide else self.native.outcomes))
             return _in_float64(made)
 
-        truth = run_reference(self._reference, self.case, exact, leaf_indices=self.chosen, cotangents=wide)
+        truth = run_reference(self._namespace, self.case, exact, leaf_indices=self.chosen, cotangents=wide)
         return truth, made
 
     @property
@@ -424,18 +392,18 @@ class GradientExpectation:
 
     @property
     def cotangents(self) -> Cotangents:
-        """(step, path inside its outcome, vector in the dtype that is due there)."""
+        """The cotangents: (step, path inside its outcome, vector in the dtype of that part)."""
         return self._truth[1]
 
     @cached_property
     @alone
-    def wide_cotangents(self) -> Cotangents:
+    def _wide_cotangents(self) -> Cotangents:
         return _in_float64(self.cotangents)
 
     @cached_property
     @alone
     def ones(self) -> Cotangents:
-        """Cotangents of 1 for results that are not compared, because they are random."""
+        """Cotangents of 1 for results that are not compared because they are random."""
         return [
             (step, list(path), torch.ones_like(value))
             for step in sorted(self.case.ignored)
@@ -445,13 +413,14 @@ class GradientExpectation:
 
     @alone
     def floor(self, leaf: int) -> float:
-        """How large a gradient is before terms cancel: the cotangent times another input, or outcome over input.
+        """Estimate the size of a gradient before its terms cancel.
 
-        The largest term is measured as well: what reaches an input by one of its uses, times the input. Of a row of one
-        number LayerNorm's gradients are 0, of terms that are 1/√ε times the cotangent.
+        It is the largest of: the cotangent; the cotangent times another input; the cotangent times the outcome, or a
+        term of the backward pass, over the input. The terms matter: LayerNorm of a row of one number has the gradient
+        0, made of terms that are 1/√ε times the cotangent.
         """
         inputs, outcomes = self.case.inputs, self.truth.outcomes
-        parts = [_part(outcomes[step], path) for step, path, _ in self.cotangents]
+        parts = [Handle(step, tuple(path)).found_in(outcomes) for step, path, _ in self.cotangents]
         most = max((largest(part) for part in parts), default=0.0)
         vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
         others = max((largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
@@ -461,18 +430,18 @@ class GradientExpectation:
     @cached_property
     @alone
     def slack(self) -> list[Tensor]:
-        """For each chosen input how far its gradient moves under one-ulp changes, and in the reference's own dtype."""
+        """Measure for each chosen input how far its gradient moves under one-ulp changes, and in narrower dtypes."""
         casts: list[tuple[Cast, float]] = [
             (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
         ]
         factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
-        casts.append((narrowed if self._wide else as_given, factor))
+        casts.append((Narrowed(exact) if self._wide else as_given, factor))
         return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
 
     @cached_property
     @alone
     def closer(self) -> list[Tensor]:
-        """The same from many more measurements, for gradients that miss by little."""
+        """Measure the same many more times, for gradients that miss by little."""
         dtype = self._digits
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
@@ -483,17 +452,16 @@ class GradientExpectation:
     def _moved(self, moved: list[Tensor], casts: Sequence[tuple[Cast, float]]) -> list[Tensor]:
         for cast, factor in casts:
             in_own_dtype = cast is as_given or isinstance(cast, Rounded)
-            vectors = self._native_vectors() if in_own_dtype else self.wide_cotangents
+            vectors = self._wide_cotangents
+            if in_own_dtype:
+                vectors = [(step, path, vector.to(self.case.profile.dtype)) for step, path, vector in vectors]
             run = run_natively if in_own_dtype else run_reference
-            other = run(self._reference, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
+            other = run(self._namespace, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
             for position, (a, b) in enumerate(zip(self.truth.gradients, other.gradients, strict=True)):
                 distance = torch.nan_to_num((a.to(torch.float64) - b.to(torch.float64)).abs(), nan=0.0, posinf=0.0)
                 if distance.numel():
                     moved[position] = torch.maximum(moved[position], distance.max() * factor)
         return moved
-
-    def _native_vectors(self) -> Cotangents:
-        return [(step, path, vector.to(self.case.profile.dtype)) for step, path, vector in self.wide_cotangents]
 
 
 def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any]) -> Cotangents:
@@ -502,18 +470,18 @@ def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any
     for step, outcome in enumerate(outcomes):
         if step in case.ignored:
             continue
-        due = dict(leaves(native[step]))
+        dtypes = {path: part.dtype for path, part in leaves(native[step]) if isinstance(part, Tensor)}
         for path, value in leaves(outcome):
-            if isinstance(value, Tensor) and value.is_floating_point() and path in due:
+            if isinstance(value, Tensor) and value.is_floating_point() and path in dtypes:
                 vector = torch.randn(value.shape, generator=generator, dtype=torch.float64)
                 for dtype in case.dtypes.get((step, *path), ()):
                     vector = vector.to(dtype)  # exact in every dtype that the part may have
-                vectors.append((step, list(path), vector.to(due[path].dtype)))
+                vectors.append((step, list(path), vector.to(dtypes[path])))
     return vectors
 
 
 def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
-    """Lets a backward pass note the size of each term that is added up in a leaf, times the leaf's largest value."""
+    """Make a backward pass note the size of each term that a leaf adds up, times the leaf's largest value."""
     waiting = [value.grad_fn for _, value in leaves(outcomes) if isinstance(value, Tensor)]
     seen: set[Any] = set()
     while waiting:
@@ -542,18 +510,12 @@ def largest(tensor: Tensor) -> float:
     return float(finite.abs().max()) if finite.numel() else 0.0
 
 
-def _part(value: Any, path: Sequence[Any]) -> Any:
-    for key in path:
-        value = value[key]
-    return value
-
-
-# Ask an answer for the properties that a case demands of its results.
+# Properties that a case demands of its results
 
 
 class Broken(NamedTuple):
-    """A complaint. `of_values`: it speaks of the values of this very case; a complaint about calls holds for simpler
-    values too. `digits_only`: float64's digits are all that is missing.
+    """A broken property. `of_values`: the complaint is about the values of this very case; one about calls holds for
+    simpler values too. `digits_only`: only float64's digits are missing.
     """
 
     message: Localised
@@ -561,23 +523,25 @@ class Broken(NamedTuple):
     digits_only: bool
 
 
-def broken_properties(case: Case, got: Observed) -> Iterator[Broken]:
+def broken_properties(case: Case, actual: Observed) -> Iterator[Broken]:
     """Yield the complaints about an answer, in the order of the properties."""
-    questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
-    questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
+    questions = [(partial(holds, actual.outcomes), True) for holds in case.properties]
+    questions += [(partial(holds, actual.calls[k], actual.outcomes), False) for k, holds in case.watched.items()]
     for question, of_values in questions:
         yield from _complaint(question, of_values)
 
 
-def broken_gradient_properties(case: Case, got: Observed) -> Iterator[Broken]:
+def broken_gradient_properties(case: Case, actual: Observed) -> Iterator[Broken]:
     """Yield the complaints about the gradients of random results."""
     for holds in case.gradient_properties:
-        yield from _complaint(partial(holds, got.outcomes, got.gradients), True)
+        yield from _complaint(partial(holds, actual.outcomes, actual.gradients), True)
 
 
 def _complaint(question: Callable[[], Complaint | None], of_values: bool) -> Iterator[Broken]:
-    """Yield what a property finds to be wrong. It is written for results of the form that was asked for: an error that
-    it raises at others says that they have not that form."""
+    """Yield the complaint of a property, if it has one.
+
+    Properties are written for results of the right form: an error that one raises means that the form is wrong.
+    """
     try:
         complaint = question()
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
@@ -586,6 +550,6 @@ def _complaint(question: Callable[[], Complaint | None], of_values: bool) -> Ite
         return
     if complaint is None:
         return
-    said = Localised(*complaint)
+    message = Localised(*complaint)
     digits_only = isinstance(complaint, DigitsLost)
-    yield Broken(say("digits-lost", fault=said) if digits_only else said, of_values, digits_only)
+    yield Broken(say("digits-lost", fault=message) if digits_only else message, of_values, digits_only)
