@@ -97,7 +97,7 @@ class Case:
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """How large it looks to a reader: elements, then steps, then the numbers drawn."""
+        """The size that a reader sees: elements, then steps, then the sum of the drawn numbers."""
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
     @property

@@ -20,7 +20,7 @@ from attncli.errors import JudgeFailed
 from attncli.judge.case import Case, Facts, Profile, facts_of, in_turns
 from attncli.judge.drawing import Declared
 from attncli.judge.make import Recorder
-from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs
+from attncli.judge.motifs import BRANCHES_PREFIX, MOTIF_PREFIX, Motif, every_branch, motifs
 from attncli.sandbox import kernels
 from attncli.sandbox.values import SEQUENCES
 
@@ -95,10 +95,10 @@ class Folder:
 
     def record(self, attribute: str) -> Callable[[Recorder], Any]:
         """Return the function of `inputs.py`, or the motif, that records these cases. Raises LookupError for none."""
-        if attribute.startswith(PREFIX):
+        if attribute.startswith(MOTIF_PREFIX):
             return in_turns(self.inputs.case, self.motifs[attribute].turns)
-        if attribute.startswith(BRANCHES):
-            return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES)))
+        if attribute.startswith(BRANCHES_PREFIX):
+            return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES_PREFIX)))
         function = vars(self.inputs).get(attribute)
         if not isinstance(function, FunctionType) or function.__module__ != self.inputs.__name__:
             raise LookupError(f"{self.path}/inputs.py records nothing by the name {attribute}")

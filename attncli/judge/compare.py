@@ -406,7 +406,7 @@ def _closer(exact: Tensor, nonfinite: Tensor, rules: Rules, path: Path) -> Tenso
 
 
 def _largest_error(error: Tensor, allowed: Tensor, expected: Tensor, actual: Tensor, path: Path) -> Mismatch:
-    """Return the mismatch at the first wrong entry, in whose message the entry with the largest ratio stands."""
+    """Return the mismatch at the first wrong entry, with a message about the largest error."""
     wrong = error > allowed
     ratio = torch.where(wrong, error / allowed.clamp_min(1e-300), 0.0)
     worst = tuple(int(i) for i in torch.unravel_index(ratio.argmax(), ratio.shape)) if ratio.dim() else ()

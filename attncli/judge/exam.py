@@ -1,4 +1,12 @@
-"""The exam of a challenge on one stream of inputs: every question, made once and put to any number of submissions."""
+"""The exam of a challenge on one stream of inputs: all questions, made once and put to any number of submissions.
+
+It depends on the challenge and the number of the stream, never on the submission.
+
+The rung of a case follows from its check, its profile and its dtypes. *Solved* is what an interviewer at the whiteboard
+asks for, *hardened* what production asks for: 16 bits, odd memory layouts, other devices, results that share no memory,
+the digits of float64, and extremes. `inputs.py` states exceptions alone: `HARDENED`, edge cases of the second rung, and
+`SIXTEEN_BITS = "technique"`, where 16 bits are the technique itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +24,7 @@ from attncli.judge.challenge import Demands, Folder, edge_functions
 from attncli.judge.checks import CHECKS, Kind
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
-from attncli.judge.motifs import BRANCHES, BRANCHES_AT_ONCE, HARDENED_MOTIFS, PREFIX, Motif
+from attncli.judge.motifs import BRANCHES_AT_ONCE, BRANCHES_PREFIX, HARDENED_MOTIFS, MOTIF_PREFIX, Motif
 from attncli.judge.protocol import HANDED, Request
 from attncli.judge.questions import (
     TRACED_ELEMENTS,
@@ -37,10 +45,10 @@ from attncli.sandbox import devices
 
 T = TypeVar("T")
 
-# A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
-# over many elements would take seconds on a device that is emulated.
+# Edge cases of more steps than this are not repeated in other layouts and on other devices: what shows late there shows
+# here, and they would take seconds on an emulated device.
 REPEATED_STEPS = 8
-# An edge case of more steps than these is not put again to name a mistake.
+# Edge cases of more steps than this are not asked again to name a mistake.
 PROBED_STEPS = 40
 
 _KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
@@ -50,11 +58,12 @@ _KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
     "pure": Purity,
 }
 _FIRST_BRANCHES = 3
+_SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """The questions of one check in one profile, and what is needed to search there for a smaller counterexample."""
+    """The questions of one check in one profile, with their rungs, and what shrinking a case of them needs."""
 
     profile: Profile
     record: CaseFunction
@@ -66,9 +75,9 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class EdgeQuestion:
-    """A question about an edge case, with what the case is called, the function that records it, and its rung.
+    """A question about an edge case, with the label of the case and the name of the function that records it.
 
-    `rung_of_values` is the one that it has where nothing but its values is asked for.
+    `rung_of_values` is the rung if nothing but its values is asked for.
     """
 
     label: str
@@ -79,7 +88,7 @@ class EdgeQuestion:
 
 
 class Sized(Values):
-    """A case of a stated size whose costs are measured, and its values compared: what costs nothing may be wrong."""
+    """Values and costs of a case of a given size; the values are compared, since cheap answers may be wrong."""
 
     def __init__(self, demands: Demands, case: Case, measure: str) -> None:
         super().__init__(demands, case)
@@ -90,16 +99,16 @@ class Sized(Values):
         return Request(self.case, self._want)
 
     @cached_property
-    def due(self) -> Mapping[str, int]:
-        """What the reference's run costs."""
+    def reference_costs(self) -> Mapping[str, int]:
+        """The costs of the reference's run, by measure."""
         return run_natively(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 
 class Exam:
-    """What is asked depends on the challenge and the number of the stream, never on who is asked."""
+    """The questions of one challenge, made when first asked for and kept."""
 
     def __init__(self, folder: Folder, stream: int, device: str = devices.CPU) -> None:
-        """`device` is where the programs run (see `sandbox.placement`); what is drawn is the same everywhere."""
+        """`device` is where the programs run, one of `sandbox.devices`; the drawn cases do not depend on it."""
         self.folder = folder
         self.stream = stream
         self.device = device
@@ -107,27 +116,27 @@ class Exam:
         self._kept: dict[Hashable, Any] = {}
 
     def record(self, check: str) -> tuple[CaseFunction, str]:
-        """The function of `inputs.py` that records the cases of a check, and its name."""
+        """Return the function of `inputs.py` that records the cases of a check, and its name."""
         attribute = check if CHECKS[check].own_record and hasattr(self.folder.inputs, check) else "case"
         if CHECKS[check].branches and self.folder.facts.sizes:
-            attribute = f"{BRANCHES}{self.stream % _FIRST_BRANCHES * BRANCHES_AT_ONCE}"
+            attribute = f"{BRANCHES_PREFIX}{self.stream % _FIRST_BRANCHES * BRANCHES_AT_ONCE}"
         return self.folder.record(attribute), attribute
 
     def strata(self, check: str, examples: int = 0) -> list[Stratum]:
-        """The drawn questions of a check; `examples` overrides how many."""
+        """Return the drawn questions of a check; `examples` overrides their number."""
         count = examples or CHECKS[check].examples
-        return self._once(("strata", check, examples), lambda: self._drawn_strata(check, count))
+        return self._cached(("strata", check, examples), lambda: self._drawn_strata(check, count))
 
     def edges(self, check: str) -> list[EdgeQuestion]:
-        """The questions about every edge case in the profiles of this check."""
-        return self._once(("edges", check), lambda: list(self._edge_questions(check)))
+        """Return the questions about every edge case in the profiles of this check."""
+        return self._cached(("edges", check), lambda: list(self._edge_questions(check)))
 
     def sample(self, check: str, count: int) -> list[Request]:
-        """Cases of a check's first stratum, asked for with their calls where the check is about calls."""
-        return self._once(("sample", check, count), lambda: self._sampled(check, count))
+        """Return requests about cases of a check's first stratum; those of "forbidden" ask for the calls made."""
+        return self._cached(("sample", check, count), lambda: self._sampled(check, count))
 
     def probes(self, attribute: str, profile: Profile, count: int) -> list[Values]:
-        """Further cases of the kind that a function of `inputs.py` records."""
+        """Return questions about further cases that a function of `inputs.py` records."""
         seed = self._seed("probes", profile)
         function, declared = self.folder.record(attribute), self.folder.declared
 
@@ -135,11 +144,11 @@ class Exam:
             cases = drawn(function, profile, count, seed, self.stream, declared)
             return [Values(self.demands, case) for case in cases]
 
-        return self._once(("probes", attribute, profile, count), make)
+        return self._cached(("probes", attribute, profile, count), make)
 
     def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
         """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
-        return self._once(("edge-probes", profile, rung), lambda: self._edge_probes(profile, rung))
+        return self._cached(("edge-probes", profile, rung), lambda: self._edge_probes(profile, rung))
 
     def _edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
         if "edge-cases" not in self.folder.spec["required"]:
@@ -153,28 +162,32 @@ class Exam:
         return list(found.values())
 
     def probe(self, case: Case, gradients: bool) -> Request:
-        """A case as it is put again when a mistake is to be named."""
+        """Return the request that asks about a case again to name a mistake."""
         asked = Gradients(self.demands, case).request if gradients else None
         return asked or Request(case)
 
     def growth_profiles(self, rung: CaseRung) -> list[str]:
-        """Where growth is measured: in 16 bits too where the challenge is asked for in bfloat16."""
+        """Return the profiles that growth is measured in: on the second rung bfloat16, if the challenge asks for it."""
         if rung == "solved":
             return ["ordinary"]
-        asked = "low-precision" in self.folder.spec["required"]
-        return ["bf16"] if asked and any(p.name == "bf16" for p in strata("low-precision", self.folder.facts)) else []
+        drawn_in_bf16 = any(profile.name == "bf16" for profile in strata("low-precision", self.folder.facts))
+        return ["bf16"] if self._asks_low_precision and drawn_in_bf16 else []
+
+    @property
+    def _asks_low_precision(self) -> bool:
+        return "low-precision" in self.folder.spec["required"]
 
     def has(self, check: str, rung: CaseRung) -> bool:
-        """Whether the check has anything to ask for a rung."""
-        asked = CHECKS[check]
-        if asked.rung is not None:
-            return rung == asked.rung
-        if asked.way == "growth":
+        """Tell whether the check has anything to ask on a rung."""
+        row = CHECKS[check]
+        if row.rung is not None:
+            return rung == row.rung
+        if row.way == "growth":
             return bool(self.growth_profiles(rung))
-        return asked.shares or any(rung in stratum.rungs for stratum in self.strata(check))
+        return row.shares or any(rung in stratum.rungs for stratum in self.strata(check))
 
     def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str, profile: str) -> Sized:
-        """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
+        """Return the question by which a growth contract is measured at `size`; the profile "meta" has no values."""
 
         def make() -> Sized:
             plain = profile_of(profile, self.folder.facts)
@@ -183,12 +196,12 @@ class Exam:
             record(recorder, size)
             return Sized(self.demands, recorder.case, measure)
 
-        # A case of a real size is asked for once, of a file that is wrong: it is not worth its memory.
+        # A case of a real size is asked once, of a wrong file: it is not worth its memory.
         if profile == "meta":
             return make()
-        return self._once(("sized", record, size, measure in HANDED, profile), make)
+        return self._cached(("sized", record, size, measure in HANDED, profile), make)
 
-    def _once(self, key: Hashable, make: Callable[[], T]) -> T:
+    def _cached(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._kept:
             self._kept[key] = make()
         kept: T = self._kept[key]
@@ -198,34 +211,40 @@ class Exam:
         text = f"{self.folder.id}:{self.folder.spec.get('version', 1)}:{check}:{profile.name}:{self.stream}"
         return zlib.crc32(text.encode())
 
-    def _search(self, record: CaseFunction, profile: Profile) -> Search:
-        return Search(record, profile, stream=self.stream, shrink_calls=0, declared=self.folder.declared)
-
     def _drawn_strata(self, check: str, examples: int) -> list[Stratum]:
         record, attribute = self.record(check)
         kind = _KINDS[CHECKS[check].kind]
         found = []
-        for profile, share in shares(strata(check, self.folder.facts, self.device), examples):
+        profiles = strata(check, self.folder.facts, self.device)
+        each = max(1, examples // len(profiles))
+        first = max(1, examples - each * (len(profiles) - 1))  # with the remainder
+        for k, profile in enumerate(profiles):
             seed = self._seed(check, profile)
             cases: list[Case] = []
-            self._search(record, profile).run(cases.append, share, seed)
+            search = Search(record, profile, stream=self.stream, shrink_calls=0, declared=self.folder.declared)
+            search.run(cases.append, each if k else first, seed)
             questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
             rungs = [rung_of(case, check, attribute, self.folder.facts) for case in cases]
             found.append(Stratum(profile, record, attribute, seed, questions, rungs))
         return found
 
-    def _edge_questions(self, check: str) -> list[EdgeQuestion]:
-        found: list[EdgeQuestion] = []
+    def _edge_questions(self, check: str) -> Iterator[EdgeQuestion]:
+        facts = self.folder.facts
         for label, attribute, record in edge_functions(self.folder):
             for profile in self._edge_profiles(attribute, check):
                 recorder = Recorder(fixed_draw, profile, label=label, declared=self.folder.declared)
                 record(recorder)
-                if check == "edge-cases" or _repeated(recorder.case, check):
-                    found += self._asked_at(recorder.case, check, label, attribute)
-        return found
+                case = recorder.case
+                small = check != "device" or case.weight[0] <= TRACED_ELEMENTS
+                if check != "edge-cases" and not (small and len(case.steps) <= REPEATED_STEPS):
+                    continue
+                rung = rung_of(case, check, attribute, facts)
+                of_values = rung_of_values(case, attribute, facts)
+                for kind in self._edge_kinds(check, profile, self.folder.motifs.get(attribute)):
+                    yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
 
     def _edge_profiles(self, attribute: str, check: str) -> Sequence[Profile]:
-        """Where an edge case is asked: in the profiles of the check, or in the one that it is about."""
+        """Return the profiles that an edge case is asked in: those of the check, or the one that it is about."""
         motif = self.folder.motifs.get(attribute)
         if motif is None or (motif.elsewhere and not motif.profile):
             return strata(check, self.folder.facts, self.device)
@@ -233,14 +252,8 @@ class Exam:
             return ()
         if not motif.profile:
             return strata(check, self.folder.facts, self.device)[: 1 if motif.about_calls else None]
-        asked = "low-precision" in self.folder.spec["required"]
-        return (graded_on(profile_of(motif.profile, self.folder.facts), self.device),) if asked else ()
-
-    def _asked_at(self, case: Case, check: str, label: str, attribute: str) -> Iterator[EdgeQuestion]:
-        rung = rung_of(case, check, attribute, self.folder.facts)
-        of_values = rung_of_values(case, attribute, self.folder.facts)
-        for kind in self._edge_kinds(check, case.profile, self.folder.motifs.get(attribute)):
-            yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
+        profile = graded_on(profile_of(motif.profile, self.folder.facts), self.device)
+        return (profile,) if self._asks_low_precision else ()
 
     def _edge_kinds(
         self, check: str, profile: Profile, motif: Motif | None
@@ -253,12 +266,11 @@ class Exam:
             return [Edge]
         if profile.dtype is torch.float64:
             return [EdgeWithGradients]
-        return [Edge] if motif is not None and self._differentiated_elsewhere(motif) else [Edge, Gradients]
-
-    def _differentiated_elsewhere(self, motif: Motif) -> bool:
-        """Whether the gradients of a motif are asked for in float64 alone: most mistakes in them are of no dtype."""
-        wide = any(profile.dtype is torch.float64 for profile in strata("edge-cases", self.folder.facts, self.device))
-        return wide and not motif.extreme and not motif.about_calls
+        if motif is None or motif.extreme or motif.about_calls:
+            return [Edge, Gradients]
+        # Most mistakes in gradients show in every dtype: it is enough to ask for those of a motif in float64.
+        profiles = strata("edge-cases", self.folder.facts, self.device)
+        return [Edge] if any(p.dtype is torch.float64 for p in profiles) else [Edge, Gradients]
 
     def _sampled(self, check: str, count: int) -> list[Request]:
         record, _ = self.record(check)
@@ -267,52 +279,23 @@ class Exam:
         return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
 
 
-def _repeated(case: Case, check: str) -> bool:
-    """Whether an edge case is asked again in another layout or on another device."""
-    return len(case.steps) <= REPEATED_STEPS and (check != "device" or case.weight[0] <= TRACED_ELEMENTS)
-
-
-# Which drawn cases a grading looks at: shares of examples, and the first cases of a pinned stream.
-
-
-def shares(profiles: Sequence[Profile], examples: int) -> list[tuple[Profile, int]]:
-    """The examples divided over the strata, the first one taking what is left over."""
-    each = max(1, examples // len(profiles))
-    first = max(1, examples - each * (len(profiles) - 1))
-    return [(profile, first if k == 0 else each) for k, profile in enumerate(profiles)]
-
-
 def drawn(
     record: Callable[[Recorder], Any], profile: Profile, count: int, seed: int, stream: int, declared: Declared
 ) -> list[Case]:
-    """Cases of a pinned stream, unexamined."""
+    """Draw `count` cases of a pinned stream, after a first one."""
     cases: list[Case] = []
-
-    def keep(case: Case) -> None:
-        cases.append(case)
-
-    Search(record, profile, stream=stream, shrink_calls=0, declared=declared).run(keep, count + 1, seed)
+    Search(record, profile, stream=stream, shrink_calls=0, declared=declared).run(cases.append, count + 1, seed)
     return cases[-count:]
 
 
-# Which rung a case belongs to: by one rule from its check, its profile and its dtypes.
-#
-# *Solved* is what an interviewer at the whiteboard insists on, *hardened* what production insists on: 16 bits, odd
-# memory layouts, other devices, results that share memory, the digits of float64 beyond those of float32, and the
-# extremes that a challenge names. `inputs.py` says only where it differs: `HARDENED`, the edge cases that the
-# technique as such does not meet, and `SIXTEEN_BITS = "technique"` where 16 bits are what is asked for.
-
-_SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
-
-
 def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
-    """The rung of a case that the function `attribute` of `inputs.py` records for `check`."""
+    """Return the rung of a case that the function `attribute` of `inputs.py` records for `check`."""
     return "hardened" if CHECKS[check].rung == "hardened" else rung_of_values(case, attribute, facts)
 
 
 def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
-    """The rung of a case of which nothing but the values is asked for."""
-    if attribute in facts.hardened or attribute.removeprefix(PREFIX) in facts.hardened | HARDENED_MOTIFS:
+    """Return the rung of a case of which nothing but the values is asked for."""
+    if attribute in facts.hardened or attribute.removeprefix(MOTIF_PREFIX) in facts.hardened | HARDENED_MOTIFS:
         return "hardened"
     if facts.sixteen_bits == "technique":
         return "solved"
@@ -321,5 +304,5 @@ def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
 
 
 def rung_of_finding(finding: CaseFinding, case_rung: CaseRung) -> CaseRung:
-    """The rung that a fault breaks."""
+    """Return the rung that a fault breaks."""
     return "hardened" if finding.of_production else case_rung

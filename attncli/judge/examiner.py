@@ -1,4 +1,8 @@
-"""Asking a submission: one case at a time, or many questions with a few sent ahead of the answers."""
+"""The examiner: it puts questions to a submission and judges the answers.
+
+Requests for many questions are sent ahead of the answers. Every look at an answer is guarded: one that cannot be looked
+at to the end is a fault.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from torch import Tensor
 
 from attncli.judge.case import Case
 from attncli.judge.challenge import Demands
-from attncli.judge.compare import Mismatch, Rules, compare, leaves
+from attncli.judge.compare import Mismatch, Path, Rules, compare, leaves
 from attncli.judge.guard import Unjudgeable
 from attncli.judge.messages import say
 from attncli.judge.protocol import Request
@@ -30,55 +34,19 @@ from attncli.judge.questions import (
 from attncli.judge.reference import Expectation, Observed
 from attncli.judge.submission import CaseFinding, Failure, Submission
 
-# Whether two answers to one case are the same answer.
-
-
-def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:
-    """Where two answers to one case differ by more than the tolerance of the case.
-
-    What is not compared with the reference's is random, perhaps, but it comes from the same state of the generators.
-    """
-    before, after = first.parts(case), second.parts(case)
-    due = dict(leaves(expectation.truth.parts(case)))
-    for key, value in before.items():
-        slack = partial(_slack_below, expectation, key)
-        exact = key in case.exact or not _of_the_form_of(due, key, value)
-        mismatch = compare(value, value, after[key], Rules(slack, {}, exact=exact))
-        if mismatch is not None:
-            return replace(mismatch, path=(key, *mismatch.path))
-    for k in sorted(case.ignored):
-        value, again = first.outcomes[k], second.outcomes[k]
-        if isinstance(value, Tensor) and case.steps[k]["op"] in ("call", "method"):
-            mismatch = compare(value, value, again, Rules(lambda path: None, {}))
-            if mismatch is not None:
-                return replace(mismatch, path=(k, *mismatch.path))
-    return None
-
-
-def _of_the_form_of(due: Mapping[Any, Any], key: Any, value: Any) -> bool:
-    """Whether the tensors in an answer are as large as those that are due; what is said of these says nothing of
-    others, which need not be widened either to be compared."""
-    found = [(due.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
-    return all(isinstance(want, Tensor) and want.shape == part.shape for want, part in found)
-
-
-def _slack_below(expectation: Expectation, key: Any, path: Sequence[Any]) -> Tensor | None:
-    return expectation.slack((key, *path))
-
-
-# The inputs of edge cases may have 16 bits; what of that is forbidden shows in drawn cases.
-WIDTHS = ("torch.float16", "torch.bfloat16")
-
-
+# Tells by the position of a question and its finding whether that counts.
 Counts = Callable[[int, CaseFinding], bool]
 
-
-def always(index: int, finding: CaseFinding) -> bool:
-    return True
+# Calls that `seen` leaves out: edge cases may have inputs of 16 bits. If 16 bits are forbidden, drawn cases show it.
+_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
 
 
 class Examiner:
-    """Puts questions to a submission. Methods that take a case return the fault that it shows, or None."""
+    """Puts questions to a submission. Methods that take a question or a case return the fault found, or None.
+
+    `seen` lists the traced calls (name, line). `made` has the labels of traced cases in which a tensor was made out of
+    none, `made_nothing` those of the others. `device_unproved`: a question about devices proved nothing.
+    """
 
     def __init__(self, demands: Demands, submission: Submission) -> None:
         self._demands = demands
@@ -88,8 +56,10 @@ class Examiner:
         self.made: set[str] = set()
         self.made_nothing: set[str] = set()
 
-    def first_fault(self, questions: Sequence[Question], counts: Counts = always) -> tuple[int, CaseFinding] | None:
-        """The position of the first question that shows a fault, with the fault; `counts` says which faults are."""
+    def first_fault(
+        self, questions: Sequence[Question], counts: Counts = lambda index, finding: True
+    ) -> tuple[int, CaseFinding] | None:
+        """Return the position of the first question that shows a fault that counts, with the fault."""
         asked: list[int] = []
 
         def requests() -> Generator[Request]:
@@ -99,16 +69,16 @@ class Examiner:
                     yield question.request
 
         with closing(self._submission.answers(requests())) as answers:
-            for turn, got in enumerate(answers):
-                finding = self._judged(questions[asked[turn]], got)
+            for turn, actual in enumerate(answers):
+                finding = self._judged(questions[asked[turn]], actual)
                 if finding is not None and counts(asked[turn], finding):
                     return asked[turn], finding
         return None
 
     def first_fault_in_turn(
-        self, questions: Sequence[Compound], counts: Counts = always
+        self, questions: Sequence[Compound], counts: Counts = lambda index, finding: True
     ) -> tuple[int, CaseFinding] | None:
-        """The same of questions that take several programs, of which one may depend on the answer to another."""
+        """Do the same for questions of several programs, of which one may depend on the answer to another."""
         for index, question in enumerate(questions):
             finding = self.stays_on_device(question) if isinstance(question, Devices) else self.is_pure(question)
             if finding is not None and counts(index, finding):
@@ -120,15 +90,15 @@ class Examiner:
             return None
         return self._judged(question, self._submission.run(question.request))
 
-    def _judged(self, question: Question, got: Observed | Failure) -> CaseFinding | None:
-        if isinstance(got, Observed):
-            self.seen += [(called, line) for called, line in got.seen if not called.startswith(WIDTHS)]
-            if got.seen:
-                (self.made if got.makes else self.made_nothing).add(question.case.label)
-        return self._looked(question.case, lambda: question.finding(got))
+    def _judged(self, question: Question, actual: Observed | Failure) -> CaseFinding | None:
+        if isinstance(actual, Observed):
+            self.seen += [(called, line) for called, line in actual.seen if not called.startswith(_SIXTEEN_BITS)]
+            if actual.seen:
+                (self.made if actual.makes else self.made_nothing).add(question.case.label)
+        return self._guarded(question.case, lambda: question.finding(actual))
 
-    def _looked(self, case: Case, look: Callable[[], CaseFinding | None]) -> CaseFinding | None:
-        """The fault that a look at an answer finds; an answer that cannot be looked at to the end is one."""
+    def _guarded(self, case: Case, look: Callable[[], CaseFinding | None]) -> CaseFinding | None:
+        """Return the fault that a look at an answer finds, or that it cannot be looked at to the end."""
         try:
             return self._submission.guard.look(look)
         except Unjudgeable as fault:
@@ -141,7 +111,7 @@ class Examiner:
         return self.ask(Gradients(self._demands, case))
 
     def again(self, question: Question) -> Callable[[Case], CaseFinding | None]:
-        """The same question about other cases."""
+        """Return a function that puts the same question about other cases."""
         return lambda case: self.ask(type(question)(self._demands, case))
 
     def device(self, case: Case) -> CaseFinding | None:
@@ -151,9 +121,9 @@ class Examiner:
         return self.is_pure(Purity(self._demands, case))
 
     def stays_on_device(self, question: Devices) -> CaseFinding | None:
-        """A tensor made on another device than the inputs' is an error there; so is to fail on both devices.
+        """Find tensors made on another device than the inputs', which fail there, or failures on both devices.
 
-        Slowness is none: nothing is proved where a run was not over in time.
+        Slowness is no fault: a run that was not over in time proves nothing.
         """
         failed: CaseFinding | None = None
         for turn in question.turns:
@@ -168,33 +138,34 @@ class Examiner:
         self.device_unproved = True
         return None
 
-    def _device_verdict(self, question: OnDevice, got: Observed | Failure) -> tuple[CaseFinding | None, bool]:
+    def _device_verdict(self, question: OnDevice, actual: Observed | Failure) -> tuple[CaseFinding | None, bool]:
         try:
-            return self._submission.guard.look(lambda: question.verdict(got))
+            return self._submission.guard.look(lambda: question.verdict(actual))
         except Unjudgeable as fault:
             return CaseFinding(question.case, fault.reason, fault.message, fatal=fault.final), True
 
     def is_pure(self, question: Purity) -> CaseFinding | None:
+        """Run the program twice and find changes, shared memory and other answers; shared memory weighs least."""
         case, answers = question.case, []
         shared: CaseFinding | None = None
         for _ in range(2):
-            got = self._submission.run(question.request)
-            if isinstance(got, Failure):
-                return CaseFinding.of_failure(case, got)
-            finding = self._looked(case, partial(self._impure, case, got))
+            actual = self._submission.run(question.request)
+            if isinstance(actual, Failure):
+                return CaseFinding.of_failure(case, actual)
+            finding = self._guarded(case, partial(self._impure, case, actual))
             if finding is not None and finding.reason != "aliased":
                 return finding
             shared = shared or finding
-            answers.append(got)
+            answers.append(actual)
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
         return finding or self._answers_from_memory(question) or self._hangs_on_graph(question) or shared
 
-    def _impure(self, case: Case, got: Observed) -> CaseFinding | None:
-        complaint = impurity(self._demands, case, got)
-        return None if complaint is None else CaseFinding(case, complaint[0], complaint[1], None, got)
+    def _impure(self, case: Case, actual: Observed) -> CaseFinding | None:
+        complaint = impurity(self._demands, case, actual)
+        return None if complaint is None else CaseFinding(case, complaint[0], complaint[1], None, actual)
 
     def _answers_from_memory(self, question: Purity) -> CaseFinding | None:
-        """What is wrong without other values in its arguments too says nothing of memory."""
+        """Find answers remembered from earlier calls; those that are wrong without these prove nothing."""
         asked = question.refilled
         found = None if asked is None else self.ask(asked)
         return found if found is not None and self.values(question.case) is None else None
@@ -202,21 +173,53 @@ class Examiner:
     def _hangs_on_graph(self, question: Purity) -> CaseFinding | None:
         if question.without_graph is None:
             return None
-        got = self._submission.run(question.without_graph)
-        if isinstance(got, Failure):
-            return CaseFinding.of_failure(question.case, got)
-        complaint = with_graph(question.case, got)
-        return None if complaint is None else CaseFinding(question.case, "values", complaint, None, got)
+        actual = self._submission.run(question.without_graph)
+        if isinstance(actual, Failure):
+            return CaseFinding.of_failure(question.case, actual)
+        complaint = with_graph(question.case, actual)
+        return None if complaint is None else CaseFinding(question.case, "values", complaint, None, actual)
 
     def same(
-        self, due: Expectation, first: Observed, second: Observed, reason: str, sentence: str
+        self, expectation: Expectation, first: Observed, second: Observed, reason: str, sentence: str
     ) -> CaseFinding | None:
-        """Whether two answers to one case agree within its tolerance; `sentence` is what is said where they do not."""
+        """Find a mismatch of two answers to one case beyond its tolerance; `sentence` is the message for one."""
+        case = expectation.case
 
         def look() -> CaseFinding | None:
-            mismatch = same(due.case, due, first, second)
+            mismatch = same(case, expectation, first, second)
             if mismatch is None:
                 return None
-            return CaseFinding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+            return CaseFinding(case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
 
-        return self._looked(due.case, look)
+        return self._guarded(case, look)
+
+
+def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:
+    """Return the first mismatch of two answers to one case beyond its tolerance, or None.
+
+    Results that are not compared with the reference are compared here: random ones come from equal generators.
+    """
+    before, after = first.parts(case), second.parts(case)
+    expected = dict(leaves(expectation.truth.parts(case)))
+    for key, value in before.items():
+        exact = key in case.exact or not _has_form(expected, key, value)
+        mismatch = compare(value, value, after[key], Rules(partial(_slack_below, expectation, key), {}, exact=exact))
+        if mismatch is not None:
+            return replace(mismatch, path=(key, *mismatch.path))
+    for k in sorted(case.ignored):
+        value, again = first.outcomes[k], second.outcomes[k]
+        if isinstance(value, Tensor) and case.steps[k]["op"] in ("call", "method"):
+            mismatch = compare(value, value, again, Rules(lambda path: None, {}))
+            if mismatch is not None:
+                return replace(mismatch, path=(k, *mismatch.path))
+    return None
+
+
+def _slack_below(expectation: Expectation, key: Any, path: Path) -> Tensor | None:
+    return expectation.slack((key, *path))
+
+
+def _has_form(expected: Mapping[Any, Any], key: Any, value: Any) -> bool:
+    """Tell whether the tensors in an answer have the expected shapes: else no tolerance is known for them."""
+    pairs = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
+    return all(isinstance(tensor, Tensor) and tensor.shape == part.shape for tensor, part in pairs)

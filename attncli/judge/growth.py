@@ -1,7 +1,7 @@
 """Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound.
 
-It is measured in float32, and between the first two sizes in bfloat16 as well, where code may take another way; only
-what an answer costs that is right.
+No clock decides. Costs are measured in float32, and at the first two sizes in bfloat16 as well, where code may branch
+differently; only right answers are measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 from attncli.domain.text import Localised
-from attncli.domain.text import Localised as _T
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam, Sized
 from attncli.judge.guard import Unjudgeable
@@ -21,11 +20,11 @@ from attncli.judge.messages import say
 from attncli.judge.reference import Observed
 from attncli.judge.submission import CaseFinding, Failure, Submission
 
-# Bytes of what a measure counts, for measures of memory.
+# The bytes of one unit, for measures of memory.
 BYTES = {"largest": 4, "peak": 1, "returned": 1}
-# The profiles that are measured, with how many of the sizes.
-WIDTHS = {"ordinary": None, "bf16": 2}
-# How long a program may take at a real size, on tensors without values.
+# The number of sizes that are measured in a profile; None for all.
+_SIZES: dict[str, int | None] = {"ordinary": None, "bf16": 2}
+# The time limit of a program at a real size, on tensors without values.
 PROJECTION_SECONDS = 3.0
 
 Measured = dict[Sized, Mapping[str, int]]
@@ -35,9 +34,9 @@ Measured = dict[Sized, Mapping[str, int]]
 class Contract:
     """One promise about growth: increments of `measure` stay within `at_most` times those of the bound.
 
-    `real` is a size out of practice, and what it is called: where the promise is broken, memory is told for it too.
-    `from_nothing`: the first size counts as an increment as well, where the statement names a number. `beside` records
-    another case whose measure, for the same solution, is the bound.
+    The bound is `bound(size)`, or the measure of the case that `beside` records, run by the same solution, or that of
+    the reference. `real` is a size from practice, with its name, for which memory is shown too if the promise is
+    broken. `from_nothing`: the first size counts as an increment as well, where the statement names a number.
     """
 
     check: str
@@ -54,7 +53,7 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredGrowth:
-    """What was measured for one promise, and what was due."""
+    """The figures of one promise by size: the measure (`got`) and its bound (`due`)."""
 
     contract: Contract
     got: Sequence[float]
@@ -65,52 +64,61 @@ class MeasuredGrowth:
 
     @property
     def holds(self) -> bool:
+        """True if every increment is within the bound's."""
         start = [0.0] if self.contract.from_nothing else []
-        mine, theirs = pairwise([*start, *self.got]), pairwise([*start, *self.due])
-        allowed = self.contract.at_most
-        return all(b - a <= allowed * max(d - c, 1.0) for (a, b), (c, d) in zip(mine, theirs, strict=True))
+        actual, bound = pairwise([*start, *self.got]), pairwise([*start, *self.due])
+        at_most = self.contract.at_most
+        return all(b - a <= at_most * max(d - c, 1.0) for (a, b), (c, d) in zip(actual, bound, strict=True))
 
     def document(self) -> dict[str, Any]:
-        """As it stands in the report."""
+        """Return its form in the report."""
         contract = self.contract
-        said = {"says": dict(contract.says), "measure": contract.measure, "sizes": list(self.sizes)}
-        shown = {"holds": self.holds, **said, "dtype": self.dtype, "got": list(self.got), "due": list(self.due)}
+        document: dict[str, Any] = {
+            "holds": self.holds,
+            "says": dict(contract.says),
+            "measure": contract.measure,
+            "sizes": list(self.sizes),
+            "dtype": self.dtype,
+            "got": list(self.got),
+            "due": list(self.due),
+        }
         if contract.beside is not None:
-            shown["beside"] = True
+            document["beside"] = True
         if contract.real is not None and self.real_bytes is not None:
-            shown["real"] = {**contract.real, "bytes": self.real_bytes}
-        return shown
+            document["real"] = {**contract.real, "bytes": self.real_bytes}
+        return document
 
 
 def contracts(folder: Folder, check: str) -> list[Contract]:
+    """Return the promises of a challenge that a check ("work" or "memory") judges."""
     return [
         Contract(
-            check=said["check"],
-            measure=said["measure"],
-            record=said["case"],
-            sizes=said["sizes"],
-            at_most=float(said["growth_at_most"]),
-            bound=said.get("bound"),
-            says=said["says"],
-            real=said.get("real"),
-            from_nothing=bool(said.get("from_nothing", False)),
-            beside=said.get("beside"),
+            check=fact["check"],
+            measure=fact["measure"],
+            record=fact["case"],
+            sizes=fact["sizes"],
+            at_most=float(fact["growth_at_most"]),
+            bound=fact.get("bound"),
+            says=fact["says"],
+            real=fact.get("real"),
+            from_nothing=bool(fact.get("from_nothing", False)),
+            beside=fact.get("beside"),
         )
-        for said in folder.facts.contracts
-        if said["check"] == check
+        for fact in folder.facts.contracts
+        if fact["check"] == check
     ]
 
 
 def examine_growth(
     exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
 ) -> MeasuredGrowth | CaseFinding:
-    """What was measured in the dtype of a profile, or why nothing could be.
+    """Measure a promise in a profile; return the figures, or the fault that prevents it.
 
-    `measured` keeps what was run, for the next promise.
+    `measured` caches the costs by question for the next promise.
     """
-    got: list[float] = []
-    due: list[float] = []
-    sizes = contract.sizes[: WIDTHS[profile]]
+    actual: list[float] = []
+    bounds: list[float] = []
+    sizes = contract.sizes[: _SIZES[profile]]
     for size in sizes:
         cases = [contract.record] if contract.beside is None else [contract.record, contract.beside]
         asked = [exam.sized(record, size, contract.measure, profile) for record in cases]
@@ -122,9 +130,13 @@ def examine_growth(
                 if (fault := _fault(submission, case, answer)) is not None:
                     return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
-        got.append(float(measured[asked[0]][contract.measure]))
-        due.append(_due(contract, size, asked, measured))
-    return MeasuredGrowth(contract, got, due, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
+        actual.append(float(measured[asked[0]][contract.measure]))
+        if contract.bound is not None:
+            bounds.append(float(contract.bound(size)))
+        else:
+            costs = asked[0].reference_costs if contract.beside is None else measured[asked[1]]
+            bounds.append(float(costs[contract.measure]))
+    return MeasuredGrowth(contract, actual, bounds, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
 
 
 def _fault(submission: Submission, asked: Sized, answer: Observed) -> CaseFinding | None:
@@ -134,72 +146,65 @@ def _fault(submission: Submission, asked: Sized, answer: Observed) -> CaseFindin
         return CaseFinding(asked.case, fault.reason, fault.message, fatal=fault.final)
 
 
-def _due(contract: Contract, size: int, asked: Sequence[Sized], measured: Measured) -> float:
-    if contract.bound is not None:
-        return float(contract.bound(size))
-    costs = asked[0].due if contract.beside is None else measured[asked[1]]
-    return float(costs[contract.measure])
-
-
 def projected(exam: Exam, submission: Submission, growth: MeasuredGrowth) -> MeasuredGrowth:
-    """With the bytes at the real size: of a run on tensors without values; extrapolated where code looks at values.
+    """Return the growth with the bytes at the real size, if there is one and it was measured in float32.
 
-    What was measured in 16 bits between two sizes is left as it is.
+    They come from a run on tensors without values; where code needs values, they are extrapolated.
     """
     contract = growth.contract
     if contract.real is None or contract.measure not in BYTES or growth.dtype != "float32":
         return growth
     size = int(contract.real["size"])
     asked = exam.sized(contract.record, size, contract.measure, "meta")
-    got = submission.run(asked.request, PROJECTION_SECONDS)
-    if isinstance(got, Failure):
-        if got.fatal:
+    answer = submission.run(asked.request, PROJECTION_SECONDS)
+    if isinstance(answer, Failure):
+        if answer.fatal:
             submission.renew()
         count = extrapolate(growth.sizes[-3:], growth.got[-3:], size)
     else:
-        count = float(got.costs[-1][contract.measure])
+        count = float(answer.costs[-1][contract.measure])
     return replace(growth, real_bytes=BYTES[contract.measure] * count)
 
 
 def extrapolate(sizes: Sequence[int], values: Sequence[float], size: int) -> float:
-    """The quadratic through three points, at `size`: memory grows with the square of the length at most."""
+    """Evaluate the quadratic through three points at `size`: memory grows with the square of the length at most."""
     (a, b, c), (x, y, z) = sizes, values
     first, second = (y - x) / (b - a), (z - y) / (c - b)
     bend = (second - first) / (c - a)
     return x + first * (size - a) + bend * (size - a) * (size - b)
 
 
-# What a measured growth says, in the learner's language.
+# The figures in words
 
 MEASURES: dict[str, Localised] = {
-    "flops": _T("operations", "运算次数"),
-    "calls": _T("calls of torch", "torch 调用次数"),
-    "largest": _T("elements in the largest tensor", "最大张量的元素数"),
-    "handed": _T("elements in the largest tensor that a call returned", "单次调用返回的最大张量的元素数"),
-    "repeated": _T("elements that repeat others of the same tensor", "同一张量里重复出现的元素数"),
-    "peak": _T("bytes at the peak", "峰值字节数"),
-    "moved": _T("bytes that kernels load and store", "kernel 读写的字节数"),
-    "returned": _T("bytes kept alive by the result", "结果占住的字节数"),
+    "flops": Localised("operations", "运算次数"),
+    "calls": Localised("calls of torch", "torch 调用次数"),
+    "largest": Localised("elements in the largest tensor", "最大张量的元素数"),
+    "handed": Localised("elements in the largest tensor that a call returned", "单次调用返回的最大张量的元素数"),
+    "repeated": Localised("elements that repeat others of the same tensor", "同一张量里重复出现的元素数"),
+    "peak": Localised("bytes at the peak", "峰值字节数"),
+    "moved": Localised("bytes that kernels load and store", "kernel 读写的字节数"),
+    "returned": Localised("bytes kept alive by the result", "结果占住的字节数"),
 }
-_FIGURES = _T(
+_FIGURES = Localised(
     "{got} {measure} at sizes {sizes}; a sound one takes {due}",
     "规模 {sizes} 时，{measure}为 {got}；合理的实现为 {due}",
 )
-_BESIDE = _T(
+_BESIDE = Localised(
     "{got} {measure} at sizes {sizes}; your own code takes {due} for the whole",
     "规模 {sizes} 时，{measure}为 {got}；你自己的代码算全部时为 {due}",
 )
-_IN = _T("in {dtype}, {figures}", "{dtype} 下，{figures}")
-_REAL = _T("; at {size} that is {amount}", "；{size}时为 {amount}")
-_BROKEN = _T("{says}: {figures}", "{says}：{figures}")
+_IN = Localised("in {dtype}, {figures}", "{dtype} 下，{figures}")
+_REAL = Localised("; at {size} that is {amount}", "；{size}时为 {amount}")
+_BROKEN = Localised("{says}: {figures}", "{says}：{figures}")
 
 
 def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
-    """The figures of each promise, behind what is wrong where it is broken."""
-    return _T("; ", "；").join(map(_told, promises))
+    """Render the figures of each promise, behind the promise itself where it is broken. Takes documents of growth."""
+    return Localised("; ", "；").join(map(_rendered, promises))
 
 
-def _told(growth: Mapping[str, Any]) -> Localised:
+def _rendered(growth: Mapping[str, Any]) -> Localised:
     figures = (_BESIDE if growth.get("beside") else _FIGURES).format(
         got=_numbers(growth["got"]),
         due=_numbers(growth["due"]),

@@ -15,10 +15,11 @@ from attncli.judge.case import LEADS, Profile, Style, Turn, in_turns
 from attncli.judge.drawing import Declared, Used
 from attncli.judge.make import Recorder
 
-PREFIX = "motif_"
+# The attributes that `Folder.record` knows beside the functions of `inputs.py`.
+MOTIF_PREFIX = "motif_"
+BRANCHES_PREFIX = "branches_"
 # Extremes that belong to the second rung in every challenge.
 HARDENED_MOTIFS = frozenset({"scores-very-low"})
-BRANCHES = "branches_"
 BRANCHES_AT_ONCE = 4
 MOST_MASKS = 18
 LONG_LEAD = 150
@@ -45,7 +46,7 @@ class Motif:
 
     @property
     def attribute(self) -> str:
-        return PREFIX + self.name
+        return MOTIF_PREFIX + self.name
 
 
 def motifs(record: Callable[[Recorder], Any], declared: Declared) -> list[Motif]:

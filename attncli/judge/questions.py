@@ -1,14 +1,15 @@
-"""Questions: one program about one case, and what is wrong with an answer to it.
+"""Questions: a request about one case, and the judgement of an answer to it.
 
-A question knows nothing of who answers it: it is made once and put to every submission that is graded on its stream.
-What the reference says to it is computed when the first answer has to be judged, and kept.
+A question is independent of the submission: it is made once and put to every submission that is graded on its stream.
+The reference's answer is computed when the first answer has to be judged, and kept. Methods `finding` return the fault
+that an answer shows, or None.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -37,149 +38,7 @@ from attncli.judge.submission import CaseFinding, Failure, gravest_finding
 from attncli.sandbox import devices
 from attncli.sandbox.devices import MET
 
-# Questions about devices: does a program stay where its inputs are?
-#
-# A grading on the CPU emulates two devices for them. One on a GPU asks there: torch itself finds what is on the CPU.
-
-_RAISES = re.compile(r"\b(?:raise|assert)\b")
-# What torch, and Triton, say where tensors of the CPU and of a GPU meet.
-_TWO_DEVICES = re.compile(
-    r"same devices?\b|device type for generator|either on cpu|same device type|is on cpu|cpu tensor\?"
-    r"|device type tensor to numpy"
-)
-_DEVICE, _BETWEEN = re.compile(r"\b(?:cuda|cpu)"), re.compile(r"\b(?:and|but|with)\b")
-# What torch says where it would have to look at values that its meta device does not hold.
-_NO_VALUES = (
-    "no fake impl or Meta kernel registered",
-    "cannot be called on meta tensors",
-    "a correct data-independent implementation does not exist",
-    "Cannot copy out of meta tensor",
-)
-
-
-class OnDevice:
-    """Does it stay on the device of its inputs? "meta": torch's own, without values; "elsewhere": one with values.
-
-    In a grading that is on a device itself, that one, and nothing but the place of what it makes is looked at.
-    """
-
-    def __init__(self, demands: Demands, case: Case, device: str) -> None:
-        self._demands = demands
-        self.case = case
-        self._device = device
-
-    @cached_property
-    def request(self) -> Request:
-        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" and not self._real else [])
-
-    @property
-    def _real(self) -> bool:
-        """Whether the grading is there, and nothing is emulated for this question."""
-        return self.case.profile.device in devices.AWAY
-
-    @cached_property
-    @alone
-    def truth(self) -> Observed | None:
-        """What the reference does there; None where it cannot run, so that nothing can be shown."""
-        try:
-            if self._real:
-                return run_natively(self._demands.reference, self.case, as_given)
-            return run_reference(self._demands.reference, self.case, as_given, device=self._device)
-        except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
-            return None
-
-    def verdict(self, got: Observed | Failure) -> tuple[CaseFinding | None, bool]:
-        """The fault found, and whether the run proves it, or proves that there is none.
-
-        That torch cannot do something on a device that is emulated proves nothing: a real one may be able to.
-        """
-        if self.truth is None:
-            return None, False
-        if self._real:
-            return self._misplaced(got, self.truth), True
-        if isinstance(got, Failure):
-            proved = got.fatal or self._met(got) or refused(got)
-            return (self._fault(got), proved) if proved or not wants_values(got) else (None, False)
-        mine = dict(leaves(got.parts(self.case, formed=True)))
-        for path, value in leaves(self.truth.parts(self.case, formed=True)):
-            other = mine.get(path)
-            if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
-                complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
-                return CaseFinding(self.case, "values", complaint, self.truth, got), True
-        return None, True
-
-    def _misplaced(self, got: Observed | Failure, truth: Observed) -> CaseFinding | None:
-        """What is on another device than with the reference, or met what is; other faults are for other checks."""
-        if isinstance(got, Failure):
-            return self._fault(got) if self._met(got) or refused(got) else None
-        due = {path: place for path, place in truth.lies.items() if place != devices.CPU}
-        if all(got.lies.get(path, place) == place for path, place in due.items()):
-            return None
-        complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
-        return CaseFinding(self.case, "values", complaint, truth, got)
-
-    def _fault(self, got: Failure) -> CaseFinding:
-        finding = CaseFinding.of_failure(self.case, got, self.truth)
-        if got.fatal or self._met(got):
-            return finding
-        return replace(finding, message=say("fails-on-another-device", fault=got.message))
-
-    def _met(self, got: Failure) -> bool:
-        """Whether it failed because two devices met."""
-        text = got.message.en
-        said = text.rpartition(" (line ")[0] or text  # without the learner's line of code
-        if self._device == devices.CUDA:
-            return _TWO_DEVICES.search(said) is not None or _names_two_devices(said)
-        return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
-
-
-def _names_two_devices(said: str) -> bool:
-    """Whether it says "cuda:0 and cpu" or the like. One expression for all of it would take cubic time."""
-    first = _DEVICE.search(said)
-    between = _BETWEEN.search(said, first.end()) if first else None
-    return between is not None and _DEVICE.search(said, between.end()) is not None
-
-
-class EdgeDevice(OnDevice):
-    """The same of a special case, where most pass: the reference is asked only when something looks wrong."""
-
-    def __init__(self, demands: Demands, case: Case) -> None:
-        super().__init__(demands, case, case.profile.device if case.profile.device in devices.AWAY else "elsewhere")
-
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        if self._real:
-            return self.verdict(got)[0]
-        if isinstance(got, Failure):
-            suspect = MET in got.message.en or refused(got)
-        else:
-            parts = leaves(got.parts(self.case, formed=True))
-            suspect = any(isinstance(part, Tensor) and part.device.type == "cpu" for _, part in parts)
-        return self.verdict(got)[0] if suspect else None
-
-
-def refused(got: Failure) -> bool:
-    """Whether the learner's own code raised: what the reference can do there, it would not."""
-    code = str(got.frames[-1].get("code", "")) if got.frames else ""
-    return _RAISES.search(code) is not None
-
-
-def wants_values(got: Failure) -> bool:
-    """Whether torch's own meta device is what it failed on: a device with values would have gone on."""
-    return any(words in got.message.en for words in _NO_VALUES)
-
-
-class Devices:
-    """On the CPU both emulated devices in turn: the second where the first shows nothing. Torch's own meta device costs
-    half a second of imports, and code that looks at values cannot run on it."""
-
-    def __init__(self, demands: Demands, case: Case) -> None:
-        self.case = case
-        there = case.profile.device
-        tried = (there,) if there in devices.AWAY else ("elsewhere", "meta")
-        self.turns = [OnDevice(demands, case, device) for device in tried]
-
-
-# Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
+# Edge cases of more elements are not traced: a loop over them would take seconds under a trace.
 TRACED_ELEMENTS = 5_000
 
 
@@ -192,44 +51,66 @@ class Values:
 
     @cached_property
     def request(self) -> Request | None:
-        """What is put to the worker; None where there is nothing to be asked."""
+        """The request to the worker; None if there is nothing to ask."""
         return Request(self.case)
 
     @cached_property
     def expectation(self) -> Expectation:
         return Expectation(self._demands.reference, self.case)
 
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        """The fault that an answer shows, or None."""
-        if isinstance(got, Failure):
-            return CaseFinding.of_failure(self.case, got, self.expectation.native)
-        return gravest_finding(self._findings(got))
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        if isinstance(actual, Failure):
+            return CaseFinding.of_failure(self.case, actual, self.expectation.native)
+        return gravest_finding(self._findings(actual))
 
-    def _findings(self, got: Observed) -> Iterator[CaseFinding | None]:
-        yield self._mismatch(got)
-        yield from _properties(self.case, self.expectation.truth, got)
+    def _findings(self, actual: Observed) -> Iterator[CaseFinding | None]:
+        yield self._mismatch(actual)
+        truth = self.expectation.truth
+        for message, of_values, digits_only in broken_properties(self.case, actual):
+            yield CaseFinding(
+                self.case, "values", message, truth, actual, of_property=of_values, digits_only=digits_only
+            )
+
+    def _mismatch(self, actual: Observed) -> CaseFinding | None:
+        mismatch = gravest(self._mismatches(actual))
+        if mismatch is None:
+            return self._other_form(actual)
+        found = CaseFinding.of_mismatch(self.case, mismatch, self.expectation.truth, actual)
+        return gravest_finding((found, self._other_form(actual) if mismatch.digits_only else None))
+
+    def _mismatches(self, actual: Observed) -> Iterator[Mismatch | None]:
+        actual_parts = actual.parts(self.case)
+        truth, native = self._expected_parts
+        for key, value in truth.items():
+            if key not in actual_parts:
+                mismatch: Mismatch | None = Mismatch("shape", say("missing-result"), (key,), value, None)
+            else:
+                mismatch = compare(value, native[key], actual_parts[key], self._rules(key))
+            yield mismatch and _placed(self.case, key, mismatch)
+
+    def _other_form(self, actual: Observed) -> CaseFinding | None:
+        """Compare shapes and dtypes alone, of results that properties judge: of a tensor, or of each in a tuple."""
+        for step in sorted(self.case.formed & self.case.ignored):
+            actual_parts = dict(_in_tuples(actual.outcomes[step]))
+            for path, expected in _in_tuples(self.expectation.native.outcomes[step]):
+                part = actual_parts.get(path)
+                if not isinstance(expected, Tensor) or _form(expected) == _form(part):
+                    continue
+                mismatch = compare(expected, expected, part, self._rules(step), path)
+                if mismatch is not None:
+                    placed = _placed(self.case, step, mismatch)
+                    return CaseFinding.of_mismatch(self.case, placed, self.expectation.truth, actual)
+        return None
 
     @cached_property
-    def _due(self) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def _expected_parts(self) -> tuple[dict[Any, Any], dict[Any, Any]]:
         return self.expectation.truth.parts(self.case), self.expectation.native.parts(self.case)
 
-    @cached_property
-    def _absolute(self) -> Mapping[str, float]:
-        return self._demands.absolute(self.case.profile)
-
-    @cached_property
-    def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
-        return defaultdict(dict)
-
-    @cached_property
-    def _single(self) -> Expectation:
-        wide = self.case.profile.dtype is torch.float64
-        return Expectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
-
     def _rules(self, key: Any) -> Rules:
+        granted = self._demands.absolute(self.case.profile)
         return Rules(
             lambda path: self.expectation.slack((key, *path)),
-            self._absolute,
+            granted,
             float32_inside=self._demands.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
@@ -237,45 +118,25 @@ class Values:
             inside=lambda path: self.expectation.inside((key, *path)),
             single=Rules(
                 lambda path: self._single.slack((key, *path)),
-                self._absolute,
+                granted,
                 closer=lambda path: self._single.closer((key, *path)),
             ),
             kept=self._kept[key],
         )
 
-    def _mismatch(self, got: Observed) -> CaseFinding | None:
-        mismatch = gravest(self._mismatches(got))
-        if mismatch is None:
-            return self._other_form(got)
-        found = CaseFinding.of_mismatch(self.case, mismatch, self.expectation.truth, got)
-        return gravest_finding((found, self._other_form(got) if mismatch.digits_only else None))
+    @cached_property
+    def _single(self) -> Expectation:
+        """The expectation for float64 results that have only the digits of float32."""
+        wide = self.case.profile.dtype is torch.float64
+        return Expectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
 
-    def _mismatches(self, got: Observed) -> Iterator[Mismatch | None]:
-        mine = got.parts(self.case)
-        truth, native = self._due
-        for key, value in truth.items():
-            if key not in mine:
-                mismatch: Mismatch | None = Mismatch("shape", say("missing-result"), (key,), value, None)
-            else:
-                mismatch = compare(value, native[key], mine[key], self._rules(key))
-            yield mismatch and _placed(self.case, key, mismatch)
-
-    def _other_form(self, got: Observed) -> CaseFinding | None:
-        """Results that are judged: the shape and the dtype alone are compared, of a tensor or of each in a tuple."""
-        for step in sorted(self.case.formed & self.case.ignored):
-            mine = dict(_in_tuples(got.outcomes[step]))
-            for path, due in _in_tuples(self.expectation.native.outcomes[step]):
-                if not isinstance(due, Tensor) or _form(due) == _form(mine.get(path)):
-                    continue
-                mismatch = compare(due, due, mine.get(path), self._rules(step), path)
-                if mismatch is not None:
-                    placed = _placed(self.case, step, mismatch)
-                    return CaseFinding.of_mismatch(self.case, placed, self.expectation.truth, got)
-        return None
+    @cached_property
+    def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
+        return defaultdict(dict)
 
 
 class Edge(Values):
-    """The values of a special case, without autograd as in inference, and whether anything was changed or shared."""
+    """Are the values of an edge case right, without autograd as in inference, and was nothing changed or shared?"""
 
     @cached_property
     def request(self) -> Request | None:
@@ -284,12 +145,12 @@ class Edge(Values):
         autograd = [] if self.case.differentiates else ["no-grad"]
         return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
 
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        found = super().finding(got)
-        if isinstance(got, Failure) or (found is not None and not found.of_production):
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        found = super().finding(actual)
+        if isinstance(actual, Failure) or (found is not None and not found.of_production):
             return found
-        complaint = impurity(self._demands, self.case, got)
-        impure = None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, got)
+        complaint = impurity(self._demands, self.case, actual)
+        impure = None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, actual)
         return gravest_finding((found, impure))
 
 
@@ -307,31 +168,32 @@ class Gradients:
 
     @cached_property
     def _asked(self) -> Request | None:
-        due = self.expectation
-        if not due.chosen:
+        expected = self.expectation
+        if not expected.chosen:
             return None
-        if self.case.gradient_properties:
-            return Request(self.case, ["gradients"], due.chosen, due.ones)
-        return Request(self.case, ["gradients"], due.chosen, due.cotangents) if due.cotangents else None
+        cotangents = expected.ones if self.case.gradient_properties else expected.cotangents
+        if not cotangents and not self.case.gradient_properties:
+            return None
+        return Request(self.case, ["gradients"], expected.chosen, cotangents)
 
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        if isinstance(got, Failure):
-            return CaseFinding.of_failure(self.case, got, self.expectation.native)
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        if isinstance(actual, Failure):
+            return CaseFinding.of_failure(self.case, actual, self.expectation.native)
         if self.case.gradient_properties:
-            return gravest_finding(self._of_random_results(got))
+            return gravest_finding(self._of_random_results(actual))
         truth = self.expectation.truth
-        mismatch = gravest(self._mismatches(got))
+        mismatch = gravest(self._mismatches(actual))
         if mismatch is None:
             return None
         reason = "gradient" if mismatch.reason == "values" else mismatch.reason
         message = say("gradient-of", name=mismatch.path[1], fault=mismatch.message)
-        digits_only = mismatch.digits_only
-        return CaseFinding(self.case, reason, message, truth, got, mismatch, digits_only=digits_only)
+        return CaseFinding(self.case, reason, message, truth, actual, mismatch, digits_only=mismatch.digits_only)
 
-    def _mismatches(self, got: Observed) -> Iterator[Mismatch | None]:
+    def _mismatches(self, actual: Observed) -> Iterator[Mismatch | None]:
         for position, k in enumerate(self.expectation.chosen):
-            want, mine = self.expectation.truth.gradients[position], got.gradients[position]
-            mismatch = compare(want, want.to(self.case.inputs[k].value.dtype), mine, self._rules(position))
+            expected = self.expectation.truth.gradients[position]
+            native = expected.to(self.case.inputs[k].value.dtype)
+            mismatch = compare(expected, native, actual.gradients[position], self._rules(position))
             name = self._demands.names(self.case).get(k, f"input {k}")
             yield mismatch and replace(mismatch, path=("gradient", name))
 
@@ -365,14 +227,14 @@ class Gradients:
             kept=self._kept[position],
         )
 
-    def _of_random_results(self, got: Observed) -> Iterator[CaseFinding | None]:
+    def _of_random_results(self, actual: Observed) -> Iterator[CaseFinding | None]:
         native = self.expectation.native
-        for broken in broken_gradient_properties(self.case, got):
-            yield CaseFinding(self.case, "gradient", broken.message, native, got, digits_only=broken.digits_only)
+        for broken in broken_gradient_properties(self.case, actual):
+            yield CaseFinding(self.case, "gradient", broken.message, native, actual, digits_only=broken.digits_only)
 
 
 class EdgeWithGradients(Gradients):
-    """Values, gradients and purity of a special case in one run."""
+    """Values, gradients and purity of an edge case in one run."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         super().__init__(demands, case)
@@ -385,11 +247,11 @@ class EdgeWithGradients(Gradients):
         want = [*self._demands.watched, "gradients"]
         return Request(self.case, want, self._asked.leaves, self._asked.cotangents)
 
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        found = self._edge.finding(got)
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        found = self._edge.finding(actual)
         if self._asked is None or (found is not None and not found.of_production):
             return found
-        return gravest_finding((super().finding(got), found))
+        return gravest_finding((super().finding(actual), found))
 
 
 class Purity:
@@ -403,13 +265,13 @@ class Purity:
 
     @cached_property
     def refilled(self) -> Refilled | None:
-        """The same calls again, with other values in the memory of the same tensors."""
+        """The same calls again, with other values in the memory of the same tensors; None if that proves nothing."""
         again = refilled(self.case)
         return None if again is None else Refilled(self._demands, self.case, again)
 
     @cached_property
     def without_graph(self) -> Request | None:
-        """Where a challenge promises to work without autograd: with inputs that ask for gradients."""
+        """A request with inputs that ask for gradients, where the challenge promises to work without autograd."""
         names = self._demands.names(self.case)
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._demands.without_graph]
@@ -417,30 +279,21 @@ class Purity:
 
 
 class Refilled(Values):
-    """Does a second call see what its arguments hold by then, not what they held at the first?"""
+    """Does a second call see the values that its arguments have by then, not those of the first?"""
 
     def __init__(self, demands: Demands, first: Case, again: Case) -> None:
         super().__init__(demands, again)
         self._first = first
 
-    def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        found = super().finding(got)
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        found = super().finding(actual)
         if found is None or found.mismatch is None:
             return None if found is None else replace(found, case=self._first)
         return CaseFinding(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
 
 
-Question = Values | Gradients | EdgeDevice
-Compound = Devices | Purity
-
-
-def _properties(case: Case, truth: Observed, got: Observed) -> Iterator[CaseFinding]:
-    for message, of_values, digits_only in broken_properties(case, got):
-        yield CaseFinding(case, "values", message, truth, got, of_property=of_values, digits_only=digits_only)
-
-
 def _in_tuples(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The parts of a result that has a place for each; names and lists are the solution's own, unless `f` says more."""
+    """Yield the parts of nested tuples; lists and dicts are left to the solution."""
     if not isinstance(value, tuple):
         yield path, value
         return
@@ -453,6 +306,7 @@ def _form(value: Any) -> Any:
 
 
 def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
+    """Return the mismatch with the call that it is in, or the shared object or callable, in message and path."""
     if isinstance(key, str):
         place = say("changed-object" if key.startswith("shared") else "calls-of-callable")
     elif len(case.steps) > 1:
@@ -462,10 +316,160 @@ def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
     return replace(mismatch, message=mismatch.message + place, path=(key, *mismatch.path))
 
 
-# What an answer must not have done: changed what it was given, or handed out memory that is not its own.
+# Devices: a grading on the CPU emulates two others; one on a GPU asks there, where torch itself finds CPU tensors.
 
-# What a call did to torch's own state: the reason and what is said of it.
-_SAID = {
+_RAISES = re.compile(r"\b(?:raise|assert)\b")
+# Errors of torch and Triton about tensors of the CPU and of a GPU in one operation.
+_TWO_DEVICES = re.compile(
+    r"same devices?\b|device type for generator|either on cpu|same device type|is on cpu|cpu tensor\?"
+    r"|device type tensor to numpy"
+)
+_DEVICE, _BETWEEN = re.compile(r"\b(?:cuda|cpu)"), re.compile(r"\b(?:and|but|with)\b")
+# Errors of torch's meta device, which holds no values, where values would be needed.
+_NO_VALUES = (
+    "no fake impl or Meta kernel registered",
+    "cannot be called on meta tensors",
+    "a correct data-independent implementation does not exist",
+    "Cannot copy out of meta tensor",
+)
+
+
+class OnDevice:
+    """Does the program stay on the device of its inputs?
+
+    `device` is "meta", which is torch's own and has no values, or "elsewhere", which has values. In a grading on
+    another device it is that one, and nothing but the place of results is judged.
+    """
+
+    def __init__(self, demands: Demands, case: Case, device: str) -> None:
+        self._demands = demands
+        self.case = case
+        self._device = device
+
+    @cached_property
+    def request(self) -> Request:
+        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" and not self._real else [])
+
+    @property
+    def _real(self) -> bool:
+        """True if the grading is on that device, so that nothing is emulated."""
+        return self.case.profile.device in devices.AWAY
+
+    @cached_property
+    @alone
+    def truth(self) -> Observed | None:
+        """The reference's answer there; None if it cannot run there, so that nothing can be proved."""
+        try:
+            if self._real:
+                return run_natively(self._demands.reference, self.case, as_given)
+            return run_reference(self._demands.reference, self.case, as_given, device=self._device)
+        except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
+            return None
+
+    def verdict(self, actual: Observed | Failure) -> tuple[CaseFinding | None, bool]:
+        """Return the fault found or None, and whether the run proves it, or proves that there is none.
+
+        An operation that torch cannot do on an emulated device proves nothing: a real one may do it.
+        """
+        if self.truth is None:
+            return None, False
+        if self._real:
+            return self._misplaced(actual, self.truth), True
+        if isinstance(actual, Failure):
+            proved = actual.fatal or self._met(actual) or _refused(actual)
+            return (self._fault(actual), proved) if proved or not wants_values(actual) else (None, False)
+        actual_parts = dict(leaves(actual.parts(self.case, formed=True)))
+        for path, expected in leaves(self.truth.parts(self.case, formed=True)):
+            part = actual_parts.get(path)
+            if isinstance(expected, Tensor) and isinstance(part, Tensor) and expected.device != part.device:
+                return self._on_the_cpu(actual, self.truth), True
+        return None, True
+
+    def _misplaced(self, actual: Observed | Failure, truth: Observed) -> CaseFinding | None:
+        """Return the fault of a result on another device than the reference's; other faults are for other checks."""
+        if isinstance(actual, Failure):
+            return self._fault(actual) if self._met(actual) or _refused(actual) else None
+        expected = {path: place for path, place in truth.lies.items() if place != devices.CPU}
+        if all(actual.lies.get(path, place) == place for path, place in expected.items()):
+            return None
+        return self._on_the_cpu(actual, truth)
+
+    def _on_the_cpu(self, actual: Observed, truth: Observed) -> CaseFinding:
+        message = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
+        return CaseFinding(self.case, "values", message, truth, actual)
+
+    def _fault(self, failure: Failure) -> CaseFinding:
+        finding = CaseFinding.of_failure(self.case, failure, self.truth)
+        if failure.fatal or self._met(failure):
+            return finding
+        return replace(finding, message=say("fails-on-another-device", fault=failure.message))
+
+    def _met(self, failure: Failure) -> bool:
+        """Tell whether it failed because tensors of two devices met."""
+        message = failure.message.en
+        error = message.rpartition(" (line ")[0] or message  # without the learner's line of code
+        if self._device == devices.CUDA:
+            return _TWO_DEVICES.search(error) is not None or _names_two_devices(error)
+        return MET in error if self._device == "elsewhere" else all(w in error for w in ("device", "meta", "cpu"))
+
+
+def _names_two_devices(error: str) -> bool:
+    """Tell whether it says "cuda:0 and cpu" or the like. A single regular expression would take cubic time."""
+    first = _DEVICE.search(error)
+    between = _BETWEEN.search(error, first.end()) if first else None
+    return between is not None and _DEVICE.search(error, between.end()) is not None
+
+
+class EdgeDevice(OnDevice):
+    """OnDevice for an edge case. Most pass, so the reference runs only when something looks wrong."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        super().__init__(demands, case, case.profile.device if case.profile.device in devices.AWAY else "elsewhere")
+
+    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+        if self._real:
+            return self.verdict(actual)[0]
+        if isinstance(actual, Failure):
+            suspect = MET in actual.message.en or _refused(actual)
+        else:
+            parts = leaves(actual.parts(self.case, formed=True))
+            suspect = any(isinstance(part, Tensor) and part.device.type == "cpu" for _, part in parts)
+        return self.verdict(actual)[0] if suspect else None
+
+
+def _refused(failure: Failure) -> bool:
+    """Tell whether the learner's own code raised the error, by `raise` or `assert`."""
+    code = str(failure.frames[-1].get("code", "")) if failure.frames else ""
+    return _RAISES.search(code) is not None
+
+
+def wants_values(failure: Failure) -> bool:
+    """Tell whether it failed on the meta device alone: a device with values would have gone on."""
+    return any(words in failure.message.en for words in _NO_VALUES)
+
+
+class Devices:
+    """Does the program stay on the device of its inputs? On the CPU both emulated devices are asked in turn.
+
+    The second, torch's meta device, is asked where the first proves nothing: it costs half a second of imports, and
+    code that looks at values cannot run on it.
+    """
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self.case = case
+        there = case.profile.device
+        tried = (there,) if there in devices.AWAY else ("elsewhere", "meta")
+        self.turns = [OnDevice(demands, case, device) for device in tried]
+
+
+Question = Values | Gradients | EdgeDevice
+Compound = Devices | Purity
+
+
+# Purity: an answer must not change its arguments, nor share memory
+
+# What a call may do to torch's own state: the reason and the message.
+_GLOBAL_CHANGES = {
     "seeded": ("nondeterministic", "seeds-global"),
     "drawn": ("nondeterministic", "draws-global"),
     "dtype": ("mutated", "default-dtype-changed"),
@@ -474,7 +478,10 @@ _SAID = {
 
 
 def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
-    """The first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure"."""
+    """Return the first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure".
+
+    Sharing comes last, because all else weighs more.
+    """
     shared = {tree[1] for tree in tensor_trees(case.shared)}
     for k in observed.pure.get("mutated") or ():
         if k not in shared:
@@ -485,13 +492,12 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
         for step in observed.pure.get("modules") or ():
             return "mutated", say("left-in-module", name=call_name(case, step))
     for step, kind in observed.pure.get("globals") or ():
-        reason, key = _SAID[kind]
+        reason, key = _GLOBAL_CHANGES[kind]
         return reason, say(key, name=call_name(case, step))
     return _sharing(demands, case, observed)
 
 
 def _sharing(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
-    """Memory that is not the answer's own; it comes last, because all else weighs more."""
     for step, kind in observed.pure.get("aliased") or ():
         name = call_name(case, step)
         if kind == "input" and name not in demands.alias_allowed:
@@ -509,7 +515,7 @@ def _sharing(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
 
 
 def with_graph(case: Case, observed: Observed) -> Localised | None:
-    """What hangs on the graph of autograd, in words, where a challenge promises to work without it."""
+    """Return the complaint about results or state on the graph of autograd, or None."""
     for step in observed.pure.get("graph") or ():
         return say("state-on-graph") if step < 0 else say("result-on-graph", name=call_name(case, step))
     return None
