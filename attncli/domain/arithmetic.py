@@ -1,7 +1,9 @@
-"""Arithmetic from a card, computed by a bounded walk of its syntax tree; nothing is ever executed.
+"""Arithmetic of cards: expressions to compute, units and tolerances of answers, formulas to compare.
 
-Known: numbers, the names that are given, `pi`, `+ - * / // % **`, parentheses and the functions of `FUNCTIONS`.
-Length, exponents and magnitudes are bounded, so that no expression can hang or fill memory.
+Nothing is ever executed. An expression is a bounded walk of its syntax tree: numbers, names, `pi`, `+ - * / // % **`,
+parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang or fill
+memory. A formula that a learner types (`2i/d`, `2·i/d`, `i²`, `√d_k`, `\\frac{2i}{d}`) goes through a reader of its own
+and counts as right if it agrees with the answer at fixed points.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attncli.errors import BankInvalid
@@ -21,7 +23,7 @@ MAX_LENGTH = 500
 MAX_NODES = 200
 MAX_BITS = 4096
 LARGEST = 1e300
-"""What a card may compute at most: beyond, units could not be converted without overflow."""
+"""The most that a card may compute: beyond it, converting units could overflow."""
 _MAX_COMB = 1000
 _ALPHABET = re.compile(r"[A-Za-z0-9_\s.,+*/%()-]*")
 
@@ -72,7 +74,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def evaluate(expression: str, values: Mapping[str, Number]) -> Number:
-    """The value of an arithmetic expression, a finite number.
+    """Return the value of an arithmetic expression, a finite number.
 
     Raises:
         ComputeError: it does not parse, uses anything unknown, is too large, or has no finite value.
@@ -81,10 +83,10 @@ def evaluate(expression: str, values: Mapping[str, Number]) -> Number:
 
 
 def compile_expression(expression: str) -> Callable[[Mapping[str, Number]], Number]:
-    """The expression read once, for many sets of values.
+    """Parse an expression once, to compute it for many sets of values.
 
     Raises:
-        ComputeError: it does not parse or is too long; the function that comes back raises the rest.
+        ComputeError: it does not parse or is too long. The returned function raises for all else.
     """
     tree = _parse(expression)
 
@@ -102,7 +104,7 @@ def compile_expression(expression: str) -> Callable[[Mapping[str, Number]], Numb
 
 
 def names_in(expression: str) -> frozenset[str]:
-    """The parameter names that an expression uses (functions and constants left out).
+    """Return the parameter names that an expression uses (no functions, no constants).
 
     Raises:
         ComputeError: it does not parse.
@@ -191,14 +193,66 @@ def _bounded(number: Any) -> Number:
     raise ComputeError("the formula has no finite real value; change it or its values")
 
 
-# Is one formula algebraically the other? Both are evaluated at fixed points; nothing is ever executed.
-#
-# Formulas are read as people type them: `2i/d`, `2·i/d`, `i^2`, `i²`, `√d_k`, `1 - β1`, `\frac{2i}{d}`, `\sqrt{d_k}`.
+# Units and tolerances of answers
+
+_BYTES: dict[str, Number] = {"bit": 0.125, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
+_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_PLAIN: dict[str, Number] = {"": 1, "%": 0.01, "K": 10**3, "M": 10**6, "billion": 10**9, "trillion": 10**12}
+_PLAIN |= {"万": 10**4, "亿": 10**8, "万亿": 10**12}
+_SECONDS: dict[str, Number] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
+_SECONDS |= {"hours": 3600, "day": 86400, "days": 86400, "years": 365 * 86400}
+_FLOPS: dict[str, Number] = {"FLOP": 1, "KFLOP": 10**3, "MFLOP": 10**6, "GFLOP": 10**9, "TFLOP": 10**12}
+_FLOPS |= {"PFLOP": 10**15, "EFLOP": 10**18}
+
+DIMENSIONS: dict[str, dict[str, Number]] = {"bytes": _BYTES, "plain": _PLAIN, "time": _SECONDS, "operations": _FLOPS}
+KNOWN_UNITS: tuple[str, ...] = tuple(unit for table in DIMENSIONS.values() for unit in table if unit)
+_ROUNDING = 1e-9
+
+
+def convert(value: Number, from_unit: str, to_unit: str) -> Number:
+    """Convert a value to another unit of the same dimension; rates such as `GB/s` part by part.
+
+    A unit that is not in the table (`tokens`) converts only to itself.
+
+    Raises:
+        ComputeError: an unknown unit, or two that measure different things.
+    """
+    if from_unit == to_unit:
+        return value
+    if from_unit.count("/") == 1 and to_unit.count("/") == 1:
+        (from_top, from_below), (to_top, to_below) = from_unit.split("/"), to_unit.split("/")
+        return convert(value, from_top, to_top) / convert(1, from_below, to_below)
+    from_dimension, from_factor = _factor(from_unit)
+    to_dimension, to_factor = _factor(to_unit)
+    if from_dimension != to_dimension:
+        raise ComputeError(
+            f'"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension'
+        )
+    return value * from_factor / to_factor
+
+
+def _factor(unit: str) -> tuple[str, Number]:
+    for dimension, table in DIMENSIONS.items():
+        if unit in table:
+            return dimension, table[unit]
+    raise ComputeError(f"unit \"{unit}\" is not known; use one of {', '.join(KNOWN_UNITS)}, or unit: ''")
+
+
+def is_within(value: float, right: float, tolerance: str) -> bool:
+    """Whether `value` counts as `right`; `tolerance` is relative (`2%`) or absolute (`0.5`)."""
+    rounding = abs(right) * _ROUNDING
+    allowed = tolerance.strip()
+    if allowed.endswith("%"):
+        return abs(value - right) <= abs(right) * float(allowed[:-1]) / 100 + rounding
+    return abs(value - right) <= float(allowed) + rounding
+
+
+# Formulas to compare
 
 LONGEST_FORMULA = 300
 MAX_DEPTH = 40
 _POINTS = 24
-_ENOUGH = 3
+_LEAST_VALUES = 3
 _RELATIVE = 1e-9
 
 Point = Mapping[str, float]
@@ -229,16 +283,17 @@ def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
     Raises:
         ComputeError: `expected` cannot be read, or has no value anywhere.
     """
-    points = list(_points(variables))
-    wanted = _values(read_formula(expected, variables), points)
-    if sum(value is not None for value in wanted) < _ENOUGH:
+    points = _points(variables)
+    formula = read_formula(expected, variables)
+    expected_values = [_value(formula, point) for point in points]
+    if sum(value is not None for value in expected_values) < _LEAST_VALUES:
         raise ComputeError(f'"{expected[:60]}" has no value for positive variables; correct the answer')
     for tight in (False, True):
         try:
-            found = _values(read_formula(given, variables, tight=tight), points)
+            formula = read_formula(given, variables, tight=tight)
         except ComputeError:
             return False
-        if all(_close(one, other) for one, other in zip(wanted, found, strict=True)):
+        if all(_agrees(formula, point, value) for point, value in zip(points, expected_values, strict=True)):
             return True
     return False
 
@@ -256,10 +311,6 @@ def _points(variables: Sequence[str]) -> list[dict[str, float]]:
     return points
 
 
-def _values(formula: Formula, points: Sequence[Point]) -> list[float | None]:
-    return [_value(formula, point) for point in points]
-
-
 def _value(formula: Formula, point: Point) -> float | None:
     try:
         value = formula(point)
@@ -268,27 +319,27 @@ def _value(formula: Formula, point: Point) -> float | None:
     return value if isinstance(value, float) and math.isfinite(value) else None
 
 
-def _close(wanted: float | None, found: float | None) -> bool:
-    if wanted is None:
+def _agrees(formula: Formula, point: Point, expected: float | None) -> bool:
+    """Whether a formula gives the expected value at a point; any will do where none is expected."""
+    if expected is None:
         return True
-    return found is not None and math.isclose(wanted, found, rel_tol=_RELATIVE, abs_tol=1e-300)
+    actual = _value(formula, point)
+    return actual is not None and math.isclose(expected, actual, rel_tol=_RELATIVE, abs_tol=1e-300)
 
 
 def read_formula(text: str, variables: Sequence[str], *, tight: bool = False) -> Formula:
-    """The formula as a function of a point; `tight` lets a product without a sign bind before `/`.
+    """Read a formula as a function of a point; `tight` lets a product without a sign bind before `/`.
 
     Raises:
         ComputeError: it cannot be read; the message says where.
     """
     if len(text) > LONGEST_FORMULA:
         raise ComputeError(f"the formula is longer than {LONGEST_FORMULA} characters; shorten it")
-    names = {*FORMULA_FUNCTIONS, *FORMULA_CONSTANTS}
-    reader = _Reader(Words(variables, names).tokens(text), text, tight)
-    return reader.whole()
+    return _Reader(_Tokenizer(variables).tokens(text), text, tight).whole()
 
 
 class _Reader:
-    """Recursive descent over the tokens; depth is bounded."""
+    """Recursive descent over the tokens, each method one rule of the grammar."""
 
     def __init__(self, tokens: Sequence[str], text: str, tight: bool) -> None:
         self.tokens = tokens
@@ -298,7 +349,7 @@ class _Reader:
         self.depth = 0
 
     def whole(self) -> Formula:
-        formula = self._sum()
+        formula = self._nested(self._sum)
         if self.at < len(self.tokens):
             raise self._unreadable(f"at {self.tokens[self.at]}")
         return formula
@@ -316,27 +367,33 @@ class _Reader:
             return self.tokens[self.at - 1]
         return ""
 
-    def _sum(self) -> Formula:
+    def _nested(self, read: Callable[[], Formula]) -> Formula:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self._unreadable("(nested too deeply)")
-        formula = self._product()
-        while sign := self._take("+", "-"):
-            formula = _joined(sign, formula, self._product())
+        formula = read()
         self.depth -= 1
         return formula
 
+    def _sum(self) -> Formula:
+        formula = self._product()
+        while sign := self._take("+", "-"):
+            formula = _joined(sign, formula, self._product())
+        return formula
+
     def _product(self) -> Formula:
-        formula = self._run() if self.tight else self._signed()
+        factor = self._run if self.tight else self._signed
+        formula = factor()
         while True:
             if sign := self._take("*", "/"):
-                formula = _joined(sign, formula, self._run() if self.tight else self._signed())
-            elif not self.tight and _STARTS_FACTOR.match(self._next):
+                formula = _joined(sign, formula, factor())
+            elif _STARTS_FACTOR.match(self._next):
                 formula = _joined("*", formula, self._power())
             else:
                 return formula
 
     def _run(self) -> Formula:
+        """Factors without a sign between them."""
         formula = self._signed()
         while _STARTS_FACTOR.match(self._next):
             formula = _joined("*", formula, self._power())
@@ -351,16 +408,9 @@ class _Reader:
 
     def _power(self) -> Formula:
         base = self._atom()
-        while self._take(RAISED):
+        while self._take(_RAISED):
             base = _joined("^", base, self._group())
-        if not self._take("^"):
-            return base
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self._unreadable("(nested too deeply)")
-        exponent = self._signed()
-        self.depth -= 1
-        return _joined("^", base, exponent)
+        return _joined("^", base, self._nested(self._signed)) if self._take("^") else base
 
     def _atom(self) -> Formula:
         token = self._next
@@ -377,7 +427,7 @@ class _Reader:
         raise self._unreadable(f"at {token}" if token else "to its end")
 
     def _bracketed(self, opening: str) -> Formula:
-        formula = self._sum()
+        formula = self._nested(self._sum)
         if not self._take(_CLOSING[opening]):
             raise self._unreadable(f"(a {_CLOSING[opening]} is missing)")
         return formula
@@ -390,7 +440,8 @@ class _Reader:
 
     def _named(self, name: str) -> Formula:
         if name in FORMULA_FUNCTIONS:
-            function, argument = FORMULA_FUNCTIONS[name], self._argument()
+            function = FORMULA_FUNCTIONS[name]
+            argument = self._nested(self._atom if self._next in _CLOSING else self._power)
             return lambda point: function(argument(point))
         if name in FORMULA_CONSTANTS:
             constant = FORMULA_CONSTANTS[name]
@@ -398,46 +449,37 @@ class _Reader:
         variable = name.removeprefix("$")
         return lambda point: point[variable]
 
-    def _argument(self) -> Formula:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self._unreadable("(nested too deeply)")
-        argument = self._atom() if self._next in _CLOSING else self._power()
-        self.depth -= 1
-        return argument
-
 
 def _joined(sign: str, left: Formula, right: Formula) -> Formula:
-    match sign:
-        case "+":
-            return lambda point: left(point) + right(point)
-        case "-":
-            return lambda point: left(point) - right(point)
-        case "*":
-            return lambda point: left(point) * right(point)
-        case "/":
-            return lambda point: left(point) / right(point)
-    return lambda point: _read_power(left(point), right(point))
+    operate = _BINARY[sign]
+    return lambda point: operate(left(point), right(point))
 
 
-def _read_power(base: float, exponent: float) -> float:
+def _real_power(base: float, exponent: float) -> float:
     if base < 0 and exponent != math.floor(exponent):
         raise ValueError("no real power")
     return math.pow(base, exponent)
 
 
-# The words of a formula that somebody typed: LaTeX, Unicode and ASCII spellings brought to one row of tokens.
+_BINARY: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": _real_power,
+}
+
 
 _GREEK_LETTERS = "αβγδεϵζηθκλμνξπρστφϕχψω"
 _GREEK_NAMES = (
     "alpha beta gamma delta epsilon epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi phi chi psi omega"
 ).split()
-_GREEK = dict(zip(_GREEK_LETTERS, _GREEK_NAMES, strict=True))
-RAISED = "↑"
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵗ"
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵗ"
+_RAISED = "↑"
+"""Stands before a group that was written in superscripts."""
 _LETTERS = str.maketrans(
     {
-        **_GREEK,
+        **dict(zip(_GREEK_LETTERS, _GREEK_NAMES, strict=True)),
         **dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚₛₜₓᵥ", "0123456789aehijklmnopstxv", strict=True)),
         **dict.fromkeys("·×⋅∙", "*"),
         **dict.fromkeys("÷∕", "/"),
@@ -447,7 +489,7 @@ _LETTERS = str.maketrans(
         "$": " ",
     }
 )
-_LOWERED = str.maketrans(_RAISED, "0123456789-+nit")
+_LOWERED = str.maketrans(_SUPERSCRIPTS, "0123456789-+nit")
 _REWRITES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -461,16 +503,17 @@ _REWRITES = tuple(
         (r"\\(?=[A-Za-z])", " "),
     )
 )
+_DIGITS = re.compile(r"\d+")
 _TOKEN = re.compile(
     r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+(?!\w))?|\.\d+)|(?P<word>[A-Za-z]\w*)|(?P<sign>[-+*/^@↑()\[\]{}])|\s+"
 )
 
 
-class Words:
-    """Reads formulas in the given variables. `names` are the functions and constants that are known besides."""
+class _Tokenizer:
+    """Splits formulas in the given variables into tokens, whatever their spelling: LaTeX, Unicode or ASCII."""
 
-    def __init__(self, variables: Sequence[str], names: Iterable[str]) -> None:
-        spellings = {name: name for name in names}
+    def __init__(self, variables: Sequence[str]) -> None:
+        spellings = {name: name for name in (*FORMULA_FUNCTIONS, *FORMULA_CONSTANTS)}
         for variable in variables:
             for spelling in _greek_spellings(_plain(variable)):
                 spellings.setdefault(spelling, f"${variable}")
@@ -479,10 +522,10 @@ class Words:
         self._longest_first = sorted(spellings, key=len, reverse=True)
 
     def tokens(self, text: str) -> list[str]:
-        """Numbers, signs, and `name:` before each name; a variable is `name:$…`.
+        """Return numbers, signs, and each name behind `name:`; a variable is `name:$…`.
 
         Raises:
-            ComputeError: a character or name that is not known.
+            ComputeError: an unknown character or name.
         """
         plain = _plain(text)
         tokens: list[str] = []
@@ -499,7 +542,7 @@ class Words:
         return tokens
 
     def _names(self, word: str) -> list[str]:
-        """A run of letters and digits as known names, longest first: `id` is i times d."""
+        """Split letters and digits into known names, longest first: `id` is i times d."""
         tokens = []
         at = 0
         while at < len(word):
@@ -507,7 +550,7 @@ class Words:
             if name is not None:
                 tokens.append(f"name:{self._meaning[name]}")
                 at += len(name)
-            elif found := re.compile(r"\d+").match(word, at):
+            elif found := _DIGITS.match(word, at):
                 tokens.append(found.group())
                 at = found.end()
             else:
@@ -518,9 +561,8 @@ class Words:
 
 
 def _plain(text: str) -> str:
-    text = re.sub(f"[{_RAISED}]+", lambda run: f"{RAISED}{{{run.group().translate(_LOWERED)}}}", text).translate(
-        _LETTERS
-    )
+    text = re.sub(f"[{_SUPERSCRIPTS}]+", lambda run: f"{_RAISED}{{{run[0].translate(_LOWERED)}}}", text)
+    text = text.translate(_LETTERS)
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     return text
@@ -535,61 +577,3 @@ def _greek_spellings(name: str) -> list[str]:
         elif name[:1] == greek[0] and not any(name.startswith(other) for other in _GREEK_NAMES):
             found.append(greek + name[1:])
     return found
-
-
-# Units of answers, and conversion between them.
-
-_BYTES: dict[str, Number] = {"bit": 0.125, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
-_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
-_PLAIN: dict[str, Number] = {"": 1, "%": 0.01, "K": 10**3, "M": 10**6, "billion": 10**9, "trillion": 10**12}
-_PLAIN |= {"万": 10**4, "亿": 10**8, "万亿": 10**12}
-_SECONDS: dict[str, Number] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
-_SECONDS |= {"hours": 3600, "day": 86400, "days": 86400, "years": 365 * 86400}
-_FLOPS: dict[str, Number] = {"FLOP": 1, "KFLOP": 10**3, "MFLOP": 10**6, "GFLOP": 10**9, "TFLOP": 10**12}
-_FLOPS |= {"PFLOP": 10**15, "EFLOP": 10**18}
-
-DIMENSIONS: dict[str, dict[str, Number]] = {"bytes": _BYTES, "plain": _PLAIN, "time": _SECONDS, "operations": _FLOPS}
-KNOWN_UNITS: tuple[str, ...] = tuple(unit for table in DIMENSIONS.values() for unit in table if unit)
-
-
-def _factor(unit: str) -> tuple[str, Number]:
-    for dimension, table in DIMENSIONS.items():
-        if unit in table:
-            return dimension, table[unit]
-    raise ComputeError(f"unit \"{unit}\" is not known; use one of {', '.join(KNOWN_UNITS)}, or unit: ''")
-
-
-def convert(value: Number, from_unit: str, to_unit: str) -> Number:
-    """The value in another unit of the same dimension; rates such as `GB/s` are converted part by part.
-
-    A unit that is not in the table (`tokens`) converts to itself alone.
-
-    Raises:
-        ComputeError: an unknown unit, or two that measure different things.
-    """
-    if from_unit == to_unit:
-        return value
-    if from_unit.count("/") == 1 and to_unit.count("/") == 1:
-        (from_top, from_below), (to_top, to_below) = from_unit.split("/"), to_unit.split("/")
-        return convert(value, from_top, to_top) / convert(1, from_below, to_below)
-    from_dimension, from_factor = _factor(from_unit)
-    to_dimension, to_factor = _factor(to_unit)
-    if from_dimension != to_dimension:
-        raise ComputeError(
-            f'"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension'
-        )
-    return value * from_factor / to_factor
-
-
-# How far off an answer may be: `2%` of the right one, or `0.5`.
-
-_ROUNDING = 1e-9
-
-
-def is_within(value: float, right: float, tolerance: str) -> bool:
-    """Whether `value` counts as `right`; a tolerance is relative when it ends in `%`, absolute otherwise."""
-    rounding = abs(right) * _ROUNDING
-    allowed = tolerance.strip()
-    if allowed.endswith("%"):
-        return abs(value - right) <= abs(right) * float(allowed[:-1]) / 100 + rounding
-    return abs(value - right) <= float(allowed) + rounding
