@@ -1,4 +1,8 @@
-"""Cards: one dataclass for each kind, built from a document that the bank has validated."""
+"""Cards: one dataclass for each kind, built from a document that the bank has validated.
+
+Siblings (a card, its challenges, its follow-ups) give each other away, so `waiting` keeps them apart. Nothing of that
+is stored: it follows from the schedules and the day, and no due date moves.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,44 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from attncli.domain.text import Localised, example_labels, filled
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
-KINDS: tuple[Kind, ...] = ("qa", "choice", "numeric", "cloze", "ordering", "debug")
-LEVELS: tuple[Level, ...] = ("screen", "onsite", "research")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 Document = Mapping[str, Any]
 
 FROM_ANKI = "from-anki"
 """The tag of a card that `attn import anki` made."""
 BLANK = "____"
-"""What a cloze card leaves out, in its question."""
+"""A blank in the question of a cloze card."""
+
+PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+"""Names of cards, topics and challenges: lower-case letters, digits and single hyphens."""
+LONGEST = 60
+
+STREAMS = 2**31
+"""Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
+SITTINGS = 1_000_000
+"""Seeds of quizzes and interviews lie below this: short enough to read out to somebody."""
+
+APART_DAYS = 2
+"""Siblings are kept so many days apart."""
+LONGEST_WAIT_DAYS = 7
+"""A card that is so many days late no longer waits for a sibling.
+
+Measured on the bundled bank: with 2 days every fiftieth card still meets a sibling, with 7 every thousandth. Either way
+a card is a quarter of a day late on average.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """What candidates say and should not; `errata` is its id in the list of common errors, or empty."""
+    """A wrong statement that candidates make; `errata` is its id in the list of common errors, or empty."""
 
     says: Localised
     errata: str
@@ -33,7 +55,7 @@ class Pitfall:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a statement can be looked up: `arxiv:1706.03762`, `doi:…`, `url:…`; `where` a section or equation."""
+    """A reference for a statement: `id` is `arxiv:1706.03762`, `doi:…`, `url:…`; `where` a section or equation."""
 
     id: str
     where: str
@@ -50,9 +72,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What an interviewer asks next: a question with its answer, a card that is worth asking, or both.
+    """The next question of an interviewer: a question with its answer, a card that is worth asking, or both.
 
-    Without a question of its own it asks what `card` asks; `card` is empty where no card says more.
+    Without `ask` the question is that of `card`; `card` is empty where no card says more.
     """
 
     card: str
@@ -62,7 +84,7 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What every kind of card has. `as_of` is when its facts were true: `2026-06`, or empty where they do not age."""
+    """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age."""
 
     kind: ClassVar[Kind]
 
@@ -86,7 +108,7 @@ class Card:
 
     @property
     def listed(self) -> Localised:
-        """The question as lists show it, where nothing is drawn."""
+        """The question for lists, where no values are drawn."""
         return self.question
 
 
@@ -99,7 +121,7 @@ class QaCard(Card):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a choice card; a wrong one says why not."""
+    """An option of a choice card; a wrong one says why not."""
 
     text: Localised
     correct: bool
@@ -121,7 +143,7 @@ class ChoiceCard(Card):
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A usual mistake in a numeric card: what it computes (as `compute` of the card does), and what went wrong."""
+    """A common mistake in a numeric card: the formula that it computes, and an explanation."""
 
     compute: str
     says: Localised
@@ -175,7 +197,7 @@ class ClozeCard(Card):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderingCard(Card):
-    """Items to be put in order; `before` holds the pairs (i, j) of item keys in which i must come before j."""
+    """Items to put in order; `before` holds the pairs (i, j) of item keys in which i must come before j."""
 
     kind = "ordering"
     items: tuple[tuple[str, Localised], ...]
@@ -184,7 +206,7 @@ class OrderingCard(Card):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugCard(Card):
-    """At most 15 lines with a mistake: which line (1-based; any of `lines` counts), and what is its symptom?"""
+    """At most 15 lines of code with a mistake: find its line (from 1; any of `lines` counts) and its symptom."""
 
     kind = "debug"
     code: str
@@ -195,17 +217,61 @@ class DebugCard(Card):
 
 
 def card_of(document: Document) -> Card:
-    """The card that a validated document (see `attncli.bank.schema`) describes."""
-    build = _BUILDERS[document["kind"]]
-    return build(document, _common(document))
+    """Build the card that a validated document (see `attncli.bank.schema`) describes."""
+    common = _common(document)
+    match document["kind"]:
+        case "qa":
+            return QaCard(**common)
+        case "choice":
+            return ChoiceCard(**common, options=tuple(map(_option, document["options"])))
+        case "numeric":
+            return NumericCard(
+                **common,
+                parameters=tuple(
+                    (name, tuple((str(label), value) for label, value in choices))
+                    for name, choices in document.get("parameters") or ()
+                ),
+                compute=document["compute"],
+                compute_unit=document.get("compute_unit") or document.get("unit") or "",
+                unit=document.get("unit") or "",
+                tolerance=document["tolerance"],
+                slips=tuple(Slip(slip["compute"], Localised.of(slip["says"])) for slip in document.get("slips") or ()),
+            )
+        case "cloze":
+            return ClozeCard(**common, blanks=tuple(map(_blank, document["blanks"])))
+        case "ordering":
+            items = tuple((item["key"], Localised.of(item["text"])) for item in document["items"])
+            return OrderingCard(**common, items=items, before=tuple((a, b) for a, b in document["before"]))
+        case "debug":
+            return DebugCard(
+                **common,
+                code=document["code"],
+                lines=tuple(document["lines"]),
+                symptom=Localised.of(document["symptom"]),
+                fix=_text(document, "fix"),
+                wrong=document.get("wrong") or "",
+            )
+        case unknown:
+            raise KeyError(unknown)
 
 
-def _text(document: Document, key: str) -> Localised | None:
-    value = document.get(key)
-    return Localised.of(value) if value else None
+def follow_ups_of(document: Document) -> tuple[FollowUp, ...]:
+    """Return the follow-ups of a validated card or challenge."""
+    return tuple(
+        FollowUp(entry)
+        if isinstance(entry, str)
+        else FollowUp(entry.get("card") or "", Localised.of(entry["ask"]), Localised.of(entry["answer"]))
+        for entry in document.get("follow_ups") or ()
+    )
+
+
+def sources_of(document: Document) -> tuple[Source, ...]:
+    """Return the sources of a validated card or challenge."""
+    return tuple(Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ())
 
 
 def _common(document: Document) -> dict[str, Any]:
+    challenges = document.get("challenge") or ()
     return {
         "id": document["id"],
         "topic": document["topic"],
@@ -222,112 +288,38 @@ def _common(document: Document) -> dict[str, Any]:
         "formerly": tuple(document.get("formerly") or ()),
         "as_of": document.get("as_of") or "",
         "unverifiable": bool(document.get("unverifiable")),
-        "challenges": _listed(document.get("challenge")),
+        "challenges": (challenges,) if isinstance(challenges, str) else tuple(challenges),
         "experiment": document.get("experiment") or "",
     }
 
 
-def _listed(named: Any) -> tuple[str, ...]:
-    """One name, or a list of them."""
-    return tuple(named) if isinstance(named, list) else (named,) if named else ()
-
-
-def follow_ups_of(document: Document) -> tuple[FollowUp, ...]:
-    """What a validated card or challenge says is asked next."""
-    return tuple(_follow_up(entry) for entry in document.get("follow_ups") or ())
-
-
-def sources_of(document: Document) -> tuple[Source, ...]:
-    """Where a validated card or challenge can be looked up."""
-    return tuple(Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ())
-
-
-def _follow_up(entry: str | Document) -> FollowUp:
-    if isinstance(entry, str):
-        return FollowUp(entry)
-    return FollowUp(entry.get("card") or "", Localised.of(entry["ask"]), Localised.of(entry["answer"]))
-
-
-def _qa(document: Document, common: dict[str, Any]) -> Card:
-    return QaCard(**common)
-
-
-def _choice(document: Document, common: dict[str, Any]) -> Card:
-    options = tuple(
-        Option(Localised.of(o["text"]), bool(o.get("correct")), _text(o, "why_not"), o.get("errata") or "")
-        for o in document["options"]
-    )
-    return ChoiceCard(**common, options=options)
-
-
-def _numeric(document: Document, common: dict[str, Any]) -> Card:
-    parameters = tuple(
-        (name, tuple((str(label), value) for label, value in choices))
-        for name, choices in document.get("parameters") or ()
-    )
-    return NumericCard(
-        **common,
-        parameters=parameters,
-        compute=document["compute"],
-        compute_unit=document.get("compute_unit") or document.get("unit") or "",
-        unit=document.get("unit") or "",
-        tolerance=document["tolerance"],
-        slips=tuple(Slip(slip["compute"], Localised.of(slip["says"])) for slip in document.get("slips") or ()),
+def _option(option: Document) -> Option:
+    return Option(
+        Localised.of(option["text"]),
+        bool(option.get("correct")),
+        _text(option, "why_not"),
+        option.get("errata") or "",
     )
 
 
-def _cloze(document: Document, common: dict[str, Any]) -> Card:
-    blanks = tuple(
-        Blank(b["answer"], tuple(b.get("accept") or ()), b.get("form") or "text", tuple(b.get("variables") or ()))
-        for b in document["blanks"]
-    )
-    return ClozeCard(**common, blanks=blanks)
-
-
-def _ordering(document: Document, common: dict[str, Any]) -> Card:
-    items = tuple((item["key"], Localised.of(item["text"])) for item in document["items"])
-    return OrderingCard(**common, items=items, before=tuple((a, b) for a, b in document["before"]))
-
-
-def _debug(document: Document, common: dict[str, Any]) -> Card:
-    return DebugCard(
-        **common,
-        code=document["code"],
-        lines=tuple(document["lines"]),
-        symptom=Localised.of(document["symptom"]),
-        fix=_text(document, "fix"),
-        wrong=document.get("wrong") or "",
+def _blank(blank: Document) -> Blank:
+    return Blank(
+        blank["answer"],
+        tuple(blank.get("accept") or ()),
+        blank.get("form") or "text",
+        tuple(blank.get("variables") or ()),
     )
 
 
-_BUILDERS = {
-    "qa": _qa,
-    "choice": _choice,
-    "numeric": _numeric,
-    "cloze": _cloze,
-    "ordering": _ordering,
-    "debug": _debug,
-}
-
-
-# How many days siblings (a card, its challenges, its follow-ups) are kept apart, and which of them waits.
-#
-# They give each other away. Nothing of this is kept: it follows from the schedules and the day, and no due date moves.
-# Of siblings that are due together the one that has waited longest comes; the others wait until none of theirs was
-# studied that day or the day before. A week late nothing waits any more: with two days every fiftieth card of the
-# bundled bank meets a sibling all the same, with a week every thousandth, and a card is a quarter of a day late in the
-# mean either way.
-
-APART_DAYS = 2
-"""Siblings are kept so many days apart."""
-LONGEST_WAIT_DAYS = 7
-"""Nothing waits for a sibling that is so many days late."""
+def _text(document: Document, key: str) -> Localised | None:
+    value = document.get(key)
+    return Localised.of(value) if value else None
 
 
 class Meeting(NamedTuple):
-    """A review that is due beside a sibling; `comes` if that one was studied just now or comes today in any case.
+    """A due review beside a sibling. `comes`: the sibling was studied just now, or comes today in any case.
 
-    Otherwise the sibling is a due review as well, and one of the two is to wait.
+    Otherwise the sibling is a due review as well, and one of the two has to wait.
     """
 
     card: str
@@ -339,35 +331,19 @@ class Meeting(NamedTuple):
 
 
 def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
-    """Card → topic of those that wait today."""
+    """Return card → topic of the cards that wait today: of siblings that are due together the latest one comes."""
     met: dict[str, list[Meeting]] = defaultdict(list)
     for meeting in meetings:
         met[meeting.card].append(meeting)
-    stands, waits = set[str](), dict[str, str]()
+    coming, waits = set[str](), dict[str, str]()
     for card in sorted(met, key=lambda card: (-met[card][0].days_late, met[card][0].interval_days, card)):
-        if any(meeting.comes or meeting.sibling in stands for meeting in met[card]):
+        if any(meeting.comes or meeting.sibling in coming for meeting in met[card]):
             waits[card] = met[card][0].topic
         else:
-            stands.add(card)
+            coming.add(card)
     return waits
-
-
-# What cards, topics and challenges may be called.
-
-PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-LONGEST = 60
-
-_IDENTIFIER = re.compile(PATTERN.removesuffix("$") + r"\Z")
 
 
 def is_identifier(name: str, longest: int = LONGEST) -> bool:
     """Whether a name is of lower-case letters, digits and single hyphens."""
-    return len(name) <= longest and _IDENTIFIER.match(name) is not None
-
-
-# How many seeds there are: a seed is drawn below these, and typed to have the same again.
-
-STREAMS = 2**31
-"""Streams of inputs for a grading, rounds of repairs."""
-SITTINGS = 1_000_000
-"""Quizzes and interviews: short enough to be told to somebody."""
+    return len(name) <= longest and re.fullmatch(PATTERN, name) is not None

@@ -1,9 +1,9 @@
-"""A mock interview as it is planned: how long it may be, its timed parts, and what is asked in each."""
+"""Mock interviews: the plan with its timed parts, as the log keeps it, and the report of how one went."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
@@ -21,9 +21,9 @@ MOST_ITEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class MockItem:
-    """One thing that is asked: a card, its follow-up number `n` (from 0), or a challenge to write or to repair.
+    """One question: a card, its follow-up number `n` (from 0), or a challenge to write or to repair.
 
-    Of a repair `n` is the number of bugs that are planted together; 0 stands for one whole wrong solution.
+    For a repair `n` is the number of bugs planted together; 0 means one whole wrong solution.
     """
 
     kind: ItemKind
@@ -37,7 +37,7 @@ class MockItem:
 
 @dataclass(frozen=True, slots=True)
 class MockPart:
-    """A part with its time and what is asked in it."""
+    """A timed part and its questions."""
 
     name: PartName
     minutes: int
@@ -50,7 +50,7 @@ class MockPart:
 
 @dataclass(frozen=True, slots=True)
 class MockPlan:
-    """An interview as it was drawn; with an `interviewer`, somebody else sees the points at once and ticks them."""
+    """A drawn interview; with an `interviewer`, another person sees the points at once and ticks them."""
 
     minutes: int
     level: Level
@@ -60,21 +60,21 @@ class MockPlan:
 
     @property
     def items(self) -> tuple[MockItem, ...]:
-        """Everything that is asked, in order; the log names an item by its place here."""
+        """All questions in order; the log refers to an item by its place here."""
         return tuple(item for part in self.parts for item in part.items)
 
     def places(self, part: int) -> range:
-        """The places of the items of a part."""
+        """Return the places of the items of a part."""
         first = sum(len(before.items) for before in self.parts[:part])
         return range(first, first + len(self.parts[part].items))
 
     def part_of(self, place: int) -> int:
-        """The number of the part in which an item is asked."""
+        """Return the number of the part to which an item belongs."""
         return next(part for part in range(len(self.parts)) if place in self.places(part))
 
 
 def plan_document(plan: MockPlan) -> dict[str, Any]:
-    """What the log keeps of a plan."""
+    """Return a plan as JSON for the log."""
     return {
         "minutes": plan.minutes,
         "level": plan.level,
@@ -84,7 +84,7 @@ def plan_document(plan: MockPlan) -> dict[str, Any]:
             {
                 "name": part.name,
                 "minutes": part.minutes,
-                "items": [{"kind": item.kind, "id": item.id, "n": item.n} for item in part.items],
+                "items": [asdict(item) for item in part.items],
             }
             for part in plan.parts
         ],
@@ -92,7 +92,7 @@ def plan_document(plan: MockPlan) -> dict[str, Any]:
 
 
 def plan_of(document: Mapping[str, Any]) -> MockPlan:
-    """The plan that a log row holds. Raises ValueError for what is none."""
+    """Read the plan from a log row. Raises ValueError if it is malformed."""
     parts = document.get("parts")
     if not isinstance(parts, list) or not 0 < len(parts) <= len(PARTS):
         raise ValueError("not the parts of an interview")
@@ -136,12 +136,9 @@ def _one_of(value: Any, known: tuple[str, ...]) -> str:
     return value
 
 
-# What a mock interview came to, for whoever shows it: the room itself, the summary.
-
-
 @dataclass(frozen=True, slots=True)
 class PartScore:
-    """`credit` of the `asked` items, each from 0 to 1; `not_asked` were left when the time was up or it was left."""
+    """The result of a part: `credit` sums 0…1 for each of the `asked` items; `not_asked` were never reached."""
 
     name: PartName
     minutes: int
@@ -154,9 +151,9 @@ class PartScore:
 
 @dataclass(frozen=True, slots=True)
 class MissedItem:
-    """What was asked and not wholly answered: the `points` that were not made, or the `answer` where there are none.
+    """A question that was not fully answered: the `points` that were missed, or the `answer` where there are none.
 
-    `card` is the card's id, or the challenge's where `is_code`. The texts are empty if it has left the bank.
+    `card` is the id of the card, or of the challenge where `is_code`. The texts are empty if the bank no longer has it.
     """
 
     card: str
@@ -168,7 +165,7 @@ class MissedItem:
 
 @dataclass(frozen=True, slots=True)
 class SpokenTimes:
-    """Seconds until spoken answers were given, against the 30 that an interviewer listens."""
+    """Seconds that spoken answers took, compared with the 30 for which an interviewer listens."""
 
     median_seconds: int
     within: int
@@ -178,9 +175,9 @@ class SpokenTimes:
 
 @dataclass(frozen=True, slots=True)
 class MockReport:
-    """One interview. `share` lies in 0…1: the mean of its parts, of which something was asked.
+    """The result of one interview. `share` in 0…1 is the mean over the parts of which something was asked.
 
-    `read` are the cards to read, the most missed first. Not finished: it goes on, or was ended early.
+    `read` are the cards to read, the most missed first. An unfinished one is open, or was ended early.
     """
 
     id: str

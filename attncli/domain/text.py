@@ -1,4 +1,8 @@
-"""Text in two languages, and the places in it where drawn values go."""
+"""Text: both languages, terminal columns and line breaks, hidden characters, and formulas inside Markdown.
+
+Cards, code, reports and paths come from other people. All of it passes `printable` before it reaches a terminal or a
+page, and `escaped` before it reaches JSON, so that nothing in it steers a terminal, turns its direction or hides.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from re import Pattern
 from typing import Any, Literal
 from unicodedata import east_asian_width
 
 Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
+
 _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-"""`{{name}}` in the question of a numeric card: the place of a value that is drawn when the card is asked."""
+"""`{{name}}` in the question of a numeric card stands for a value that is drawn when the card is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,86 +34,75 @@ class Localised:
         return Localised(self.en + other.en, self.zh + other.zh)
 
     def format(self, **parts: object) -> Localised:
-        """Both with their places filled; a part may itself be in both languages."""
-        return Localised(
-            *(self[lang].format(**{name: _in(part, lang) for name, part in parts.items()}) for lang in LANGS)
-        )
+        """Fill in the places of both texts; a part may itself be in both languages."""
+
+        def filled_in(lang: Lang) -> str:
+            values = {name: part[lang] if isinstance(part, Localised) else part for name, part in parts.items()}
+            return self[lang].format(**values)
+
+        return Localised(filled_in("en"), filled_in("zh"))
 
     def join(self, texts: Iterable[Localised]) -> Localised:
-        """The texts with this between each two."""
-        every = list(texts)
-        return Localised(*(self[lang].join(text[lang] for text in every) for lang in LANGS))
+        """Join texts with this one between each two."""
+        listed = list(texts)
+        return Localised(self.en.join(text.en for text in listed), self.zh.join(text.zh for text in listed))
 
     @staticmethod
     def of(document: dict[str, str]) -> Localised:
         return Localised(en=document["en"], zh=document["zh"])
 
 
-def _in(part: object, lang: Lang) -> object:
-    return part[lang] if isinstance(part, Localised) else part
-
-
 NOTHING = Localised("", "")
 
 
 def quoted(text: str) -> Localised:
-    """Words that are the same in every language: names, numbers, what the learner's code says."""
+    """Return a text that is the same in both languages: a name, a number, output of the learner's code."""
     return Localised(text, text)
 
 
 def filled(text: str, labels: Mapping[str, str]) -> str:
-    """The text with the label of each name; a name without one stays as it is written."""
+    """Put the label of each `{{name}}` into a text; a name without a label stays as it is written."""
     return _SLOT.sub(lambda slot: labels.get(slot[1], slot[0]), text)
 
 
 def example_labels(parameters: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> dict[str, str]:
-    """The labels that lists show: the first value of each parameter, given as (label, value) pairs."""
+    """Return the labels for lists: the first of each parameter's (label, value) pairs."""
     return {name: str(choices[0][0]) for name, choices in parameters}
 
 
-# Columns of a terminal, in which a Chinese character is two cells wide.
+# Columns of a terminal
 
 SHADES = "·░▒▓█"
-"""From nothing to full, told apart without colour."""
+"""From nothing to full, distinguishable without colour."""
 
 
 def left(text: str, width: int) -> str:
-    """`text` in at least `width` cells, aligned left."""
+    """Pad `text` to at least `width` cells, aligned left."""
     return text + " " * (width - cells(text))
 
 
 def right(text: str, width: int) -> str:
-    """`text` in at least `width` cells, aligned right."""
+    """Pad `text` to at least `width` cells, aligned right."""
     return " " * (width - cells(text)) + text
 
 
 def cells(text: str) -> int:
-    """How many cells a text takes."""
+    """Return the width of a text in terminal cells; a Chinese character has two."""
     return sum(2 if east_asian_width(character) in "FW" else 1 for character in text)
 
 
-# Characters of Chinese text, as ranges for the brackets of a regular expression.
+# Chinese characters and line breaks
 
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 KANA = "\u3040-\u30ff"
 FULL_WIDTH = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-"""Between two of these no blank is written: punctuation too."""
+"""Ranges for the brackets of a regular expression. No blank is written between two of these; includes punctuation."""
 
 _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 
-
-def is_chinese(text: str) -> bool:
-    """Whether anything in a text is written in Chinese."""
-    return _IDEOGRAPH.search(text) is not None
-
-
-# Where a line of Chinese may break: beside any CJK character, but for punctuation.
-#
-# Closing punctuation stays with what precedes it and opening punctuation with what follows (GB/T 15834), so no line
-# starts with `，` or ends with `（`. A no-break space joins, as its name says.
-
 CLOSING = "，。、；：？！）】》」』〉〕］｝％·…—～”’,.;:?!)]}%"
 OPENING = "（【《「『〈〔［｛“‘([{"
+"""Closing punctuation stays with what precedes it, opening punctuation with what follows it (GB/T 15834)."""
 
 _FULL_WIDTH = rf"(?:(?![{re.escape(CLOSING + OPENING)}])[{FULL_WIDTH}])"
 _CLOSE, _OPEN = f"[{re.escape(CLOSING)}]", f"[{re.escape(OPENING)}]"
@@ -119,10 +112,19 @@ _UNIT = rf"(?:{_OPEN}*(?:{_FULL_WIDTH}|{_LATIN}){_CLOSE}*|{_OPEN}+{_CLOSE}*|{_CL
 
 WORD = re.compile(rf"{_SPACE}*{_UNIT}{_SPACE}*")
 CHUNK = re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
+"""A line may break between two of these: beside any CJK character but punctuation, not at a no-break space."""
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text contains any Chinese character."""
+    return _IDEOGRAPH.search(text) is not None
 
 
 def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
-    """The lines of a paragraph, none wider than `width` cells unless one word is; all but the first hang so far in."""
+    """Break a paragraph into lines of at most `width` cells; all but the first start with `hanging`.
+
+    A word that is wider than a line has one to itself.
+    """
     lines = [""]
     for chunk in CHUNK.findall(text.strip()):
         if lines[-1].strip() and cells(lines[-1] + chunk.rstrip()) > width:
@@ -132,16 +134,7 @@ def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
     return lines
 
 
-# Text from elsewhere as it may be shown: nothing in it steers a terminal, turns its direction or hides.
-#
-# Cards, code, reports and paths come from other people. `printable` is what all of it passes before a terminal or a
-# page gets it, `escaped` what JSON passes, where a sign must survive but not act.
-#
-# Hidden are Unicode's categories Cc, Cf, Cs, Co, Zl and Zp, noncharacters, and what Unicode calls ignorable by
-# default. Kept are newline and tab, the format characters of Arabic and Syriac that are drawn, and U+FE0E and U+FE0F
-# directly behind a sign that exists as text and as emoji; and the joiners U+200C and U+200D where they are part of the
-# spelling: between two letters of a script that joins them (Arabic, Indic scripts, Mongolian), U+200D between two
-# emoji too.
+# Hidden characters
 
 _HIDDEN = (
     "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -152,49 +145,47 @@ _HIDDEN = (
 _JOINED = "\u0600-\u061b\u061d-\u07ff\u08a0-\u0dff\u1000-\u109f\u1780-\u17b3\u17b6-\u17d3\u1820-\u18aa"
 _EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _TEXT_OR_EMOJI = "#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff"
-# Characters that Python counts as printable and nobody sees.
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
     + "".join(map(chr, range(0xFE00, 0xFE10)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
+"""Characters that Python counts as printable although nobody sees them."""
 _BLANKS = dict.fromkeys(map(ord, "\n\t\xa0\u3000"))
 
 
 def printable(text: str) -> str:
-    """The text without control sequences and hidden characters."""
+    """Remove control sequences and hidden characters from a text."""
     if _is_plain(text):
         return text
     return _hidden().sub("", _sequences().sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def marked(text: str, sign: str) -> str:
-    """The text with `sign` in place of every hidden character: for saying that there is one."""
+    """Put `sign` in place of every hidden character, to show that there is one."""
     return text if _is_plain(text) else _hidden().sub(sign, text)
 
 
 def escaped(json: str) -> str:
-    """A JSON document with every hidden character in it, which can only stand in a string, as `\\uXXXX`."""
+    """Write every hidden character of a JSON document as `\\uXXXX`; it can only occur inside a string."""
     return json if _is_plain(json) else _hidden().sub(lambda found: _as_escape(found[0]), json)
 
 
 def hidden_in(text: str) -> list[str]:
-    """The hidden characters of a text, each once, in the order of their first places."""
+    """Return the hidden characters of a text, each once, in order of appearance."""
     return [] if _is_plain(text) else list(dict.fromkeys(_hidden().findall(text)))
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing has to be looked for; plain text, Chinese too, is found so without a regular expression."""
+    """Whether a text surely has no hidden characters; fast for plain text, Chinese too."""
     if not text.isprintable() and not text.translate(_BLANKS).isprintable():
         return False
     return text.isascii() or _UNSEEN.isdisjoint(text)
 
 
 @cache
-def _sequences() -> Pattern[str]:
-    """A string without its end on the same line loses its first two signs alone, so that it swallows nothing."""
-    import re
-
+def _sequences() -> re.Pattern[str]:
+    """Match control sequences; a string without its end on the same line loses only its first two characters."""
     return re.compile(
         r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
         r"|\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC and other strings
@@ -204,9 +195,13 @@ def _sequences() -> Pattern[str]:
 
 
 @cache
-def _hidden() -> Pattern[str]:
-    import re
+def _hidden() -> re.Pattern[str]:
+    """Match a character of the Unicode categories Cc, Cf, Cs, Co, Zl or Zp, a noncharacter, or a default-ignorable one.
 
+    Not hidden are newline and tab; the visible format characters of Arabic and Syriac; U+FE0E and U+FE0F behind a sign
+    that exists as text and as emoji; the joiners U+200C and U+200D between letters of a script that joins them (Arabic,
+    Indic scripts, Mongolian), U+200D between two emoji too.
+    """
     return re.compile(
         f"[{_HIDDEN}]|(?<![{_TEXT_OR_EMOJI}])[\ufe0e\ufe0f]|(?<![{_JOINED}])\u200c|\u200c(?![{_JOINED}])"
         f"|(?<![{_JOINED}{_EMOJI}])(?<![{_EMOJI}]\ufe0f)\u200d|\u200d(?![{_JOINED}{_EMOJI}])"
@@ -218,7 +213,7 @@ def _as_escape(char: str) -> str:
     return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
 
 
-# What in a text of a card is code or formula; the rest is prose.
+# Code and formulas in Markdown
 
 PART = re.compile(
     r"(?P<fence>^ *(?P<ticks>`{3,}+|~{3,}+).*?^ *(?P=ticks)[`~]* *$)"
@@ -228,9 +223,7 @@ PART = re.compile(
     r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",
     re.DOTALL | re.MULTILINE,
 )
-
-
-# The bounds of a formula that is drawn: what goes beyond them is shown as its source, whoever wrote it.
+"""The code and formulas in the text of a card; the rest is prose."""
 
 MOST_CHARACTERS = 2000
 MOST_DEPTH = 16
