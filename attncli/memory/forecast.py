@@ -1,4 +1,9 @@
-"""The days until the interview played through, and the recall to expect on the day, with its interval."""
+"""Forecasts for an interview: the days until then are played through to the recall expected on the day.
+
+Pure: cards with their memory, the learner's forgetting curve and the seconds of each day in, a plan and an expected
+recall out. Stability grows by FSRS-6's formulas as plain numbers, because forecasts need them thousands of times; a
+test holds them to py-fsrs, and schedules never come from here.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +12,24 @@ from dataclasses import dataclass, field, replace
 from math import exp, log, sqrt
 
 from attncli.memory.queue_order import pass_days
-from attncli.memory.scheduler import DEFAULT_DECAY
+from attncli.memory.scheduler import DEFAULT_DECAY, curve_factor
 
-# How one review changes stability, as plain numbers: what forecasts compute thousands of times.
-#
-# The formulas are FSRS-6's, and a test holds them to py-fsrs. Schedules come from `scheduler`, never from here.
+# Stability
 
 PUBLISHED: tuple[float, ...] = (
-    0.212,
-    1.2931,
-    2.3065,
-    8.2956,
-    6.4133,
-    0.8334,
-    3.0194,
-    0.001,
-    1.8722,
-    0.1666,
-    0.796,
-    1.4835,
-    0.0614,
+    *(0.212, 1.2931, 2.3065, 8.2956, 6.4133, 0.8334, 3.0194, 0.001, 1.8722, 0.1666, 0.796),
+    *(1.4835, 0.0614, 0.2629, 1.6483, 0.6014, 1.8729, 0.5425, 0.0912, 0.0658, DEFAULT_DECAY),
 )
-PUBLISHED += (0.2629, 1.6483, 0.6014, 1.8729, 0.5425, 0.0912, 0.0658, DEFAULT_DECAY)
+"""The published weights of FSRS-6."""
 LEAST_STABILITY_DAYS = 0.001
 FIRST_RATINGS = (0.25, 0.15, 0.5, 0.1)
-"""How often a new card is rated again, hard, good and easy, before anything is known of the learner."""
+"""The shares of new cards first rated again, hard, good and easy, while nothing is known of the learner."""
 PRIOR_RATINGS = 20
-"""How many first ratings of the learner's own weigh as much as these."""
+"""The weight of these shares, in first ratings of the learner."""
 
 
 def first_shares(counts: Sequence[int]) -> list[float]:
-    """How often new cards are first rated again, hard, good and easy, after so many ratings of each."""
+    """Return the shares of new cards first rated again, hard, good and easy, after so many ratings of each."""
     total = sum(counts) + PRIOR_RATINGS
     return [(seen + PRIOR_RATINGS * share) / total for seen, share in zip(counts, FIRST_RATINGS, strict=True)]
 
@@ -50,26 +42,26 @@ class StabilityGrowth:
     _factor: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_factor", 0.9 ** (-1 / self.weights[20]) - 1)
+        object.__setattr__(self, "_factor", curve_factor(self.weights[20]))
 
     def recall(self, stability: float, elapsed_days: float) -> float:
-        """The probability of recall, as FSRS sees it when it makes the next stability."""
+        """Return the probability of recall that FSRS uses for the next stability."""
         return float((1 + self._factor * elapsed_days / stability) ** -self.weights[20])
 
     def recalled(self, stability: float, difficulty: float, recall: float) -> float:
-        """Stability after a good answer."""
+        """Return the stability after a good answer."""
         w = self.weights
         gain = exp(w[8]) * (11 - difficulty) * stability ** -w[9] * (exp((1 - recall) * w[10]) - 1)
         return float(stability * (1 + gain))
 
     def forgotten(self, stability: float, difficulty: float, recall: float) -> float:
-        """Stability after a forgotten answer, before it is learned again the same day."""
+        """Return the stability after forgetting, before the card is learned again the same day."""
         w = self.weights
         long_term = w[11] * difficulty ** -w[12] * ((stability + 1) ** w[13] - 1) * exp((1 - recall) * w[14])
         return float(max(LEAST_STABILITY_DAYS, min(long_term, stability / exp(w[17] * w[18]))))
 
     def rated(self, stability: float, difficulty: float, elapsed_days: float, rating: int) -> float:
-        """Stability after a review on a later day, rated 1…4; a forgotten card is learned again the same day."""
+        """Return the stability after a review on a later day, rated 1…4; a forgotten card is relearned the same day."""
         recall = self.recall(stability, elapsed_days)
         if rating == 1:
             return self.learned_again(self.forgotten(stability, difficulty, recall))
@@ -77,63 +69,61 @@ class StabilityGrowth:
         return stability + gained * {2: self.weights[15], 4: self.weights[16]}.get(rating, 1.0)
 
     def harder(self, difficulty: float, rating: int) -> float:
-        """Difficulty after a rating of 1…4."""
+        """Return the difficulty after a rating of 1…4."""
         w = self.weights
         moved = difficulty + (10 - difficulty) * -w[6] * (rating - 3) / 9
         easiest = w[4] - exp(w[5] * 3) + 1
         return min(10.0, max(1.0, w[7] * easiest + (1 - w[7]) * moved))
 
     def learned_again(self, stability: float) -> float:
-        """Stability after a good answer on the day of another one."""
+        """Return the stability after a second good answer on one day."""
         w = self.weights
         return float(stability * max(1.0, exp(w[17] * w[18]) * stability ** -w[19]))
 
     def first(self, rating: int) -> float:
-        """Stability after the learning steps of a new card that was first rated so (1…4), and then good."""
+        """Return the stability after the learning steps of a new card that was first rated 1…4, and then good."""
         start = max(LEAST_STABILITY_DAYS, self.weights[rating - 1])
         return self.learned_again(start) if rating < 4 else start
 
     def first_difficulty(self, rating: int) -> float:
-        """Difficulty after the first rating."""
+        """Return the difficulty after the first rating, 1…4."""
         w = self.weights
         return min(10.0, max(1.0, w[4] - exp(w[5] * (rating - 1)) + 1))
 
     def fresh(self, shares: Sequence[float] = FIRST_RATINGS) -> tuple[float, float]:
-        """(stability, difficulty) to expect of a card learned today; `shares` of the four first ratings."""
+        """Return the expected (stability, difficulty) of a card learned today, given the shares of first ratings."""
         stability = exp(sum(share * log(self.first(rating)) for rating, share in enumerate(shares, 1)))
         return stability, sum(share * self.first_difficulty(rating) for rating, share in enumerate(shares, 1))
 
     def expected(self, stability: float, difficulty: float, elapsed_days: float, recall: float) -> float:
-        """The stability to expect of a review, in the geometric mean; `recall` is how likely it is remembered.
+        """Return the expected stability after a review that is remembered with probability `recall`.
 
-        That mean is what counts: recall falls about evenly with the logarithm of stability.
+        It is a geometric mean, because recall falls about evenly with the logarithm of stability.
         """
-        seen = self.recall(stability, elapsed_days)
         if elapsed_days < 1:
             return self.learned_again(stability)
-        good = self.recalled(stability, difficulty, seen)
-        again = self.learned_again(self.forgotten(stability, difficulty, seen))
+        predicted = self.recall(stability, elapsed_days)
+        good = self.recalled(stability, difficulty, predicted)
+        again = self.learned_again(self.forgotten(stability, difficulty, predicted))
         return float(good**recall * again ** (1 - recall))
 
 
-# How fast this learner forgets: the FSRS curve, its scale and its decay weighed by the learner's own reviews.
-#
-# Recall depends on elapsed days over stability alone, so a histogram of that ratio is all that is needed of the log.
+# How fast the learner forgets
 
 SAMPLED_CARDS = 400
-"""How many cards, the most recently reviewed, tell how a learner forgets: reading a million rows would take long."""
+"""The number of cards, the most recently reviewed, from which forgetting is estimated: reading all rows takes long."""
 SCALES = (0.1, 0.15, 0.22, 0.33, 0.47, 0.68, 1.0, 1.47, 2.15, 3.16, 4.6)
 STEEPNESS = (0.7, 1.0, 1.6, 2.6, 4.2, 7.0, 12.0)
-"""Decay, as a multiple of the one that stability was computed with."""
+"""Decay, as a multiple of the one with which stability was computed."""
 LOG_SCALE, LOG_STEEPNESS = -0.3, 0.3
 SCALE_SPREAD, STEEPNESS_SPREAD = 0.7, 0.6
-"""Means and standard deviations of the logarithms before a review is seen: a little faster than FSRS expects."""
+"""The prior: means and standard deviations of the logarithms. Learners forget a little faster than FSRS expects."""
 BINS_PER_UNIT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One review of a card on a later day than the one before: what it tells about forgetting."""
+    """One review of a card on a later day than the one before, as evidence about forgetting."""
 
     stability_days: float
     elapsed_days: float
@@ -142,7 +132,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A forgetting curve over FSRS stability; `share` is how much it is believed (all shares sum to 1).
+    """A forgetting curve over FSRS stability; `share` is its probability (all shares sum to 1).
 
     `factor` is the F of (1 + F·t/S)^(−decay).
     """
@@ -153,18 +143,21 @@ class Curve:
     factor: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factor", float(0.9 ** (-1 / self.decay) - 1) / self.scale)
+        object.__setattr__(self, "factor", curve_factor(self.decay) / self.scale)
 
     def recall(self, stability_days: float, elapsed_days: float) -> float:
         return float((1 + self.factor * max(0.0, elapsed_days) / stability_days) ** -self.decay)
 
     def ratio_at(self, recall: float) -> float:
-        """The elapsed days over stability at which recall has fallen so far."""
+        """Return the ratio of elapsed days to stability at which recall has fallen to `recall`."""
         return float(recall ** (-1 / self.decay) - 1) / self.factor
 
 
 def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
-    """Every curve of the grid with the share that prior and reviews leave it; never empty."""
+    """Return every curve of a grid of scale and decay, with its probability after the reviews; never empty.
+
+    Recall depends only on the ratio of elapsed days to stability, so a histogram of it is all that the log has to give.
+    """
     counts: dict[int, list[int]] = {}
     for trial in trials:
         bin = round(BINS_PER_UNIT * log(max(1e-3, trial.elapsed_days / trial.stability_days)))
@@ -183,14 +176,14 @@ def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
 
 
 def likely(curves: Iterable[Curve], least_share: float = 0.005) -> list[Curve]:
-    """Those that are believed at all, their shares brought to 1 again."""
+    """Keep the curves with at least `least_share`, and scale their shares to sum to 1."""
     kept = [curve for curve in curves if curve.share >= least_share]
     total = sum(curve.share for curve in kept)
     return [Curve(curve.scale, curve.decay, curve.share / total) for curve in kept]
 
 
 def middle(curves: Iterable[Curve]) -> Curve:
-    """One curve to plan with: the mean of the logarithms."""
+    """Return one curve to plan with: the mean of the logarithms, with the total share."""
     listed = list(curves)
     total = sum(curve.share for curve in listed)
     return Curve(
@@ -205,25 +198,20 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
     return recalled * log(chance) + forgotten * log(1 - chance)
 
 
-# What to study on a day before the interview, in order: where the next minute is best spent.
-#
-# Pure: cards with their memory, a forgetting curve and a day in, an order out. Until the last pass a card is kept
-# above a threshold of recall, what is asked most before all else, reviews before new cards of the same weight; in the
-# last pass each minute goes where it raises the expected recall on the day most. `benchmarks/plan.py` holds this
-# against others.
+# What to study on a day
 
 KEPT_RECALL = 0.7
 ENOUGH_RECALL = 0.93
-"""A card that is recalled so well is left alone until the last pass."""
+"""A card that is recalled so well is not studied until the last pass."""
 UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
-"""How much higher the threshold is while nothing is known of the learner, and at how many reviews half of that."""
+"""How much higher `KEPT_RECALL` is while nothing is known of the learner, and after how many reviews half of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A card as the plan sees it; `stability_days` is None while it is unseen. Days are study days (ordinals).
+    """A card in a plan; `stability_days` is None while it is unseen. Days are study days (ordinals).
 
-    `weight` is how much it is asked, in any unit; the seconds are what learning and reviewing it take this learner.
+    `weight` is how much interviewers ask it, in any unit; the seconds are those that this learner takes for it.
     """
 
     id: str
@@ -236,17 +224,9 @@ class Item:
     topic: str = ""
 
     def after(self, stability_days: float, difficulty: float, day: int) -> Item:
-        """The same card, studied on `day`; written out, since `replace` takes ten times as long."""
-        return Item(
-            self.id,
-            self.weight,
-            stability_days,
-            difficulty,
-            day,
-            self.learn_seconds,
-            self.review_seconds,
-            self.topic,
-        )
+        """Return the card, studied on `day`; spelt out because `replace` takes ten times as long."""
+        seconds = (self.learn_seconds, self.review_seconds)
+        return Item(self.id, self.weight, stability_days, difficulty, day, *seconds, self.topic)
 
     @property
     def seconds(self) -> float:
@@ -255,7 +235,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the plan believes: how this learner forgets (from so many `trials`), what learning a card leaves behind."""
+    """The beliefs of a plan: how this learner forgets (from so many `trials`), and the memory of a fresh card."""
 
     interview_day: int
     curve: Curve
@@ -266,22 +246,22 @@ class Outlook:
 
     @property
     def kept_recall(self) -> float:
-        """The recall below which a card is reviewed: higher while little is known of how the learner forgets."""
+        """The recall below which a card is reviewed; higher while little is known of how the learner forgets."""
         return KEPT_RECALL + UNSURE_RECALL * UNSURE_TRIALS / (UNSURE_TRIALS + self.trials)
 
     def recall(self, item: Item, day: int) -> float:
-        """Recall on `day` if nothing more is done; 0 for an unseen card."""
+        """Return the recall on `day` without further study; 0 for an unseen card."""
         if item.stability_days is None:
             return 0.0
         return self.curve.recall(item.stability_days, day - item.review_day)
 
     def studied(self, item: Item, day: int) -> Item:
-        """The card as it is to be expected after it was learned or reviewed on `day`."""
+        """Return the card as expected after it was learned or reviewed on `day`."""
         difficulty = self.fresh_difficulty if item.stability_days is None else item.difficulty
         return item.after(self._stability_after(item, day), difficulty, day)
 
     def gain(self, item: Item, day: int) -> float:
-        """How much weighted recall on the interview day a second spent on this card on `day` brings."""
+        """Return the weighted recall on the interview day that a second spent on this card on `day` adds."""
         after = self.curve.recall(self._stability_after(item, day), self.interview_day - day)
         return item.weight * (after - self.recall(item, self.interview_day)) / item.seconds
 
@@ -294,9 +274,12 @@ class Outlook:
 
 
 def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool) -> Iterator[Item]:
-    """The cards to study on `day`, the first most urgent; none that was studied that day. `passing`: the last pass.
+    """Yield the cards to study on `day`, the most urgent first, without those already studied that day.
 
-    Recall falls with elapsed days over stability: that ratio is compared in its place, which is faster.
+    Before the last pass cards are kept above a threshold of recall: those asked most come first, reviews before new
+    cards of the same weight. In the last pass (`passing`) each minute goes where it raises the expected recall on the
+    interview day most. `benchmarks/plan.py` compares this order with others. The ratio of elapsed days to stability
+    stands in for recall, which is slower to compute.
     """
     open_items = [item for item in items if item.review_day < day]
     if passing:
@@ -322,16 +305,18 @@ def _by_gain(items: Iterable[Item], day: int, outlook: Outlook) -> list[Item]:
     return [item for loss, _, item in sorted(worth) if loss < 0]
 
 
+# Playing the days through
+
 ALWAYS_WITHIN_REACH = 2000
 PROBE_DAYS = 10.0
 MODEL_DOUBT, UNSURE_DOUBT = 0.02, 0.2
 INTERVAL_Z = 1.645
-"""The recall of 0.9 of the learners is meant to lie inside the interval."""
+"""The interval is meant to hold the recall of 90 % of learners."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedDay:
-    """What one day brings: the cards in the order of study, and the seconds that they take."""
+    """One day: its cards in the order of study, and the seconds that they take."""
 
     day: int
     new: tuple[str, ...]
@@ -346,7 +331,7 @@ class PlannedDay:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The share of cards to be recalled on the day, and the interval that it most likely lies in; all in 0…1."""
+    """The expected share of cards recalled on the day, and the interval around it; all in 0…1."""
 
     recall: float
     low: float
@@ -354,7 +339,7 @@ class Expected:
 
 
 class Reach:
-    """The cards that so much time may get to at all: every one, unless there are thousands."""
+    """The cards that can be reached in some time: all of them, unless there are thousands."""
 
     def __init__(self, items: Iterable[Item], interview_day: int) -> None:
         self.items = list(items)
@@ -363,11 +348,16 @@ class Reach:
         self.unseen = len(self._unseen)
         if len(self.items) > ALWAYS_WITHIN_REACH:
             self._unseen.sort(key=lambda item: -item.weight)
-            self._seen.sort(key=lambda item: (-item.weight, -_ratio(item, interview_day)))
+            self._seen.sort(key=lambda item: (-item.weight, -self._ratio(item, interview_day)))
         self._least_seconds = [min((item.seconds for item in each), default=1.0) for each in (self._unseen, self._seen)]
 
+    @staticmethod
+    def _ratio(item: Item, day: int) -> float:
+        """Elapsed days over stability, with which recall falls."""
+        return max(0, day - item.review_day) / (item.stability_days or 1.0)
+
     def within(self, seconds: float) -> dict[str, Item]:
-        """By id, the ones that so many seconds allow."""
+        """Return the cards that can be reached in so many seconds, by id."""
         most = [max(ALWAYS_WITHIN_REACH, int(seconds / least)) for least in self._least_seconds]
         return {item.id: item for item in (*self._unseen[: most[0]], *self._seen[: most[1]])}
 
@@ -375,7 +365,7 @@ class Reach:
 def play_through(
     items: Iterable[Item] | Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]
 ) -> tuple[list[PlannedDay], list[Item]]:
-    """Every day until the interview as planned today, and the cards as they are to be expected on its eve."""
+    """Return every day until the interview as planned today, and the cards as expected on its eve."""
     reach = items if isinstance(items, Reach) else Reach(items, outlook.interview_day)
     cards = reach.within(sum(seconds_of_day.values()))
     days = list(_each_day(cards, outlook, seconds_of_day))
@@ -383,7 +373,7 @@ def play_through(
 
 
 def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]) -> bool:
-    """Whether no card is left unseen in that time."""
+    """Whether that time suffices to see every card."""
     unseen, cards = reach.unseen, reach.within(sum(seconds_of_day.values()))
     for day in _each_day(cards, outlook, seconds_of_day):
         unseen -= len(day.new)
@@ -393,19 +383,15 @@ def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]
 
 
 def _each_day(cards: dict[str, Item], outlook: Outlook, seconds_of_day: Mapping[int, float]) -> Iterator[PlannedDay]:
-    """The days one after the other; `cards` become what is to be expected of them."""
+    """Yield the days in order, and update `cards` to what is expected of them."""
+    usual_seconds = sum(seconds_of_day.values()) / max(1, len(seconds_of_day))
     for day, seconds in sorted(seconds_of_day.items()):
         seen = sum(item.review_seconds for item in cards.values() if item.stability_days is not None)
-        passing = outlook.interview_day - day <= pass_days(seen, _usual(seconds_of_day))
+        passing = outlook.interview_day - day <= pass_days(seen, usual_seconds)
         planned = _day(list(cards.values()), day, outlook, seconds, passing)
         for id in (*planned.new, *planned.reviews):
             cards[id] = outlook.studied(cards[id], day)
         yield planned
-
-
-def _ratio(item: Item, day: int) -> float:
-    """Elapsed days over stability, with which recall falls."""
-    return max(0, day - item.review_day) / (item.stability_days or 1.0)
 
 
 def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, passing: bool) -> PlannedDay:
@@ -419,13 +405,9 @@ def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, pass
     return PlannedDay(day, tuple(new), tuple(reviews), used, passing)
 
 
-def _usual(seconds_of_day: Mapping[int, float]) -> float:
-    return sum(seconds_of_day.values()) / max(1, len(seconds_of_day))
-
-
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One third of what is believed of the learner's forgetting, and the cards as that leaves them on the day."""
+    """About a third of the probable curves, and the cards on the day if one of them is right."""
 
     curves: tuple[Curve, ...]
     items: Mapping[str, Item]
@@ -434,7 +416,7 @@ class Scenario:
 def scenarios(
     items: Sequence[Item] | Reach, outlook: Outlook, curves: Sequence[Curve], seconds_of_day: Mapping[int, float]
 ) -> list[Scenario]:
-    """The days played through three times: for a learner who forgets fast, as expected, and slowly."""
+    """Play the days through three times: for a learner who forgets fast, as expected, and slowly."""
     found = []
     for third in thirds(curves):
         _, after = play_through(items, replace(outlook, curve=middle(third)), seconds_of_day)
@@ -443,7 +425,7 @@ def scenarios(
 
 
 def thirds(curves: Sequence[Curve]) -> list[list[Curve]]:
-    """The curves from the steepest to the flattest in up to three groups of about the same share."""
+    """Split the curves, from the steepest to the flattest, into up to three groups of about the same share."""
     groups: list[list[Curve]] = [[], [], []]
     passed = 0.0
     for curve in sorted(curves, key=lambda curve: curve.recall(1.0, PROBE_DAYS)):
@@ -453,18 +435,17 @@ def thirds(curves: Sequence[Curve]) -> list[list[Curve]]:
 
 
 def model_doubt(trials: int) -> float:
-    """How far the forgetting curve itself may be off, as a share of recall: more while few reviews have told.
+    """Return how far the forgetting curve itself may be off, as a share of recall; more after few reviews.
 
-    Chosen so that the interval holds what simulated learners recalled, also those whose memory is none of FSRS's.
+    Chosen so that the interval holds the recall of simulated learners, also of those whose memory is not FSRS's.
     """
     return MODEL_DOUBT + UNSURE_DOUBT * UNSURE_TRIALS / (UNSURE_TRIALS + trials)
 
 
 def expected_recall(weights: Mapping[str, float], scenarios: Sequence[Scenario], outlook: Outlook) -> Expected:
-    """The weighed share of these cards that is recalled on the day; unseen ones count 0.
+    """Return the weighted share of these cards that is recalled on the day; unseen ones count 0.
 
-    The interval holds what is not known of the learner (the curves, and what no curve says) and the luck of so many
-    cards.
+    The interval covers what is unknown of the learner (which curve, and how wrong all are) and chance.
     """
     total = sum(weights.values())
     if not total:
@@ -488,6 +469,6 @@ def expected_recall(weights: Mapping[str, float], scenarios: Sequence[Scenario],
 
 
 def thirds_as_now(items: Sequence[Item], curves: Sequence[Curve]) -> list[Scenario]:
-    """The cards as they are: what is recalled if nothing more is done."""
+    """Return the scenarios without further study: the cards as they are now."""
     now = {item.id: item for item in items}
     return [Scenario(tuple(third), now) for third in thirds(curves)]

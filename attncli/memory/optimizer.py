@@ -1,8 +1,8 @@
-"""Fitting the FSRS-6 weights to reviews, and judging over time whether a fit foretells recall better.
+"""Fit the FSRS-6 weights to reviews, judge whether a fit predicts recall better, and estimate the workload.
 
-The fitter is fsrs-rs (the extra `optimize`); what it makes of earlier reviews is asked to foretell later ones that it
-has not seen, three times over. A fit is better if what it gains in log loss is more than the standard error of that
-gain: a fit to noise hardly gains that.
+The fitter is fsrs-rs (the extra `optimize`). Fits to earlier reviews predict later ones that they have not seen, three
+times over. A fit is better if its gain in log loss exceeds the standard error of that gain, which a fit to noise hardly
+reaches.
 """
 
 from __future__ import annotations
@@ -23,15 +23,19 @@ from attncli.memory.scheduler import SchedulePolicy, Scheduler, retrievability
 
 NEEDED_REVIEWS = 500
 NEEDED_SINCE_FIT = 100
-"""Where a fit is in force, only what came after it can tell whether another is better."""
+"""Only reviews after the fit in force can show whether another is better."""
 FIRST_FITTED = 0.6
 FOLDS = 4
-"""Fitted to the first share of the reviews, and judged on the next part; with that part, judged on the one after it."""
+"""The first share of the reviews is fitted and judged on the next fold; with that, on the one after it; and so on."""
 LEAST_GAIN = 0.0001
-"""Less than this may come of rounding."""
+"""A smaller gain may come from rounding."""
 LONGEST_HISTORY = 128
 _DECIMALS = 4
-_LEAST = 1e-6
+_LEAST_PROBABILITY = 1e-6
+
+AHEAD_DAYS = 90
+MOST_CARDS = 500
+"""The workload is simulated for so many cards; they stand for the rest."""
 
 History = Sequence[tuple[int, int]]
 """The reviews of one card in order: study day, and rating 1…4."""
@@ -39,7 +43,7 @@ History = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class FitQuality:
-    """How well the old and the new weights foretell reviews that the new ones were not fitted to."""
+    """How well the old and the new weights predict reviews to which the new ones were not fitted."""
 
     held_back: int
     log_loss_before: float
@@ -54,13 +58,13 @@ class FitQuality:
 
     @property
     def gain(self) -> float:
-        """In log loss."""
+        """The decrease in log loss."""
         return self.log_loss_before - self.log_loss_after
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Weights fitted to all reviews, and how fits to the earlier ones stood the later ones."""
+    """Weights fitted to all reviews, and how well fits to earlier reviews predicted later ones."""
 
     parameters: tuple[float, ...]
     reviews: int
@@ -68,7 +72,7 @@ class Fit:
 
 
 class _Item(NamedTuple):
-    """A review on a later day than the one before, with the history that leads to it."""
+    """A review on a later day than the one before, with the history `before` it, and the `whole` with it."""
 
     day: int
     elapsed_days: int
@@ -78,14 +82,14 @@ class _Item(NamedTuple):
 
 
 def telling_reviews(histories: Iterable[History]) -> int:
-    """How many reviews say something about memory: those on a later day than the one before."""
+    """Count the reviews that tell something about memory: those on a later day than the one before."""
     return sum(later[0] > earlier[0] for history in histories for earlier, later in pairwise(history[:LONGEST_HISTORY]))
 
 
 def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: int = 0) -> Fit:
-    """The weights that suit these reviews, judged against the `current` ones (none for the published).
+    """Fit weights to these reviews, and judge them against the `current` ones (none for the published).
 
-    Those were fitted on `fitted_day`, and are tried on later reviews alone. Raises TooFewReviews,
+    Those were fitted on `fitted_day`, so only later reviews count in the comparison. Raises TooFewReviews, and
     EnvironmentFailure without the fitter.
     """
     reviews = telling_reviews(histories)
@@ -99,7 +103,7 @@ def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: in
     library = _library()
     items = _items(library, histories)
     before = current or _rounded(library.DEFAULT_PARAMETERS)
-    unseen = len(items) - (bisect_right(items, fitted_day, key=_day) if current else 0)
+    unseen = len(items) - (bisect_right(items, fitted_day, key=lambda item: item.day) if current else 0)
     if unseen < NEEDED_SINCE_FIT:
         raise TooFewReviews(
             f"{unseen} reviews have told something since the last fit, {NEEDED_SINCE_FIT} are needed to say whether "
@@ -118,12 +122,12 @@ def _library() -> ModuleType:
         raise EnvironmentFailure(
             "fitting needs fsrs-rs-python, which is not installed; install it: pip install 'attncli[optimize]'"
         ) from error
-    found: ModuleType = fsrs_rs_python
-    return found
+    library: ModuleType = fsrs_rs_python
+    return library
 
 
 def _items(library: ModuleType, histories: Sequence[History]) -> list[_Item]:
-    """In the order of time: later reviews weigh more in a fit."""
+    """Return the reviews in order of time, because later ones weigh more in a fit."""
     items = []
     for history in histories:
         days = [day for day, _ in history[:LONGEST_HISTORY]]
@@ -133,16 +137,12 @@ def _items(library: ModuleType, histories: Sequence[History]) -> list[_Item]:
             if waits[place]:
                 before, whole = library.FSRSItem(reviews[:place]), library.FSRSItem(reviews[: place + 1])
                 items.append(_Item(days[place], waits[place], history[place][1] > 1, before, whole))
-    items.sort(key=_day)
+    items.sort(key=lambda item: item.day)
     return items
 
 
-def _day(item: _Item) -> int:
-    return item.day
-
-
 def _fitted(library: ModuleType, items: Sequence[_Item]) -> tuple[float, ...]:
-    """Rounded, within the bounds that py-fsrs sets; the published ones where the fitter finds nothing."""
+    """Return fitted weights, rounded and within py-fsrs's bounds; the published ones if the fitter finds none."""
     published = _rounded(library.DEFAULT_PARAMETERS)
     try:
         found = library.FSRS(published).compute_parameters([item.whole for item in items])
@@ -167,7 +167,8 @@ def _judged(library: ModuleType, items: Sequence[_Item], start: int, before: tup
         if later:
             losses += zip(_losses(library, before, later), _losses(library, after, later), strict=True)
             for place, weights in enumerate((before, after)):
-                bins[place] += len(later) * _rmse_bins(library, weights, later)
+                rmse = library.FSRS(weights).evaluate([item.whole for item in later]).rmse_bins
+                bins[place] += len(later) * float(rmse)
     count = len(losses)
     old_loss, new_loss = (sum(column) / count for column in zip(*losses, strict=True))
     gain = old_loss - new_loss
@@ -176,56 +177,45 @@ def _judged(library: ModuleType, items: Sequence[_Item], start: int, before: tup
 
 
 def _losses(library: ModuleType, weights: tuple[float, ...], items: Sequence[_Item]) -> list[float]:
-    """How surprised these weights are by what each review showed."""
+    """Return the log loss of each review under these weights."""
     states = library.FSRS(weights).memory_state_batch([item.before for item in items])
-    return [
-        _loss(retrievability(state.stability, item.elapsed_days, weights[20]), item.recalled)
-        for state, item in zip(states, items, strict=True)
-    ]
+    losses = []
+    for state, item in zip(states, items, strict=True):
+        recall = retrievability(state.stability, item.elapsed_days, weights[20])
+        losses.append(-math.log(max(_LEAST_PROBABILITY, recall if item.recalled else 1 - recall)))
+    return losses
 
 
-def _loss(recall: float, recalled: bool) -> float:
-    return -math.log(max(_LEAST, recall if recalled else 1 - recall))
-
-
-def _rmse_bins(library: ModuleType, weights: tuple[float, ...], items: Sequence[_Item]) -> float:
-    return float(library.FSRS(weights).evaluate([item.whole for item in items]).rmse_bins)
-
-
-# What `attn optimize` tells of weights: first intervals, and the reviews and minutes that the seen cards will take.
-
-AHEAD_DAYS = 90
-MOST_CARDS = 500
-"""So many cards are played through; they stand for the rest."""
+# Effects of weights
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Over the next days: reviews a day, and the share of due cards that is recalled (None where none comes due)."""
+    """Reviews per day over the next days, and the share of due cards recalled (None if no card comes due)."""
 
     reviews_a_day: float
     recall: float | None
 
 
 def first_intervals(policy: SchedulePolicy) -> dict[Rating, float]:
-    """Days until a card that was answered once comes again, for each rating, steps aside."""
+    """Return the days until a card that was answered once comes again, for each rating, without learning steps."""
     at = datetime(2000, 1, 1, tzinfo=UTC)
     shown = Scheduler(policy.without_steps()).previews("", None, at, at.toordinal())
     return {rating: schedule.interval_days for rating, schedule in shown.items()}
 
 
 def workload(
-    histories: Sequence[tuple[str, History]], today: int, policy: SchedulePolicy, truth: SchedulePolicy
+    histories: Sequence[tuple[str, History]], today: int, policy: SchedulePolicy, actual: SchedulePolicy
 ) -> Workload:
-    """What these cards will ask for if they are scheduled by `policy` and remembered as `truth` says."""
+    """Simulate these cards scheduled by `policy` while memory follows the weights of `actual`."""
     played = histories[:MOST_CARDS]
-    scheduler, memory = Scheduler(policy), Scheduler(truth)
+    scheduler, memory = Scheduler(policy), Scheduler(actual)
     asked, recalls = 0, list[float]()
     for subject, history in played:
         shown, kept = _fold(scheduler, subject, history), _fold(memory, subject, history)
         draw = random.Random(subject)
         while (day := max(today, shown.due_day)) < today + AHEAD_DAYS:
-            recalls.append(retrievability(kept.stability_days or 1.0, day - kept.review_day, truth.decay))
+            recalls.append(retrievability(kept.stability_days or 1.0, day - kept.review_day, actual.decay))
             ratings = [Rating.GOOD if draw.random() < recalls[-1] else Rating.AGAIN]
             while ratings:
                 asked += 1

@@ -1,4 +1,7 @@
-"""In what order cards come: unseen ones over the topics and kinds, and unseen ones among reviews."""
+"""The order of cards in the queue, and how many of them fit the minutes of a day.
+
+`attn due` loads this module: plain arithmetic only.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ ASKED = {
     (False, "onsite"): 1.0,
     (False, "research"): 0.5,
 }
-"""How much interviewers ask a card, by (core, level), next to one that is neither: a judgement, not a measurement."""
-
-
+"""How much interviewers ask a card, by (core, level), relative to a plain onsite card: a judgement, not measured."""
 BEYOND = 0.25
-"""What is left of that for a card above the level of the learner's interview; so it comes after all that are not."""
+"""The factor for a card above the level of the learner's interview; it puts such cards after all others."""
+NEARBY = 10
+"""How many places a card may be brought forward to be of another kind than the one before it."""
 
 
 def asked_weight(core: bool, level: str, up_to: str = "") -> float:
-    """How much a card is asked in interviews of level `up_to`; a level that this program does not know is onsite."""
+    """Return how much a card is asked in interviews of level `up_to`; an unknown level counts as onsite."""
     asked = ASKED.get((core, level), ASKED[core, "onsite"])
     return asked * BEYOND if _is_beyond(level, up_to) else asked
 
@@ -40,7 +43,7 @@ def _is_beyond(level: str, up_to: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What the order of introduction looks at; `position` is the card's place in its file."""
+    """An unseen card, with what its order depends on; `position` is its place in the file."""
 
     id: str
     topic: str
@@ -51,14 +54,14 @@ class Unseen:
 
 
 def unseen_cards(rows: Iterable[tuple[str, str, bool, str, int, str]]) -> list[Unseen]:
-    """The rows (id, topic, core, level, position, kind) as what the order of introduction looks at."""
+    """Read rows of (id, topic, core, level, position, kind)."""
     return [Unseen(*row) for row in rows]
 
 
 def introduction_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
-    """Ids in the order in which cards are introduced: core cards first, kinds and topics mixed in them.
+    """Return ids in the order in which cards are introduced: core cards first, kinds and topics mixed.
 
-    What is above level `up_to` comes after everything else.
+    Cards above level `up_to` come after all others.
     """
     parts: dict[tuple[bool, bool], list[Unseen]] = defaultdict(list)
     for card in cards:
@@ -67,7 +70,7 @@ def introduction_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
-    """Ids in the order before an interview: what is asked most first, kinds and topics mixed in what is asked alike."""
+    """Return ids in the order before an interview: what is asked most first, kinds and topics mixed among equals."""
     alike: dict[float, list[Unseen]] = defaultdict(list)
     for card in cards:
         alike[-asked_weight(card.core, card.level, up_to)].append(card)
@@ -75,7 +78,7 @@ def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
-    """Every kind in equal shares from the first card to the last, each by level and evenly over its topics."""
+    """Spread every kind evenly from the first card to the last, each by level and evenly over its topics."""
     kinds: dict[str, dict[int, dict[str, list[Unseen]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for card in sorted(cards, key=lambda card: (card.position, card.id)):
         level = LEVELS.index(card.level) if card.level in LEVELS else 0
@@ -86,15 +89,15 @@ def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
 
 
 def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[Unseen]:
-    found = list[Unseen]()
+    cards = list[Unseen]()
     for level in sorted(levels):
         topics = levels[level]
-        found += spread(*(topics[topic] for topic in sorted(topics, key=lambda topic: (-len(topics[topic]), topic))))
-    return found
+        cards += spread(*(topics[topic] for topic in sorted(topics, key=lambda topic: (-len(topics[topic]), topic))))
+    return cards
 
 
 def spread(*lanes: Sequence[T]) -> list[T]:
-    """The lanes as one, each put evenly over the whole of it in its own order; where two meet, the first leads."""
+    """Merge lanes, each spread evenly over the whole in its own order; the earlier lane wins ties."""
     placed = [
         ((index + 0.5) / len(lane), rank, item) for rank, lane in enumerate(lanes) for index, item in enumerate(lane)
     ]
@@ -102,18 +105,14 @@ def spread(*lanes: Sequence[T]) -> list[T]:
 
 
 def leading(main: Sequence[T], others: Sequence[T]) -> list[T]:
-    """`others` put evenly between `main`, which begins."""
+    """Merge two lanes, `others` spread evenly between `main`, which begins."""
     placed = [(index / len(main), 0, item) for index, item in enumerate(main)]
     placed += [((index + 0.5) / len(others), 1, item) for index, item in enumerate(others)]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
 
 
-NEARBY = 10
-"""How many places a card may be brought forward so that it is of another kind than the one before it."""
-
-
 class Traits(NamedTuple):
-    """What `interleaved` looks at."""
+    """The properties of a card on which `interleaved` depends."""
 
     topic: str
     kind: str
@@ -121,11 +120,11 @@ class Traits(NamedTuple):
 
 
 def interleaved(cards: Sequence[T], traits_of: Callable[[T], Traits]) -> list[T]:
-    """`cards` in their order, but neighbours of different topics wherever that can be, and of different kinds.
+    """Reorder cards as little as needed for neighbours of different topics, and of different kinds where possible.
 
-    What comes next is the first card of another topic than the last one, or one of the next few, equally new or not,
-    that is of another kind too; a topic that makes up more than half of the rest comes at once: later it could not be
-    split.
+    Next comes the first card of another topic than the last one, or one of the next few, equally new or not, that is
+    also of another kind. A topic that makes up more than half of the rest comes at once, since it could not be split
+    later.
     """
     lanes: dict[str, list[_Placed[T]]] = defaultdict(list)
     for place, card in reversed(list(enumerate(cards))):
@@ -133,14 +132,11 @@ def interleaved(cards: Sequence[T], traits_of: Callable[[T], Traits]) -> list[T]
         lanes[traits.topic].append(_Placed(place, traits, card))
     order: list[_Placed[T]] = []
     while lanes:
-        topic, back = _next_place(lanes, len(cards) - len(order), order[-1].traits if order else NOTHING)
+        topic, back = _next_place(lanes, len(cards) - len(order), order[-1].traits if order else Traits("", "", False))
         order.append(lanes[topic].pop(back))
         if not lanes[topic]:
             del lanes[topic]
     return [placed.card for placed in order]
-
-
-NOTHING = Traits("", "", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +147,7 @@ class _Placed(Generic[T]):
 
 
 def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Traits) -> tuple[str, int]:
-    """(topic, index from the end) of the card that comes next; a lane has its first card at its end."""
+    """Return (topic, index from the end) of the next card; a lane has its first card at its end."""
     open_topics = [topic for topic in lanes if topic != last.topic] or list(lanes)
     open_topics = [topic for topic in open_topics if 2 * len(lanes[topic]) > left] or open_topics
     first = min((lanes[topic][-1] for topic in open_topics), key=lambda placed: placed.place)
@@ -169,12 +165,16 @@ def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Trai
     return topic, back
 
 
-# What fits the minutes of a study day without an interview ahead: reviews first, new cards in what is left.
-#
-# Loaded by `attn due` only for those who have set `minutes_per_day`: plain arithmetic.
+# The minutes of a day
 
+LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
+"""The time for learning a new card with its steps, and for a review, while nothing is known of the learner."""
+PRIOR_CARDS = 10
+"""The weight of these times, in cards of the learner."""
 FIRST_WEEKS_REVIEWS = 3
-"""So many reviews a new card brings in its first weeks. Room is kept for them, so that learning it is no debt."""
+"""A new card brings so many reviews in its first weeks; room is kept for them, so that learning it is no debt."""
+LONGEST_PASS_DAYS = 7
+"""The last pass before an interview begins at most so many days ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +185,13 @@ class Studied:
     seconds: float = 0.0
 
     def usual(self, prior_seconds: float) -> float:
-        """Seconds for one card: the mean, drawn towards `prior_seconds`."""
+        """Return the seconds for one card: the mean, drawn towards `prior_seconds`."""
         return towards_usual(self.seconds, self.cards, prior_seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class DayMinutes:
-    """What is left of a day: `seconds_left` may be below zero. The other two are what one card takes this learner."""
+    """The rest of a day: `seconds_left` may be negative; the others are this learner's seconds for one card."""
 
     seconds_left: float
     learn_seconds: float
@@ -199,57 +199,41 @@ class DayMinutes:
 
     @staticmethod
     def of(minutes: float, spent_seconds: float, untimed: int, learned: Studied, reviewed: Studied) -> DayMinutes:
-        """What is left of `minutes` after `spent_seconds`, and so many reviews and steps whose time is not known."""
+        """Return the rest of `minutes` after `spent_seconds` and so many `untimed` reviews."""
         learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
         return DayMinutes(minutes * 60 - spent_seconds - untimed * review, learn, review)
 
     @property
     def reviews(self) -> int:
-        """How many reviews fit."""
+        """The number of reviews that fit."""
         return max(0, int(self.seconds_left // self.review_seconds))
 
     def new_beside(self, reviews: int) -> int:
-        """How many new cards fit beside so many reviews."""
+        """Return how many new cards fit beside so many reviews."""
         left = self.seconds_left - reviews * self.review_seconds
         return max(0, int(left // (self.learn_seconds + FIRST_WEEKS_REVIEWS * self.review_seconds)))
 
 
-# What the review queue needs of the plan for an interview: plain arithmetic, because `attn due` loads it.
-#
-# The plan itself is in `plan_day`. Due dates stay as they are; a card counts as due besides once its day of the last
-# pass has come and it was not reviewed since.
-
-LONGEST_PASS_DAYS = 7
-
-
 def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
-    """How many days before the interview the last pass begins: as many as all seen cards take, a week at most."""
+    """Return how many days before the interview the last pass begins: as many as all seen cards take, at most 7."""
     if seen_seconds >= LONGEST_PASS_DAYS * seconds_a_day:
         return LONGEST_PASS_DAYS
     return max(1, ceil(seen_seconds / seconds_a_day))
 
 
 def new_cards_in(minutes: float, reviews: int, introduced: int) -> int:
-    """How many more new cards fit the minutes of a day beside its reviews, after so many new ones."""
+    """Return how many more new cards fit the minutes of a day beside its reviews and those `introduced` already."""
     left = minutes * 60 - reviews * REVIEW_SECONDS - introduced * LEARN_SECONDS
     return max(0, int(left // LEARN_SECONDS))
 
 
-# How long a card takes this learner, from their own log and, while that is short, from what is usual.
-
-LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""What learning a new card takes with its steps, and a review, where nothing is known of the learner."""
-PRIOR_CARDS = 10
-"""How many cards of the learner's own weigh as much as what is usual."""
-
-
 def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
-    """The median of what single cards took, drawn towards `prior_seconds`."""
+    """Return the median of the seconds of single cards, drawn towards `prior_seconds`."""
     from statistics import median  # `attn due` needs the mean alone, and this costs it milliseconds
 
     return towards_usual(len(seen) * (median(seen) if seen else prior_seconds), len(seen), prior_seconds)
 
 
 def towards_usual(seconds: float, cards: int, prior_seconds: float) -> float:
-    """What each of so many cards took that took `seconds` together, as if `PRIOR_CARDS` more had taken the prior."""
+    """Return the mean seconds of `cards` that took `seconds` together, as if `PRIOR_CARDS` more had taken the prior."""
     return (seconds + PRIOR_CARDS * prior_seconds) / (cards + PRIOR_CARDS)

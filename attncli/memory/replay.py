@@ -1,4 +1,8 @@
-"""Schedules and holds as folds over log rows."""
+"""Schedules, holds, annotations and ratings as folds over log rows.
+
+Every machine replays the rows in the same order (time, then id) and gets the same result. Rows that were undone, and
+rows without what their kind needs, count as absent.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,40 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from attncli.domain.challenge import Standing
-from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule
-from attncli.memory.scheduler import LEECH_LAPSES
-
-if TYPE_CHECKING:
-    from attncli.memory.scheduler import Scheduler
-
+from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, fitted
+from attncli.memory.scheduler import LEECH_LAPSES, Scheduler
 
 HOLDS = frozenset({RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND})
+ANNOTATIONS = frozenset({RowKind.TAG, RowKind.NOTE})
+CHALLENGE_ROWS = frozenset({RowKind.START, RowKind.HINT, RowKind.SOLUTION, RowKind.ATTEMPT})
+FLAG = "flag"
+"""The tag of a flagged card."""
+EASY_WITHIN = timedelta(minutes=20)
+REJECTIONS_STILL_GOOD = 2
+HARDENING_DAYS = 7
 
 
 def in_order(rows: Iterable[LogRow]) -> list[LogRow]:
-    """Rows by time, then id: the order in which every machine replays them."""
+    """Sort rows by time, then id."""
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
 def standing(rows: Iterable[LogRow]) -> list[LogRow]:
-    """The rows that were not taken back, in order; the undos themselves are left out."""
+    """Return the rows that were not undone, in order, without the undos themselves."""
     rows = list(rows)
     undone = {row.takes_back for row in rows if row.kind is RowKind.UNDO}
     return in_order(row for row in rows if row.kind is not RowKind.UNDO and row.id not in undone)
 
 
 def in_force(rows: Iterable[LogRow]) -> list[LogRow]:
-    """What is folded of ordered standing rows of one sort: all but the last ones, if they came from the future.
+    """Drop the last of some ordered rows of one sort while they are rows from the future.
 
     A row from the future is one that a later written row names, because its stamp was more than a day ahead of the
-    clock. One of the two clocks was wrong, and nobody knows which. While the named row is the last, it is set aside,
-    so that it strands no card in another year; once a row is stamped later than it, its moment is past and it counts.
+    clock. One of the two clocks was wrong, and nobody knows which. While such a row is the last, it is set aside, so
+    that it strands no card in another year. It counts once another row has a later stamp.
     """
     kept = list(rows)
     ahead = frozenset[str]().union(*(row.ahead for row in kept))
@@ -46,12 +53,12 @@ def in_force(rows: Iterable[LogRow]) -> list[LogRow]:
 
 
 def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
-    """The reviews that count, in order."""
+    """Return the reviews that count, in order."""
     return in_force(row for row in standing(rows) if row.is_usable_review)
 
 
 class FitInForce(NamedTuple):
-    """A fit's row, its study day and its weights: none for the published ones."""
+    """The row, study day and weights of a fit; no weights mean the published ones."""
 
     id: str = ""
     day: int = 0
@@ -59,21 +66,17 @@ class FitInForce(NamedTuple):
 
 
 def fit_in_force(fits: Iterable[LogRow]) -> FitInForce:
-    """The last of these standing fits that FSRS can use."""
-    rows = in_force(in_order(fits))
-    if rows:
-        from attncli.domain.log_row import fitted
-
-        for row in reversed(rows):
-            with suppress(ValueError):
-                return FitInForce(row.id, row.day, fitted(row.payload))
+    """Return the last of some fits that FSRS can use."""
+    for row in reversed(in_force(in_order(fits))):
+        with suppress(ValueError):
+            return FitInForce(row.id, row.day, fitted(row.payload))
     return FitInForce()
 
 
 def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
-    """The schedule of the one card whose log `rows` is; None if it has no standing review.
+    """Fold the rows of one card into its schedule; None if it has no review.
 
-    A renamed card's rows carry the id they were written under, which also seeds their fuzz.
+    The rows of a renamed card keep the id under which they were written; it also seeds their fuzz.
     """
     schedule: Schedule | None = None
     for row in standing_reviews(rows):
@@ -90,7 +93,7 @@ class Hold:
 
 
 def fold_hold(rows: Iterable[LogRow]) -> Hold:
-    """The hold of the one card whose log `rows` is; the last word counts, and unsuspending lifts a bury too."""
+    """Fold the rows of one card into its hold; the last row counts, and unsuspending lifts a bury too."""
     hold = Hold()
     for row in in_force(row for row in standing(rows) if row.kind in HOLDS):
         if row.kind is RowKind.SUSPEND:
@@ -103,19 +106,13 @@ def fold_hold(rows: Iterable[LogRow]) -> Hold:
 
 
 def is_leech(schedule: Schedule) -> bool:
-    """Forgotten so often that one more repetition is unlikely to help: the card wants splitting or prerequisites."""
+    """Whether a card was forgotten so often that it should be split, or its prerequisites learned first."""
     return schedule.lapses >= LEECH_LAPSES
-
-
-# What a learner wrote on a card, tags and a note, as a fold over log rows.
-
-FLAG = "flag"
-ANNOTATIONS = frozenset({RowKind.TAG, RowKind.NOTE})
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """Tags in the order in which they were put on; an empty note is none."""
+    """A learner's tags on a card, in the order in which they were added, and the note, empty for none."""
 
     tags: tuple[str, ...] = ()
     note: str = ""
@@ -126,34 +123,23 @@ class Annotation:
 
 
 def fold_annotation(rows: Iterable[LogRow]) -> Annotation:
-    """The annotation of the one card whose log `rows` is: the last word on each tag, and the last note.
-
-    A row that does not say what its kind says counts as absent.
-    """
+    """Fold the rows of one card into its annotation: the last row of each tag and the last note count."""
     tags, note = dict[str, None](), ""
     for row in in_force(row for row in standing(rows) if row.kind in ANNOTATIONS):
-        told = row.payload if isinstance(row.payload, dict) else {}
-        tag, text = told.get("tag"), told.get("text")
+        payload = row.payload if isinstance(row.payload, dict) else {}
+        tag, text = payload.get("tag"), payload.get("text")
         if row.kind is RowKind.NOTE and isinstance(text, str):
             note = text
         elif row.kind is RowKind.TAG and isinstance(tag, str) and tag:
             tags.pop(tag, None)
-            if told.get("on") is not False:
+            if payload.get("on") is not False:
                 tags[tag] = None
     return Annotation(tuple(tags), note)
 
 
-# What the attempts at a challenge say about how well it is known.
-
-CHALLENGE_ROWS = frozenset({RowKind.START, RowKind.HINT, RowKind.SOLUTION, RowKind.ATTEMPT})
-EASY_WITHIN = timedelta(minutes=20)
-REJECTIONS_STILL_GOOD = 2
-HARDENING_DAYS = 7
-
-
 @dataclass(slots=True)
 class _Episode:
-    """What happened since the challenge was last solved."""
+    """The events since the challenge was last solved."""
 
     started_at: datetime | None = None
     rejected: int = 0
@@ -161,7 +147,7 @@ class _Episode:
     solution_day: int | None = None
 
     def rating(self, solved: LogRow, first: bool) -> Rating:
-        """Solution seen that day: again. Helped or often rejected: hard. At once, alone and quickly: easy."""
+        """Rate a solve. Solution read that day: again; hints or many rejections: hard; fast, alone, at once: easy."""
         if self.solution_day == solved.day:
             return Rating.AGAIN
         read_before_solving = first and self.solution_day is not None
@@ -172,11 +158,10 @@ class _Episode:
 
 
 def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
-    """The accepted attempts that count as a review, with the rating that their evidence gives.
+    """Return the accepted attempts that count as a review, each with the rating that its evidence gives.
 
-    Grading the text that was accepted before shows nothing new, and neither does a second acceptance on one study
-    day: they are left out, the former unless the challenge was started afresh in between. To harden what was solved
-    within a week is the same work going on, and no review of its own.
+    Left out are a text that was accepted before (unless the challenge was started again in between), a second
+    acceptance on one study day, and hardening within a week of solving: they show nothing new.
     """
     reviews: list[tuple[LogRow, Rating]] = []
     episode = _Episode()
@@ -195,21 +180,21 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
             episode.rejected += 1
         elif row.verdict:
             text = row.text_hash
-            if text not in accepted_texts and not (reviews and _goes_on(reviews[-1][0], row)):
+            if text not in accepted_texts and not (reviews and _continues(reviews[-1][0], row)):
                 reviews.append((row, episode.rating(row, first=not reviews)))
             accepted_texts.add(text)
             episode = _Episode()
     return reviews
 
 
-def _goes_on(reviewed: LogRow, row: LogRow) -> bool:
-    """Whether solving `row` belongs to the work that ended in the last review."""
+def _continues(reviewed: LogRow, row: LogRow) -> bool:
+    """Whether the accepted attempt `row` continues the work of the last review."""
     hardens = reviewed.reached == "solved" and row.reached == "hardened"
     return row.day == reviewed.day or (hardens and row.day - reviewed.day <= HARDENING_DAYS)
 
 
 def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
-    """The schedule of the one challenge whose log `rows` is; None while it is unsolved."""
+    """Fold the rows of one challenge into its schedule; None while it is unsolved."""
     schedule: Schedule | None = None
     for row, rating in solved_reviews(rows):
         schedule = scheduler.review(row.subject, schedule, rating, row.at, row.day)
@@ -217,7 +202,7 @@ def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | No
 
 
 def standing_of(rows: Iterable[LogRow]) -> Standing:
-    """The highest rung that was reached; without one tried, or new."""
+    """Return the highest rung that was reached, else tried or new."""
     reached = {row.reached for row in standing(rows) if row.verdict}
     if not reached:
         return "new"
@@ -225,5 +210,5 @@ def standing_of(rows: Iterable[LogRow]) -> Standing:
 
 
 def fixed_of(rows: Iterable[LogRow]) -> int:
-    """In how many of the files that were handed out with bugs these were all repaired."""
+    """Count the files handed out with bugs in which all of them were repaired."""
     return len({row.fixes for row in standing(rows) if row.fixes})

@@ -1,4 +1,7 @@
-"""FSRS-6 by py-fsrs, fed with study days instead of clock times."""
+"""Schedules: FSRS-6 by py-fsrs, fed with study days instead of clock times; the forgetting curve; study days.
+
+py-fsrs is imported only where a schedule is computed, because commands that only need the calendar start faster so.
+"""
 
 from __future__ import annotations
 
@@ -6,100 +9,25 @@ import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from hashlib import sha256
-
-import fsrs
+from typing import TYPE_CHECKING
 
 from attncli.domain.log_row import Rating, Schedule, State
 
-_STATES = {
-    fsrs.State.Learning: State.LEARNING,
-    fsrs.State.Review: State.REVIEW,
-    fsrs.State.Relearning: State.RELEARNING,
-}
-_FSRS_STATES = {ours: theirs for theirs, ours in _STATES.items()}
-_DAY = timedelta(days=1)
-
-
-class Scheduler:
-    """Turns one review into the next schedule, under one policy."""
-
-    def __init__(self, policy: SchedulePolicy) -> None:
-        self.policy = policy
-        self._fsrs = fsrs.Scheduler(
-            parameters=policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS,
-            desired_retention=policy.desired_retention,
-            learning_steps=policy.learning_steps,
-            relearning_steps=policy.relearning_steps,
-            maximum_interval=policy.maximum_interval_days,
-            enable_fuzzing=False,
-        )
-
-    def review(self, subject: str, schedule: Schedule | None, rating: Rating, at: datetime, day: int) -> Schedule:
-        """The schedule after `subject` was rated at the UTC moment `at`, which lies in study day `day`.
-
-        py-fsrs counts elapsed days as spans of 24 hours; it is given midnights of study days, so that an evening
-        and the next morning are one day apart and a clock change shifts nothing.
-        """
-        now = _midnight(day)
-        after, _ = self._fsrs.review_card(_fsrs_card(schedule, now), fsrs.Rating(int(rating)), now)
-        repetitions = schedule.repetitions + 1 if schedule else 1
-        interval = self._interval(after.due - now, after.state, subject, repetitions)
-        lapsed = schedule is not None and schedule.state is State.REVIEW and rating is Rating.AGAIN
-        return Schedule(
-            state=_STATES[after.state],
-            stability_days=after.stability,
-            difficulty=after.difficulty,
-            step=after.step,
-            reviewed_at=at,
-            review_day=day,
-            due_at=at + interval,
-            interval_days=interval / _DAY,
-            repetitions=repetitions,
-            lapses=(schedule.lapses if schedule else 0) + int(lapsed),
-            introduced_day=schedule.introduced_day if schedule else day,
-        )
-
-    def previews(self, subject: str, schedule: Schedule | None, at: datetime, day: int) -> dict[Rating, Schedule]:
-        """What each of the four ratings would lead to."""
-        return {rating: self.review(subject, schedule, rating, at, day) for rating in Rating}
-
-    def _interval(self, interval: timedelta, state: fsrs.State, subject: str, repetition: int) -> timedelta:
-        if not self.policy.fuzz or state is not fsrs.State.Review:
-            return interval
-        return fuzzed_days(interval.days, self.policy.maximum_interval_days, subject, repetition) * _DAY
-
-
-def _midnight(day: int) -> datetime:
-    return datetime.fromordinal(day).replace(tzinfo=UTC)
-
-
-def _fsrs_card(schedule: Schedule | None, now: datetime) -> fsrs.Card:
-    """py-fsrs's card; an id is always given, because making one up costs it a millisecond of sleep."""
-    if schedule is None:
-        return fsrs.Card(card_id=0, due=now)
-    return fsrs.Card(
-        card_id=0,
-        state=_FSRS_STATES[schedule.state],
-        step=schedule.step,
-        stability=schedule.stability_days,
-        difficulty=schedule.difficulty,
-        due=now,
-        last_review=_midnight(schedule.review_day),
-    )
-
-
-# The settings that, together with the log, determine every schedule.
+if TYPE_CHECKING:
+    import fsrs
 
 LEECH_LAPSES = 8
-"""Forgotten so often, a card is a leech."""
+"""A card that was forgotten so often is a leech."""
 DEFAULT_DECAY = 0.1542
+SMALLEST_FUZZED_DAYS = 2.5
+_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePolicy:
-    """How reviews become intervals: the settings of the same names, and the 21 FSRS-6 weights, none for the published.
+    """The settings that turn reviews into intervals; with the log they determine every schedule.
 
-    What holds where nothing is set stands in `config.Settings` alone.
+    `parameters` are the 21 FSRS-6 weights, none for the published ones. Defaults are those of `config.Settings`.
     """
 
     desired_retention: float
@@ -112,36 +40,96 @@ class SchedulePolicy:
 
     @property
     def decay(self) -> float:
-        """The exponent of the forgetting curve, positive (FSRS-6's last weight)."""
+        """The exponent of the forgetting curve, positive: FSRS-6's last weight."""
         return self.parameters[20] if self.parameters else DEFAULT_DECAY
 
     def for_topic(self, topic: str) -> SchedulePolicy:
-        """The policy of this topic's cards."""
+        """Return the policy for the cards of a topic."""
         return replace(self, desired_retention=dict(self.topic_retention).get(topic, self.desired_retention))
 
     def without_steps(self) -> SchedulePolicy:
-        """The same policy in whole days: challenges are not repeated within minutes."""
+        """Return this policy in whole days, for challenges: they are not repeated within minutes."""
         return replace(self, learning_steps=(), relearning_steps=())
 
 
-# Intervals spread a little, so that cards learned together do not stay together.
-#
-# The spread depends on the card and the repetition alone: the button shows what is applied, undo changes nothing, and
-# every machine agrees. Ranges are FSRS's; the draw is floored, since rounding it reaches one day past the range.
+class Scheduler:
+    """Turns one review into the next schedule, under one policy."""
 
-SMALLEST_FUZZED_DAYS = 2.5
-_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
+    def __init__(self, policy: SchedulePolicy) -> None:
+        import fsrs
+
+        self.policy = policy
+        self._fsrs = fsrs.Scheduler(
+            parameters=policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS,
+            desired_retention=policy.desired_retention,
+            learning_steps=policy.learning_steps,
+            relearning_steps=policy.relearning_steps,
+            maximum_interval=policy.maximum_interval_days,
+            enable_fuzzing=False,
+        )
+
+    def review(self, subject: str, schedule: Schedule | None, rating: Rating, at: datetime, day: int) -> Schedule:
+        """Return the schedule after `subject` was rated at the UTC moment `at`, which lies in study day `day`.
+
+        py-fsrs counts elapsed days as spans of 24 hours. It gets the midnights of study days, so that an evening and
+        the next morning are one day apart and a clock change shifts nothing.
+        """
+        import fsrs
+
+        now = _midnight(day)
+        after, _ = self._fsrs.review_card(_fsrs_card(schedule, now), fsrs.Rating(int(rating)), now)
+        repetitions = schedule.repetitions + 1 if schedule else 1
+        interval = after.due - now
+        if self.policy.fuzz and after.state is fsrs.State.Review:
+            days = fuzzed_days(interval.days, self.policy.maximum_interval_days, subject, repetitions)
+            interval = timedelta(days=days)
+        lapsed = schedule is not None and schedule.state is State.REVIEW and rating is Rating.AGAIN
+        return Schedule(
+            state=State[after.state.name.upper()],
+            stability_days=after.stability,
+            difficulty=after.difficulty,
+            step=after.step,
+            reviewed_at=at,
+            review_day=day,
+            due_at=at + interval,
+            interval_days=interval / timedelta(days=1),
+            repetitions=repetitions,
+            lapses=(schedule.lapses if schedule else 0) + int(lapsed),
+            introduced_day=schedule.introduced_day if schedule else day,
+        )
+
+    def previews(self, subject: str, schedule: Schedule | None, at: datetime, day: int) -> dict[Rating, Schedule]:
+        """Return the schedule that each of the four ratings would lead to."""
+        return {rating: self.review(subject, schedule, rating, at, day) for rating in Rating}
 
 
-def fuzz_range(interval_days: int, maximum_days: int) -> tuple[int, int]:
-    """The least and the greatest number of days that `interval_days` may become."""
-    delta = 1.0 + sum(factor * max(min(float(interval_days), end) - start, 0.0) for start, end, factor in _RANGES)
-    greatest = min(round(interval_days + delta), maximum_days)
-    return min(max(2, round(interval_days - delta)), greatest), greatest
+def _midnight(day: int) -> datetime:
+    return datetime.fromordinal(day).replace(tzinfo=UTC)
+
+
+def _fsrs_card(schedule: Schedule | None, now: datetime) -> fsrs.Card:
+    """Return py-fsrs's card. It always gets an id, because making one up costs py-fsrs a millisecond of sleep."""
+    import fsrs
+
+    if schedule is None:
+        return fsrs.Card(card_id=0, due=now)
+    return fsrs.Card(
+        card_id=0,
+        state=fsrs.State[schedule.state.name.capitalize()],
+        step=schedule.step,
+        stability=schedule.stability_days,
+        difficulty=schedule.difficulty,
+        due=now,
+        last_review=_midnight(schedule.review_day),
+    )
 
 
 def fuzzed_days(interval_days: int, maximum_days: int, subject: str, repetition: int) -> int:
-    """`interval_days` moved within its range by the hash of (subject, repetition)."""
+    """Spread an interval within its range, so that cards learned together do not stay together.
+
+    The hash of (subject, repetition) decides: the button shows the days that will be applied, undo changes nothing, and
+    every machine agrees. The draw is floored, because rounding it would reach one day past the range.
+    """
     if interval_days < SMALLEST_FUZZED_DAYS:
         return interval_days
     least, greatest = fuzz_range(interval_days, maximum_days)
@@ -150,47 +138,47 @@ def fuzzed_days(interval_days: int, maximum_days: int, subject: str, repetition:
     return least + math.floor(fraction * (greatest - least + 1))
 
 
-# The FSRS-6 forgetting curve.
+def fuzz_range(interval_days: int, maximum_days: int) -> tuple[int, int]:
+    """Return the least and the greatest number of days that `interval_days` may become, as FSRS defines them."""
+    delta = 1.0 + sum(factor * max(min(float(interval_days), end) - start, 0.0) for start, end, factor in _RANGES)
+    greatest = min(round(interval_days + delta), maximum_days)
+    return min(max(2, round(interval_days - delta)), greatest), greatest
 
 
 def retrievability(stability_days: float, elapsed_days: float, decay: float = DEFAULT_DECAY) -> float:
-    """The probability (0…1) of recall `elapsed_days` after a review that left `stability_days`.
+    """Return the probability (0…1) of recall `elapsed_days` after a review that left `stability_days`.
 
-    R(t) = (1 + F·t/S)^(−decay), with F such that R(S) = 0.9.
+    The FSRS-6 forgetting curve: R(t) = (1 + F·t/S)^(−decay), with F such that R(S) = 0.9.
     """
     return float((1 + curve_factor(decay) * max(0.0, elapsed_days) / stability_days) ** -decay)
 
 
 def curve_factor(decay: float = DEFAULT_DECAY) -> float:
-    """The F of the curve."""
+    """Return the F of the forgetting curve."""
     return float(0.9 ** (-1 / decay) - 1)
 
 
 def recall_on(schedule: Schedule, day: int, decay: float = DEFAULT_DECAY) -> float:
-    """The probability that a reviewed card is recalled on study day `day`."""
+    """Return the probability that a reviewed card is recalled on study day `day`."""
     if schedule.stability_days is None:
         return 0.0
     return retrievability(schedule.stability_days, day - schedule.review_day, decay)
 
 
-# Study days: the learner's calendar days, which roll over at a local hour and not at midnight.
-
-
 @dataclass(frozen=True)
 class StudyCalendar:
-    """Maps moments to study days (proleptic ordinals) and back.
+    """Maps moments to study days (proleptic ordinals) and back. Study days roll over at a local hour.
 
-    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date
-    (as much later as the clock is put forward where that leaves it out), and lasts until the next one begins: 23 or 25
-    hours where the clock changes, none at all where a zone left out a date. So days follow one another, and every
-    moment lies in exactly one.
+    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date; if
+    the clock skips that time, later by as much as it skips. A day lasts until the next one begins: 23 or 25 hours when
+    the clock changes, none at all where a zone left out a date. So every moment lies in exactly one day.
     """
 
     day_start: time = time(4, 0)
     zone: tzinfo | None = None
 
     def day(self, at: datetime) -> int:
-        """The study day that holds the aware moment `at`."""
+        """Return the study day of the aware moment `at`."""
         wall = at.astimezone(self.zone).replace(tzinfo=None)
         day = (wall - self._offset).toordinal()
         while at < self.starts_at(day):
@@ -200,7 +188,7 @@ class StudyCalendar:
         return day
 
     def starts_at(self, day: int) -> datetime:
-        """The UTC moment at which study day `day` begins."""
+        """Return the UTC moment at which study day `day` begins."""
         wall = datetime.fromordinal(day) + self._offset
         if self.zone is not None:
             return wall.replace(tzinfo=self.zone).astimezone(UTC)
@@ -208,7 +196,7 @@ class StudyCalendar:
         return datetime.fromtimestamp(wall.timestamp(), UTC)
 
     def ends_at(self, day: int) -> datetime:
-        """The UTC moment at which study day `day` is over (and the next begins)."""
+        """Return the UTC moment at which study day `day` ends and the next begins."""
         return self.starts_at(day + 1)
 
     def exists(self, day: int) -> bool:
