@@ -1,4 +1,4 @@
-"""The mistakes of a challenge: one file each in `wrong/`, read when it is asked for."""
+"""The mistakes of a challenge: one file each in `wrong/`, read on demand. Loads neither yaml nor pydantic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncli.domain.challenge import Mistake, mistake_in
 
 
 class Mistakes(Mapping[str, Mistake]):
-    """What each file of `wrong/` gets wrong, by the file's name."""
+    """Maps the name of each file of `wrong/` to its mistake."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class Mistakes(Mapping[str, Mistake]):
 
 
 def _docstring(path: Path) -> str:
-    """Empty where the file cannot be read as Python: `attn verify` says why."""
+    """Return the docstring of a file, empty if it is not readable as Python; `attn verify` says why."""
     try:
         return ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or ""
     except (OSError, SyntaxError, ValueError):

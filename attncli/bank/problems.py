@@ -1,4 +1,8 @@
-"""What is wrong, where, and what to do about it."""
+"""Problems and findings: what is wrong, where, and what to do about it; pydantic's errors as findings.
+
+A finding names a path; once its line and column are known it is a problem. Chinese translations look finished messages
+up, so every change of one is needed there too.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,11 @@ from pydantic import BaseModel, ValidationError
 from attncli.domain.text import marked
 
 MAX_GUESSES = 5000
+MAX_FINDINGS = 100
 REPLACEMENT = "\ufffd"
 
 Way = tuple[str | int, ...]
-"""The way from the top of a file to a value: keys of mappings, 0-based positions in lists."""
+"""The path from the top of a file to a value: keys of mappings, 0-based positions in lists."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,10 +44,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem whose place is still a path; `at_key` points at the key rather than at its value.
+    """A problem whose place is still a path; `at_key` points at the key instead of its value.
 
-    A note (`error` false) is worth knowing and makes no file invalid. `shape` says that the value there has not the
-    form its place asks for, so that nothing more can be said of it.
+    A note (`error` false) does not make a file invalid. `shape`: the value has the wrong shape, so no rule can look
+    at it.
     """
 
     path: Way
@@ -52,44 +57,43 @@ class Finding:
     shape: bool = field(default=False, kw_only=True)
 
     def below(self, way: Way) -> Finding:
-        """The same finding, seen from further up: `way` leads to where its path starts."""
+        """Return the finding with `way` in front of its path."""
         return replace(self, path=(*way, *self.path))
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """The value as it can stand in a message: on one line, quoted, not too long."""
+    """Quote a value for a message, on one line and not too long."""
     text = visible(" ".join(str(value).split()))
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return f'"{text}"'
 
 
 def shown_path(path: os.PathLike[str]) -> str:
-    """A file's name as it can stand in a message, whatever bytes it has; below the working folder, from there."""
+    """Return a path for a message, whatever bytes it has; relative if below the working folder."""
     whole, here = Path(path), Path.cwd()
     return visible(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
 
 def visible(text: str) -> str:
-    """The text on one line, with a sign in place of whatever a terminal does not simply show."""
-    shown = marked(text, REPLACEMENT)
-    return shown if shown.isprintable() else "".join(char if char.isprintable() else REPLACEMENT for char in shown)
+    """Return a text for one line of a terminal, with U+FFFD for every character that it would not simply show."""
+    text = marked(text, REPLACEMENT)
+    return text if text.isprintable() else "".join(char if char.isprintable() else REPLACEMENT for char in text)
 
 
 def one_of(words: Iterable[str]) -> str:
-    """`use one of a, b, c`."""
+    """Return `use one of a, b, c`."""
     return "use one of " + ", ".join(words)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean "level"?`, or nothing when no known word is close."""
+    """Return `did you mean "level"?`, or nothing when no known word is close."""
     words = sorted(known)
     close = difflib.get_close_matches(word[:60], words, n=1, cutoff=0.7) if len(words) <= MAX_GUESSES else []
     return f'did you mean "{close[0]}"?' if close else ""
 
 
-# pydantic's errors in words: what is wrong and what to do.
+# pydantic's errors as findings
 
-MAX_FINDINGS = 100
 _TEXT_HINTS = {
     "id": "give it a stable id such as id: att-02",
     "kind": "say kind: qa (or choice, numeric, cloze, ordering, debug)",
@@ -119,7 +123,7 @@ _TEXT_HINTS = {
     "cards": "list the cards as cards: [...]",
     "title": "write it as title: {en: …, zh: …}",
 }
-_SINGULAR = {
+_EXPECTED = {
     "string_type": "text",
     "bool_type": "true or false",
     "int_type": "a whole number",
@@ -131,7 +135,7 @@ _SINGULAR = {
 
 
 def kind_of_value(value: object) -> str:
-    """What a value is, in words for a message."""
+    """Describe a value in words for a message."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -144,15 +148,15 @@ def kind_of_value(value: object) -> str:
 
 
 def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> list[Finding]:
-    """Every error of a validation as a finding; `base` is the path of what was validated.
+    """Turn every error of a validation into a finding; `base` is the path of what was validated.
 
-    A key that is missing because it is misspelt is told once, as misspelt.
+    A key that is missing because it is misspelt is reported once, as misspelt.
     """
     every = error.errors(include_url=False)
     items = [{**item, "loc": _in_file(item["loc"])} for item in every[:MAX_FINDINGS]]
-    meant = {_meant(item, model) for item in items if item["type"] == "extra_forbidden"}
-    told = [item for item in items if not (item["type"] == "missing" and item["loc"] in meant)]
-    findings = [_finding(item, model, base) for item in told]
+    misspelt = {_intended(item, model) for item in items if item["type"] == "extra_forbidden"}
+    reported = [item for item in items if not (item["type"] == "missing" and item["loc"] in misspelt)]
+    findings = [_finding(item, model, base) for item in reported]
     if len(every) > MAX_FINDINGS:
         message = f"{len(every) - MAX_FINDINGS} more problems of this kind; correct these first"
         findings.append(Finding((*base, *_in_file(every[MAX_FINDINGS]["loc"])), message, shape=True))
@@ -160,12 +164,12 @@ def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> li
 
 
 def _in_file(loc: Way) -> Way:
-    """Where pydantic says that something is, without its names for the forms that an entry may have."""
+    """Drop the tags of union members from a pydantic location."""
     return tuple(step for step in loc if step not in ("<id>", "<question>"))
 
 
-def _meant(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
-    """Where the key stands that a misspelt one was meant to be."""
+def _intended(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
+    """Return the path of the key that a misspelt one was intended to be."""
     loc: Way = item["loc"]
     guess = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
     return (*loc[:-1], guess.removeprefix('did you mean "').removesuffix('"?'))
@@ -184,7 +188,7 @@ def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding
 
 
 def _name(loc: Way) -> str:
-    """What a message speaks of: a key with the one above it, or an item of a list by its number."""
+    """Name a value in a message: a key with the one above it, or an item of a list by its number."""
     if not loc:
         return "this"
     keys = [step for step in loc if isinstance(step, str)]
@@ -206,7 +210,7 @@ def _extra(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _type(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
-    expected = _SINGULAR[item["type"]]
+    expected = _EXPECTED[item["type"]]
     value = item["input"]
     found = kind_of_value(value)
     if item["type"] == "string_type" and isinstance(value, bool | int | float):
@@ -238,9 +242,9 @@ _PATTERNS = {
 
 
 def _pattern(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
-    said = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
+    fault = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
     value = item["input"]
-    return f"{_name(loc)} {said}" if not value.strip() else f"{_name(loc)} {shown(value, 40)} {said}"
+    return f"{_name(loc)} {shown(value, 40)} {fault}" if value.strip() else f"{_name(loc)} {fault}"
 
 
 def _count(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
@@ -256,8 +260,8 @@ def _too_long(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 def _bound(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     context = item["ctx"]
-    said = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
-    return f"{_name(loc)} is {item['input']}, must be {said}; correct the number"
+    bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+    return f"{_name(loc)} is {item['input']}, must be {bound}; correct the number"
 
 
 def _other(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
@@ -274,12 +278,12 @@ _MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type[BaseModel]], str]] =
     "too_long": _count,
     "greater_than_equal": _bound,
     "less_than_equal": _bound,
-    **dict.fromkeys(_SINGULAR, _type),
+    **dict.fromkeys(_EXPECTED, _type),
 }
 
 
 def known_keys(model: type[BaseModel], loc: Way) -> list[str]:
-    """The keys that may stand at `loc` inside what `model` describes; empty where any may."""
+    """Return the keys that `model` allows at `loc`; empty where any is allowed."""
     current: Any = model
     for step in loc:
         current = _inside(current, step)

@@ -1,7 +1,7 @@
-"""The shape of bank files: one pydantic model for each kind of card, for the glossary and for `challenge.yaml`.
+"""The shapes of bank files: pydantic models for each kind of card, the glossary, the ledger and a challenge's files.
 
-Models only judge; documents stay the plain values that were read. Strict: nothing is converted, no key is ignored.
-What a shape cannot say (answers that compute, cycles, links) is in `rules`.
+Models only validate; documents stay the plain values that were read. Strict: nothing is converted, no key is ignored.
+Rules that a shape cannot express (answers that compute, cycles, links) are in the `*_rules` modules.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
-from attncli.domain import card as identifiers
+from attncli.domain.card import LONGEST, PATTERN, Level
 from attncli.domain.challenge import CHECK_NAMES
 
-Id = Annotated[str, StringConstraints(pattern=identifiers.PATTERN, max_length=identifiers.LONGEST)]
+Id = Annotated[str, StringConstraints(pattern=PATTERN, max_length=LONGEST)]
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
@@ -59,7 +59,7 @@ class NumberShape(Shape):
 
 
 class FollowUpShape(Shape):
-    """What an interviewer asks next, with its answer; `card` is one that says more."""
+    """The next question of an interviewer, with its answer; `card` is one that says more."""
 
     ask: LocalisedText
     answer: LocalisedText
@@ -74,11 +74,11 @@ FollowUp = Annotated[
 
 
 class CardShape(Shape):
-    """What every kind may have."""
+    """The keys of every kind."""
 
     id: Id
     kind: str
-    level: Literal["screen", "onsite", "research"]
+    level: Level
     core: bool = False
     question: LocalisedText
     short: LocalisedText | None = None
@@ -116,7 +116,7 @@ class ChoiceShape(CardShape):
 
 
 class SlipShape(Shape):
-    """A usual mistake: the number it leads to, and what went wrong."""
+    """A common mistake: the formula that it computes, and an explanation."""
 
     compute: NumberOrText
     says: LocalisedText
@@ -179,7 +179,7 @@ SHAPES: dict[str, type[CardShape]] = {
 
 
 def _own(shape: type[CardShape]) -> type[CardShape]:
-    """The shape of a learner's own card: what explains the answer may be left out."""
+    """Return the shape of a learner's own card, which need not explain its answer."""
     fields: dict[str, Any] = {
         "explain": (LocalisedText | None, None),
         "points": (Annotated[list[LocalisedText], Field(max_length=7)], []),
@@ -193,7 +193,7 @@ OWN_SHAPES: dict[str, type[CardShape]] = {kind: _own(shape) for kind, shape in S
 
 
 class UnknownKindShape(CardShape):
-    """What can still be said of a card whose kind is unknown: its common keys."""
+    """The common keys, to check a card whose kind is unknown."""
 
     model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
     kind: Any = None
@@ -209,7 +209,7 @@ class TopicShape(Shape):
 
 
 class TermShape(Shape):
-    """One term: how cards write it in each language, what else people search it by, and what cards must not write."""
+    """One term: its form in each language, other words to find it by, and words that cards must avoid."""
 
     en: Text
     zh: Text
@@ -227,7 +227,7 @@ class GlossaryShape(Shape):
 
 
 class ReadingShape(Shape):
-    """One reading of a card by somebody who had not written it: the text read, by its hash, and how it was checked."""
+    """One reading of a card by somebody who had not written it: hashes of the texts, and how they were checked."""
 
     date: Date
     en: Hash
@@ -240,7 +240,7 @@ class LedgerShape(Shape):
 
 
 class ChallengeShape(Shape):
-    """`impl/<track>/<id>/challenge.yaml`; the folder says its track and its id."""
+    """`impl/<track>/<id>/challenge.yaml`; the folders name its track and id."""
 
     level: Annotated[int, Field(ge=1, le=5)]
     version: Annotated[int, Field(ge=1)] = 1
@@ -259,7 +259,7 @@ class ChallengeShape(Shape):
 
 
 class RepairShape(Shape):
-    """A mistake to plant: lines of the reference, and what becomes of them; `replace` may be empty."""
+    """A mistake to plant: lines of the reference and their replacement, which may be empty."""
 
     wrong: Id
     find: Text
@@ -273,7 +273,7 @@ class RepairsShape(Shape):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a bank file, for editors: cards are one of the kinds."""
+    """Return the JSON Schema of a bank file, for editors."""
     from pydantic.json_schema import models_json_schema
 
     models = [(model, "validation") for model in (TopicShape, *SHAPES.values())]

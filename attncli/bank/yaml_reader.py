@@ -1,9 +1,9 @@
-"""A file's bytes to plain values, safe for any bytes.
+"""Read YAML into plain values, safely for any bytes, and find the line and column of what a message is about.
 
-YAML is read as a stream of events with a stack of our own: nothing recurses, so nesting cannot crash it (PyYAML's C
-composer can be crashed so). Depth, number of values and size are bounded; anchors, aliases and tags are refused, which
-leaves no way to expand or to construct anything. Values carry no places; `locate` reads the text once more and finds
-the places of just those paths that a message needs.
+YAML is read as a stream of events with a stack of our own: nothing recurses, so nesting cannot crash it (it crashes
+PyYAML's C composer). Depth, number of values and size are bounded. Anchors, aliases and tags are refused, so nothing
+can be expanded or constructed. Values carry no positions: `located` reads the text once more, for only those paths
+that messages need.
 """
 
 from __future__ import annotations
@@ -49,11 +49,15 @@ _REMEDIES = (
 _DEFAULT_REMEDY = "check indentation, quotes and brackets here and on the line above"
 
 
+Place = tuple[int, int]
+"""Line and column, from 1."""
+
+
 @dataclass(slots=True)
 class Parsed:
-    """The value of a file, and what was wrong on the way. `broken` are paths whose value is not to be trusted.
+    """The value of a file, and the problems in reading it. `broken` are paths whose value is not to be trusted.
 
-    `whole` is false when reading stopped early: then `value` is not the file's.
+    `whole` is false when reading stopped early: `value` is then incomplete.
     """
 
     value: Any = None
@@ -63,7 +67,7 @@ class Parsed:
 
 
 class UnreadableYaml(Exception):
-    """Reading stopped; carries the one problem that says why."""
+    """Reading stopped, because of `problem`."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -71,7 +75,7 @@ class UnreadableYaml(Exception):
 
 
 def read_text(path: Path) -> str:
-    """The text of a bank file.
+    """Read the text of a bank file.
 
     Raises:
         UnreadableYaml: it is missing, no regular file, too large, or not UTF-8 text.
@@ -86,22 +90,19 @@ def read_text(path: Path) -> str:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableYaml(
-            Problem(name, 1, 1, f"cannot be read ({reason}); check the path and its permissions")
-        ) from None
+        message = f"cannot be read ({reason}); check the path and its permissions"
+        raise UnreadableYaml(Problem(name, 1, 1, message)) from None
     return decode(name, data)
 
 
 def _refuse_size(name: str, size: int) -> None:
     if size > MAX_BYTES:
-        limit = MAX_BYTES // (1024 * 1024)
-        raise UnreadableYaml(
-            Problem(name, 1, 1, f"the file has {size} bytes, more than {limit} MiB; split it by topic")
-        )
+        message = f"the file has {size} bytes, more than {MAX_BYTES // (1024 * 1024)} MiB; split it by topic"
+        raise UnreadableYaml(Problem(name, 1, 1, message))
 
 
 def decode(name: str, data: bytes) -> str:
-    """UTF-8 text from bytes, without a byte order mark, composed (NFC) so that one spelling finds and fits the other.
+    """Decode UTF-8, without a byte order mark, composed (NFC) so that different spellings match.
 
     Raises:
         UnreadableYaml: too large, not UTF-8, or characters that no editor shows.
@@ -125,7 +126,7 @@ def decode(name: str, data: bytes) -> str:
 
 
 def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
-    """The YAML events of a text.
+    """Yield the YAML events of a text.
 
     Raises:
         UnreadableYaml: malformed YAML.
@@ -137,7 +138,7 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         raise UnreadableYaml(_malformed(name, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # ValueError: the pure-Python scanner on escapes beyond Unicode and on endless version numbers.
+        # The pure-Python scanner raises ValueError on escapes beyond Unicode and on endless version numbers.
         line = " ".join(str(error).split())
         raise UnreadableYaml(Problem(name, 1, 1, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")) from None
     finally:
@@ -145,15 +146,15 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
 
 
 def _malformed(name: str, error: yaml.MarkedYAMLError) -> Problem:
+    reason = " ".join(part for part in (error.context, error.problem) if part)
+    remedy = next((remedy for words, remedy in _REMEDIES if words in reason), _DEFAULT_REMEDY)
     mark = _mark(error)
-    said = " ".join(part for part in (error.context, error.problem) if part)
-    remedy = next((remedy for words, remedy in _REMEDIES if words in said), _DEFAULT_REMEDY)
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    return Problem(name, line, column, f"malformed YAML: {error.problem or error.context}; {remedy}")
+    place = _place_of(mark) if mark else (1, 1)
+    return Problem(name, *place, f"malformed YAML: {error.problem or error.context}; {remedy}")
 
 
 def _mark(error: yaml.MarkedYAMLError) -> Any:
-    """Where to look: at the opening quote or bracket when its end is missed on a later line, else at the fault."""
+    """Return the opening quote or bracket if its end is missing on a later line, else the place of the fault."""
     opening, fault = error.context_mark, error.problem_mark
     if opening is None or fault is None:
         return fault or opening
@@ -161,8 +162,12 @@ def _mark(error: yaml.MarkedYAMLError) -> Any:
     return opening if unclosed and opening.line != fault.line else fault
 
 
+def _place_of(mark: Any) -> Place:
+    return mark.line + 1, mark.column + 1
+
+
 def parse(name: str, text: str, loader: Any = None) -> Parsed:
-    """The plain value of a YAML text; malformed text gives one problem, never an exception."""
+    """Read the plain value of a YAML text; malformed text gives a problem, never an exception."""
     builder = _Builder(name)
     try:
         for event in events(name, text, loader):
@@ -170,12 +175,12 @@ def parse(name: str, text: str, loader: Any = None) -> Parsed:
     except UnreadableYaml as stop:
         builder.parsed.problems.append(stop.problem)
         builder.parsed.whole = False
-    builder.parsed.problems = [inside(problem, text) for problem in builder.parsed.problems]
+    builder.parsed.problems = [_inside(problem, text) for problem in builder.parsed.problems]
     return builder.parsed
 
 
-def inside(problem: Problem, text: str) -> Problem:
-    """The problem at a place that the text has: the reader counts a line break after a last line without one."""
+def _inside(problem: Problem, text: str) -> Problem:
+    """Move a problem into the text: PyYAML counts a line break after a last line without one."""
     lines = len(_LINE_BREAK.findall(text)) + 1 if problem.line > 1 else 1
     if problem.line <= lines:
         return problem
@@ -187,7 +192,7 @@ _NO_KEY: Any = object()
 
 
 class _Builder:
-    """Takes events and builds plain dicts and lists, top container last on the stack."""
+    """Builds plain dicts and lists from events; `stack` holds the open containers, `keys` their pending keys."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -199,19 +204,14 @@ class _Builder:
         self.documents = 0
         self.take: dict[type, Callable[[Any], None]] = {
             yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: self._mapping,
-            yaml.SequenceStartEvent: self._sequence,
+            yaml.MappingStartEvent: lambda event: self._open({}, event),
+            yaml.SequenceStartEvent: lambda event: self._open([], event),
             yaml.MappingEndEvent: self._end,
             yaml.SequenceEndEvent: self._end,
             yaml.AliasEvent: self._alias,
             yaml.DocumentStartEvent: self._document,
-            yaml.DocumentEndEvent: self._nothing,
-            yaml.StreamStartEvent: self._nothing,
-            yaml.StreamEndEvent: self._nothing,
+            **dict.fromkeys((yaml.DocumentEndEvent, yaml.StreamStartEvent, yaml.StreamEndEvent), lambda event: None),
         }
-
-    def _nothing(self, event: Any) -> None:
-        pass
 
     def _document(self, event: Any) -> None:
         self.documents += 1
@@ -229,12 +229,6 @@ class _Builder:
             self._key(event, value)
         else:
             self._put(resolve(value) if plain else value, event)
-
-    def _mapping(self, event: Any) -> None:
-        self._open({}, event)
-
-    def _sequence(self, event: Any) -> None:
-        self._open([], event)
 
     def _open(self, container: Any, event: Any) -> None:
         if self._awaits_key():
@@ -300,127 +294,15 @@ class _Builder:
         return (*self.steps, step) if step is not _NO_KEY else tuple(self.steps)
 
     def _report(self, event: Any, message: str) -> None:
-        mark = event.start_mark
-        self.parsed.problems.append(Problem(self.name, mark.line + 1, mark.column + 1, message))
+        self.parsed.problems.append(Problem(self.name, *_place_of(event.start_mark), message))
         if len(self.parsed.problems) >= MAX_PROBLEMS:
             self._stop(event, f"more than {MAX_PROBLEMS} problems; correct these first")
 
     def _stop(self, event: Any, message: str) -> None:
-        mark = event.start_mark
-        raise UnreadableYaml(Problem(self.name, mark.line + 1, mark.column + 1, message))
+        raise UnreadableYaml(Problem(self.name, *_place_of(event.start_mark), message))
 
 
-# Where in a file a value stands: a second pass over its events, for the few paths that a message needs.
-
-Place = tuple[int, int]
-
-
-@dataclass(slots=True)
-class _Wanted:
-    """A tree of the paths that are looked for; `value` and `key` are filled in when they are met."""
-
-    children: dict[str | int, _Wanted]
-    value: Place | None = None
-    key: Place | None = None
-
-    def size(self) -> int:
-        return 1 + sum(child.size() for child in self.children.values())
-
-
-def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
-    """The findings as problems with line and column; a path that does not exist stands where its parent does."""
-    findings = list(findings)
-    root = _Wanted({})
-    for finding in findings:
-        _want(root, finding.path)
-    if findings:
-        _walk(name, text, root)
-    return [inside(Problem(name, *_place(root, finding), visible(finding.message)), text) for finding in findings]
-
-
-def _want(root: _Wanted, path: Way) -> None:
-    for step in path:
-        root = root.children.setdefault(step, _Wanted({}))
-
-
-def _place(root: _Wanted, finding: Finding) -> Place:
-    place = root.value or (1, 1)
-    for step in finding.path:
-        root = root.children[step]
-        place = (root.key if finding.at_key else None) or root.value or place
-    return place
-
-
-def _walk(name: str, text: str, root: _Wanted) -> None:
-    walker = _Walker(root)
-    try:
-        for event in events(name, text):
-            walker.take(event)
-            if not walker.left:
-                return
-    except UnreadableYaml:
-        return  # what came before the fault has its places
-
-
-@dataclass(slots=True)
-class _Level:
-    """An open list or mapping: `next` is the position or key of the value to come, None while a key is awaited."""
-
-    wanted: _Wanted | None
-    is_list: bool
-    next: Any
-
-
-class _Walker:
-    def __init__(self, root: _Wanted) -> None:
-        self.root = root
-        self.left = root.size()
-        self.levels: list[_Level] = []
-
-    def take(self, event: Any) -> None:
-        if isinstance(event, yaml.NodeEvent):
-            self._node(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self.levels.pop()
-
-    def _node(self, event: Any) -> None:
-        level = self.levels[-1] if self.levels else None
-        mark = event.start_mark
-        place = (mark.line + 1, mark.column + 1)
-        if level is not None and level.next is None:
-            self._key(level, event, place)
-            return
-        wanted = self._met(level, place)
-        if isinstance(event, yaml.CollectionStartEvent):
-            is_list = isinstance(event, yaml.SequenceStartEvent)
-            self.levels.append(_Level(wanted, is_list, 0 if is_list else None))
-
-    def _key(self, level: _Level, event: Any, place: Place) -> None:
-        level.next = event.value if isinstance(event, yaml.ScalarEvent) else f"*{getattr(event, 'anchor', '')}"
-        found = level.wanted and level.wanted.children.get(level.next)
-        if found and found.key is None:
-            found.key = place
-
-    def _met(self, level: _Level | None, place: Place) -> _Wanted | None:
-        found: _Wanted | None
-        if level is None:
-            found = self.root
-        else:
-            found = level.wanted.children.get(level.next) if level.wanted else None
-            level.next = level.next + 1 if level.is_list else None
-        if found is None or found.value is not None:
-            return None
-        found.value = place
-        self.left -= 1
-        return found
-
-
-# What an unquoted word of a bank file means.
-#
-# Far fewer words are special than in YAML 1.1: null, true and false, decimal numbers. Everything else is text: `no`,
-# `2017-06`, `1_000`, `0x10`, `1:30`, `.inf`.
-
-Scalar = bool | int | float | str | None
+# Unquoted scalars
 
 _WORDS: dict[str, bool | None] = {
     "": None,
@@ -436,8 +318,10 @@ _FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?(?:[eE][-+]?[
 _NUMBER_STARTS = frozenset("+-0123456789")
 
 
-def resolve(word: str) -> Scalar:
-    """The value of an unquoted scalar.
+def resolve(word: str) -> bool | int | float | str | None:
+    """Return the value of an unquoted scalar: null, true, false or a decimal number, else text.
+
+    Far fewer words are special than in YAML 1.1: `1_000`, `0x10`, `1:30` and `.inf` are text too.
 
     >>> resolve("24"), resolve("1e-5"), resolve("true"), resolve("no"), resolve("2017-06")
     (24, 1e-05, True, 'no', '2017-06')
@@ -452,3 +336,103 @@ def resolve(word: str) -> Scalar:
         number = float(word)
         return number if math.isfinite(number) else word
     return word
+
+
+# Lines and columns
+
+
+@dataclass(slots=True)
+class _Searched:
+    """A node in the tree of searched paths; the places of its `value` and `key` are filled in when they are met."""
+
+    children: dict[str | int, _Searched]
+    value: Place | None = None
+    key: Place | None = None
+
+    def size(self) -> int:
+        return 1 + sum(child.size() for child in self.children.values())
+
+
+def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
+    """Turn findings into problems with line and column; a path that does not exist gets the place of its parent."""
+    findings = list(findings)
+    root = _Searched({})
+    for finding in findings:
+        node = root
+        for step in finding.path:
+            node = node.children.setdefault(step, _Searched({}))
+    if findings:
+        _walk(name, text, root)
+    return [_inside(Problem(name, *_place(root, finding), visible(finding.message)), text) for finding in findings]
+
+
+def _place(node: _Searched, finding: Finding) -> Place:
+    place = node.value or (1, 1)
+    for step in finding.path:
+        node = node.children[step]
+        place = (node.key if finding.at_key else None) or node.value or place
+    return place
+
+
+def _walk(name: str, text: str, root: _Searched) -> None:
+    walker = _Walker(root)
+    try:
+        for event in events(name, text):
+            walker.take(event)
+            if not walker.left:
+                return
+    except UnreadableYaml:
+        return  # what came before the fault has its places
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open list or mapping; `next` is the position or key of the next value, None while a key comes next."""
+
+    searched: _Searched | None
+    is_list: bool
+    next: Any
+
+
+class _Walker:
+    """Follows the events of a text and fills in the places below `root`; `left` values are still missing."""
+
+    def __init__(self, root: _Searched) -> None:
+        self.root = root
+        self.left = root.size()
+        self.levels: list[_Level] = []
+
+    def take(self, event: Any) -> None:
+        if isinstance(event, yaml.NodeEvent):
+            self._node(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.levels.pop()
+
+    def _node(self, event: Any) -> None:
+        level = self.levels[-1] if self.levels else None
+        place = _place_of(event.start_mark)
+        if level is not None and level.next is None:
+            self._key(level, event, place)
+            return
+        searched = self._met(level, place)
+        if isinstance(event, yaml.CollectionStartEvent):
+            is_list = isinstance(event, yaml.SequenceStartEvent)
+            self.levels.append(_Level(searched, is_list, 0 if is_list else None))
+
+    def _key(self, level: _Level, event: Any, place: Place) -> None:
+        level.next = event.value if isinstance(event, yaml.ScalarEvent) else f"*{getattr(event, 'anchor', '')}"
+        node = level.searched and level.searched.children.get(level.next)
+        if node and node.key is None:
+            node.key = place
+
+    def _met(self, level: _Level | None, place: Place) -> _Searched | None:
+        """Fill in the place of the value that starts here; None if its path is not searched."""
+        node: _Searched | None = self.root
+        if level is not None:
+            node = level.searched.children.get(level.next) if level.searched else None
+            level.next = level.next + 1 if level.is_list else None
+        if node is None or node.value is not None:
+            return None
+        node.value = place
+        self.left -= 1
+        return node
