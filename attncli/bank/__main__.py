@@ -1,7 +1,7 @@
-"""`python -m attncli.bank PATH...`: what `attn bank check` says, without the rest of the program.
+"""`python -m attncli.bank PATH...`: `attn bank check` without the rest of the program.
 
-`python -m attncli.bank schema > quizbank/schema.json` writes the JSON Schema anew.
-`python -m attncli.bank read CARD... --on DATE --checked TEXT` writes into the ledger that these cards were read again.
+`python -m attncli.bank schema > quizbank/schema.json` regenerates the JSON Schema.
+`python -m attncli.bank read CARD... --on DATE --checked TEXT` records in the ledger that these cards were read again.
 """
 
 from __future__ import annotations
@@ -40,21 +40,19 @@ def main(arguments: list[str]) -> int:
 
 
 def read(arguments: list[str], quizbank: Path) -> int:
-    """Writes down that cards were read; their texts are taken as they stand."""
+    """Record in the ledger that the current texts of some cards were read."""
     parser = argparse.ArgumentParser("python -m attncli.bank read")
     parser.add_argument("cards", nargs="+", metavar="CARD")
     parser.add_argument("--on", required=True, metavar="DATE")
     parser.add_argument("--checked", required=True, metavar="TEXT")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     files = [Checked.of(path) for path in bank_files(quizbank)]
-    there = {card["id"]: card for file in files if file.judged.sound for _, card in file.cards}
-    if missing := [card for card in asked.cards if card not in there]:
-        print(
-            f"attn: there is no card {visible(missing[0])} that can be read; correct the id or its file",
-            file=sys.stderr,
-        )
+    known = {card["id"]: card for file in files if file.judged.sound for _, card in file.cards}
+    if missing := [card for card in options.cards if card not in known]:
+        message = f"there is no card {visible(missing[0])} that can be read; correct the id or its file"
+        print(f"attn: {message}", file=sys.stderr)
         return 2
-    new = {card: reading(there[card], asked.on, asked.checked) for card in asked.cards}
+    new = {card: reading(known[card], options.on, options.checked) for card in options.cards}
     text = "".join(written({**load_readings(quizbank), **new}))
     (quizbank / LEDGER).write_text(text, encoding="utf-8")
     return 0

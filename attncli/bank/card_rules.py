@@ -1,6 +1,7 @@
-"""What a shape cannot say of one card: formulas compute, blanks match, orders are free of cycles, options make sense.
+"""Rules for one card that its shape cannot express: formulas compute, blanks match, orders have no cycles.
 
-A card that passes its shape and these rules can be asked and marked; everything else the check says is about quality.
+A card that passes its shape and `card_findings` can be asked and marked. The last part is about quality: numbers in a
+text must be what their formula gives, and facts older than a year are noted.
 """
 
 from __future__ import annotations
@@ -30,184 +31,27 @@ from attncli.domain.arithmetic import (
     names_in,
 )
 from attncli.domain.card import BLANK
-
-# What a shape cannot say of a numeric card: its formula computes for every draw, and each slip can be told apart.
+from attncli.domain.text import LANGS
 
 Document = Mapping[str, Any]
 Compute = Callable[[Mapping[str, Number]], Number]
+Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
+"""The keys that a rule needs, and the rule."""
 
 MAX_COMBINATIONS = 500
 MAX_SLIP_COMBINATIONS = 10_000
+MAX_CODE_LINES = 15
+MAX_WRITTEN = 60
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 _TOLERANCE = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?\Z")
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def choices_of(values: Any) -> list[list[Any]]:
-    """The choices of one parameter as [label, value] pairs."""
-    if isinstance(values, dict):
-        return [[label, value] for label, value in values.items()]
-    return [[f"{value}", value] for value in values]
-
-
-def parameter_findings(card: Document) -> Iterator[Finding]:
-    for name, values in (card.get("parameters") or {}).items():
-        way: Way = ("parameters", name)
-        if not isinstance(values, dict | list) or not values:
-            yield Finding(
-                way, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
-            )
-            continue
-        if name in FUNCTIONS or name == "pi":
-            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
-        entries = values.items() if isinstance(values, dict) else enumerate(values)
-        for step, value in entries:
-            if not is_number(value):
-                yield Finding(
-                    (*way, step), f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
-                )
-
-
-def placeholder_findings(card: Document) -> Iterator[Finding]:
-    names = list(card.get("parameters") or ())
-    for lang in ("en", "zh"):
-        way: Way = ("question", lang)
-        found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
-        unshown = [name for name in names if name not in found]
-        for name in dict.fromkeys(name for name in found if name not in names):
-            guess = did_you_mean(name, unshown)
-            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
-            remedy = guess or "add it to parameters or remove it"
-            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
-        for name in unshown:
-            remedy = f"write {{{{{name}}}}} where it belongs"
-            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
-
-
-def stray_placeholders(card: Document) -> Iterator[Finding]:
-    """A parameter's place outside the question, where nothing fills it."""
-    names = set(card.get("parameters") or ())
-    for way, text in localised({key: value for key, value in card.items() if key != "question"}):
-        for lang in ("en", "zh"):
-            for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
-                if name in names:
-                    said = f"{{{{{name}}}}} is drawn in the question alone"
-                    yield Finding((*way, lang), f"{said}; say it without the value, or in numbers of its own")
-
-
-def tolerance_findings(card: Document) -> Iterator[Finding]:
-    tolerance = card["tolerance"]
-    if not (isinstance(tolerance, str) or is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
-        yield Finding(("tolerance",), f"tolerance {shown(tolerance, 30)} cannot be read; write 2% or 0.5")
-
-
-def compute_findings(card: Document) -> Iterator[Finding]:
-    if any(parameter_findings(card)):
-        return
-    way: Way = ("compute",)
-    if not isinstance(card["compute"], str) and not is_number(card["compute"]):
-        yield Finding(way, '"compute" must be a formula; write it as text')
-        return
-    try:
-        compute = compile_expression(str(card["compute"]))
-        unused = (card.get("parameters") or {}).keys() - names_in(str(card["compute"]))
-        for values in combinations(card):
-            _positive(compute(values), values)
-    except ComputeError as error:
-        yield Finding(way, str(error))
-        return
-    for name in sorted(unused):
-        yield Finding(
-            ("parameters", name), f'compute does not use parameter "{name}"; use it or remove it', at_key=True
-        )
-    try:
-        convert(1, card.get("compute_unit") or card["unit"], card["unit"])
-    except ComputeError as error:
-        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), str(error))
-
-
-def _positive(result: Number, values: Mapping[str, Number]) -> None:
-    if not 0 < result <= LARGEST:
-        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
-        raise ComputeError(f"the answer is {shown_as} for {_said(values)}; choose values that give a positive number")
-
-
-def slip_findings(card: Document) -> Iterator[Finding]:
-    """Each slip computes, and no draw makes it the right answer or another slip."""
-    if not card.get("slips") or any(compute_findings(card)) or any(tolerance_findings(card)):
-        return
-    formulas: list[Compute] = [compile_expression(str(card["compute"]))]
-    for number, slip in enumerate(card["slips"]):
-        try:
-            formulas.append(_slip_formula(card, slip["compute"]))
-        except ComputeError as error:
-            yield Finding(("slips", number, "compute"), str(error))
-            return
-    told: set[tuple[int, int]] = set()
-    for values in combinations(card, MAX_SLIP_COMBINATIONS):
-        answers = [_answer(card, formula(values)) for formula in formulas]
-        for one, other in itertools.combinations(range(len(answers)), 2):
-            if (one, other) not in told and _alike(card, answers[one], answers[other]):
-                told.add((one, other))
-                yield Finding(("slips", other - 1, "compute"), _told_alike(answers, one, other, values))
-
-
-def _slip_formula(card: Document, formula: object) -> Compute:
-    if not isinstance(formula, str) and not is_number(formula):
-        raise ComputeError('"compute" must be a formula; write it as text')
-    compute = compile_expression(str(formula))
-    for values in combinations(card, MAX_SLIP_COMBINATIONS):
-        if not abs(result := compute(values)) <= LARGEST:
-            raise ComputeError(f"the slip gives {result:g} for {_said(values)}; use smaller numbers")
-    return compute
-
-
-def _answer(card: Document, value: Number) -> Number:
-    return convert(value, card.get("compute_unit") or card["unit"], card["unit"])
-
-
-def _alike(card: Document, one: Number, other: Number) -> bool:
-    tolerance = str(card["tolerance"])
-    return is_within(other, one, tolerance) or is_within(one, other, tolerance)
-
-
-def _told_alike(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> str:
-    what = f"slip {one}" if one else "the right answer"
-    said = f"the slip gives {answers[other]:.6g} for {_said(values)}, and {what} {answers[one]:.6g}"
-    return f"{said}: within the tolerance they are one; change the slip, the values or the tolerance"
-
-
-def _said(values: Mapping[str, Number]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
-
-
-def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
-    """Every combination of a numeric card's values; a fixed sample of them where there are more than `limit`."""
-    parameters = card.get("parameters") or {}
-    values = [[value for _, value in choices_of(choices)] for choices in parameters.values()]
-    if math.prod(len(choice) for choice in values) <= limit:
-        for row in itertools.product(*values):
-            yield dict(zip(parameters, row, strict=True))
-        return
-    draw = random.Random(0)
-    yield dict(zip(parameters, map(min, values), strict=True))
-    yield dict(zip(parameters, map(max, values), strict=True))
-    for _ in range(limit):
-        yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
-
-
-MAX_CODE_LINES = 15
 _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
 _UNDERSCORES = re.compile(r"_{3,}")
 
 
 def card_findings(card: Document, faulty: Collection[str] = (), own: bool = False) -> list[Finding]:
-    """Every finding about one card; paths start at the card.
+    """Return every finding about one card; paths start at the card.
 
-    `faulty` are keys that are missing or whose value has not its shape: rules that need one of them are left out.
+    `faulty` are keys that are missing or whose value has the wrong shape: rules that need one of them are left out.
     A learner's `own` card need not say why an option is wrong.
     """
     rules = [*_COMMON, *_BY_KIND.get(str(card.get("kind")), ())]
@@ -220,20 +64,12 @@ def _follow_ups(card: Document) -> Iterator[Finding]:
     entries = card.get("follow_ups") or ()
     ids = [entry if isinstance(entry, str) else entry.get("card") or number for number, entry in enumerate(entries)]
     yield from _repeated(ids, ("follow_ups",))
-    for lang in ("en", "zh"):
+    for lang in LANGS:
         asked = [number if isinstance(entry, str) else entry["ask"][lang] for number, entry in enumerate(entries)]
         yield from _repeated(asked, ("follow_ups",))
     for number, target in enumerate(ids):
         if target == card.get("id"):
             yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
-
-
-def _tags(card: Document) -> Iterator[Finding]:
-    yield from _repeated(card.get("tags") or (), ("tags",))
-
-
-def _formerly(card: Document) -> Iterator[Finding]:
-    yield from _repeated(card.get("formerly") or (), ("formerly",))
 
 
 def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
@@ -255,7 +91,7 @@ def _choice(card: Document) -> Iterator[Finding]:
         way: Way = ("options", number)
         if option.get("correct") and option.get("errata"):
             yield Finding((*way, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
-    for lang in ("en", "zh"):
+    for lang in LANGS:
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
             yield Finding((*found.path, "text", lang), "two options say the same; change one of them")
@@ -270,31 +106,27 @@ def _reasons(card: Document) -> Iterator[Finding]:
 
 def _blank_counts(card: Document) -> Iterator[Finding]:
     expected = len(card["blanks"])
-    for lang in ("en", "zh"):
+    for lang in LANGS:
         text = card["question"][lang]
         count = len(_BLANK.findall(text))
         if count != expected or count != len(_UNDERSCORES.findall(text)):
-            said = f"the question has {count} blanks and blanks has {expected} entries"
-            yield Finding(("question", lang), f"{said}; write each blank as {BLANK}, one for every entry")
+            message = f"the question has {count} blanks and blanks has {expected} entries"
+            yield Finding(("question", lang), f"{message}; write each blank as {BLANK}, one for every entry")
 
 
 def _blanks(card: Document) -> Iterator[Finding]:
     for number, blank in enumerate(card["blanks"]):
-        yield from _blank_findings(("blanks", number), blank)
-
-
-def _blank_findings(way: Way, blank: Document) -> Iterator[Finding]:
-    variables = blank.get("variables") or []
-    if blank.get("form", "text") == "text":
-        if variables:
-            yield Finding(
-                (*way, "variables"), "only algebra has variables; add form: algebra or remove them", at_key=True
-            )
-        return
-    try:
-        algebra_equal(blank["answer"], blank["answer"], variables)
-    except ComputeError as error:
-        yield Finding((*way, "answer"), str(error))
+        way: Way = ("blanks", number)
+        variables = blank.get("variables") or []
+        if blank.get("form", "text") == "text":
+            if variables:
+                message = "only algebra has variables; add form: algebra or remove them"
+                yield Finding((*way, "variables"), message, at_key=True)
+            continue
+        try:
+            algebra_equal(blank["answer"], blank["answer"], variables)
+        except ComputeError as error:
+            yield Finding((*way, "answer"), str(error))
 
 
 def _items(card: Document) -> Iterator[Finding]:
@@ -317,7 +149,7 @@ def _order(card: Document) -> Iterator[Finding]:
 
 
 def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
-    """The keys of one circle, first key repeated at the end; empty when there is none."""
+    """Return the keys of one cycle, the first key repeated at the end; empty if there is none."""
     after: dict[str, set[str]] = {}
     for first, second in pairs:
         after.setdefault(first, set()).add(second)
@@ -339,8 +171,10 @@ def _code(card: Document) -> Iterator[Finding]:
     count = len(_lines_of(card["code"]))
     if count > MAX_CODE_LINES:
         yield Finding(("code",), f"the code has {count} lines, at most {MAX_CODE_LINES} are shown; shorten it")
-    if message := _unparsable(card["code"]):
-        yield Finding(("code",), message)
+    # A fragment, the inside of a function or class, counts as Python too.
+    fragment = "def fragment():\n" + "".join(f"    {line}\n" for line in card["code"].split("\n"))
+    if (fault := python_fault(card["code"])) and python_fault(fragment):
+        yield Finding(("code",), f"the code is not Python ({fault}); correct it")
 
 
 def _failing_lines(card: Document) -> Iterator[Finding]:
@@ -357,35 +191,176 @@ def _lines_of(code: str) -> list[str]:
     return code.rstrip("\n").split("\n")
 
 
-def _unparsable(code: str) -> str:
-    """Why the code is no Python, or empty; a fragment (the inside of a function or class) counts as Python."""
-    indented = "".join(f"    {line}\n" for line in code.split("\n"))
-    fault = ""
-    for whole in (code, f"def fragment():\n{indented}"):
-        found = python_fault(whole)
-        if not found:
-            return ""
-        fault = fault or f"the code is not Python ({found}); correct it"
-    return fault
+# Numeric cards
 
 
-Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def choices_of(values: Any) -> list[list[Any]]:
+    """Return the choices of one parameter as [label, value] pairs."""
+    if isinstance(values, dict):
+        return [[label, value] for label, value in values.items()]
+    return [[f"{value}", value] for value in values]
+
+
+def _parameters(card: Document) -> Iterator[Finding]:
+    for name, values in (card.get("parameters") or {}).items():
+        way: Way = ("parameters", name)
+        if not isinstance(values, dict | list) or not values:
+            message = f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
+            yield Finding(way, message)
+            continue
+        if name in FUNCTIONS or name == "pi":
+            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
+        entries = values.items() if isinstance(values, dict) else enumerate(values)
+        for step, value in entries:
+            if not _is_number(value):
+                message = f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
+                yield Finding((*way, step), message)
+
+
+def _placeholders(card: Document) -> Iterator[Finding]:
+    names = list(card.get("parameters") or ())
+    for lang in LANGS:
+        way: Way = ("question", lang)
+        found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
+        unshown = [name for name in names if name not in found]
+        for name in dict.fromkeys(name for name in found if name not in names):
+            guess = did_you_mean(name, unshown)
+            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
+            remedy = guess or "add it to parameters or remove it"
+            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
+        for name in unshown:
+            remedy = f"write {{{{{name}}}}} where it belongs"
+            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
+
+
+def _stray_placeholders(card: Document) -> Iterator[Finding]:
+    """Find placeholders outside the question, where nothing fills them."""
+    names = set(card.get("parameters") or ())
+    for way, text in localised({key: value for key, value in card.items() if key != "question"}):
+        for lang in LANGS:
+            for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
+                if name in names:
+                    message = f"{{{{{name}}}}} is drawn in the question alone"
+                    yield Finding((*way, lang), f"{message}; say it without the value, or in numbers of its own")
+
+
+def _tolerance(card: Document) -> Iterator[Finding]:
+    tolerance = card["tolerance"]
+    if not (isinstance(tolerance, str) or _is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
+        yield Finding(("tolerance",), f"tolerance {shown(tolerance, 30)} cannot be read; write 2% or 0.5")
+
+
+def _compute(card: Document) -> Iterator[Finding]:
+    if any(_parameters(card)):
+        return
+    way: Way = ("compute",)
+    try:
+        formula = _formula(card["compute"])
+        compute = compile_expression(formula)
+        unused = (card.get("parameters") or {}).keys() - names_in(formula)
+        for values in combinations(card):
+            _positive(compute(values), values)
+    except ComputeError as error:
+        yield Finding(way, str(error))
+        return
+    for name in sorted(unused):
+        message = f'compute does not use parameter "{name}"; use it or remove it'
+        yield Finding(("parameters", name), message, at_key=True)
+    try:
+        _answer(card, 1)
+    except ComputeError as error:
+        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), str(error))
+
+
+def _positive(result: Number, values: Mapping[str, Number]) -> None:
+    if not 0 < result <= LARGEST:
+        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
+        raise ComputeError(
+            f"the answer is {shown_as} for {_values_text(values)}; choose values that give a positive number"
+        )
+
+
+def _slips(card: Document) -> Iterator[Finding]:
+    """Check that each slip computes, and that no draw makes it equal to the answer or to another slip."""
+    if not card.get("slips") or any(_compute(card)) or any(_tolerance(card)):
+        return
+    formulas: list[Compute] = [compile_expression(str(card["compute"]))]
+    for number, slip in enumerate(card["slips"]):
+        try:
+            formulas.append(_slip_formula(card, slip["compute"]))
+        except ComputeError as error:
+            yield Finding(("slips", number, "compute"), str(error))
+            return
+    reported: set[tuple[int, int]] = set()
+    for values in combinations(card, MAX_SLIP_COMBINATIONS):
+        answers = [_answer(card, formula(values)) for formula in formulas]
+        for one, other in itertools.combinations(range(len(answers)), 2):
+            if (one, other) not in reported and _alike(card, answers[one], answers[other]):
+                reported.add((one, other))
+                yield Finding(("slips", other - 1, "compute"), _alike_message(answers, one, other, values))
+
+
+def _slip_formula(card: Document, formula: object) -> Compute:
+    compute = compile_expression(_formula(formula))
+    for values in combinations(card, MAX_SLIP_COMBINATIONS):
+        if not abs(result := compute(values)) <= LARGEST:
+            raise ComputeError(f"the slip gives {result:g} for {_values_text(values)}; use smaller numbers")
+    return compute
+
+
+def _answer(card: Document, value: Number) -> Number:
+    return convert(value, card.get("compute_unit") or card["unit"], card["unit"])
+
+
+def _alike(card: Document, one: Number, other: Number) -> bool:
+    tolerance = str(card["tolerance"])
+    return is_within(other, one, tolerance) or is_within(one, other, tolerance)
+
+
+def _alike_message(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> str:
+    what = f"slip {one}" if one else "the right answer"
+    message = f"the slip gives {answers[other]:.6g} for {_values_text(values)}, and {what} {answers[one]:.6g}"
+    return f"{message}: within the tolerance they are one; change the slip, the values or the tolerance"
+
+
+def _values_text(values: Mapping[str, Number]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
+
+
+def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
+    """Yield every combination of a numeric card's values; a fixed sample if there are more than `limit`."""
+    parameters = card.get("parameters") or {}
+    values = [[value for _, value in choices_of(choices)] for choices in parameters.values()]
+    if math.prod(len(choice) for choice in values) <= limit:
+        for row in itertools.product(*values):
+            yield dict(zip(parameters, row, strict=True))
+        return
+    draw = random.Random(0)
+    yield dict(zip(parameters, map(min, values), strict=True))
+    yield dict(zip(parameters, map(max, values), strict=True))
+    for _ in range(limit):
+        yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
+
 
 _COMMON: tuple[Rule, ...] = (
     (("follow_ups",), _follow_ups),
-    (("tags",), _tags),
-    (("formerly",), _formerly),
+    (("tags",), lambda card: _repeated(card.get("tags") or (), ("tags",))),
+    (("formerly",), lambda card: _repeated(card.get("formerly") or (), ("formerly",))),
 )
 _NOT_OF_OWN: tuple[Rule, ...] = ((("options",), _reasons),)
 _BY_KIND: dict[str, tuple[Rule, ...]] = {
     "choice": ((("options",), _choice), *_NOT_OF_OWN),
     "numeric": (
-        (("parameters",), parameter_findings),
-        (("parameters", "question"), placeholder_findings),
-        (("parameters", "explain"), stray_placeholders),
-        (("tolerance",), tolerance_findings),
-        (("parameters", "compute", "unit", "compute_unit"), compute_findings),
-        (("parameters", "compute", "unit", "compute_unit", "tolerance", "slips"), slip_findings),
+        (("parameters",), _parameters),
+        (("parameters", "question"), _placeholders),
+        (("parameters", "explain"), _stray_placeholders),
+        (("tolerance",), _tolerance),
+        (("parameters", "compute", "unit", "compute_unit"), _compute),
+        (("parameters", "compute", "unit", "compute_unit", "tolerance", "slips"), _slips),
     ),
     "cloze": ((("question", "blanks"), _blank_counts), (("blanks",), _blanks)),
     "ordering": ((("items",), _items), (("items", "before"), _order_keys), (("before",), _order)),
@@ -393,10 +368,9 @@ _BY_KIND: dict[str, tuple[Rule, ...]] = {
 }
 
 
-# Numbers that a text writes, compared with what its formula computes.
+# Numbers and dates in texts
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-MAX_WRITTEN = 60
 _SIGNS = str.maketrans({"−": "-", "\u202f": None, "\u2009": None})
 _OPERATORS = str.maketrans({"^": "**", "×": "*", "·": "*"})
 _NUMBER = re.compile(
@@ -424,15 +398,15 @@ _WORDS: dict[str, tuple[Number, ...]] = {
 
 
 def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Every entry of `numbers`: it stands in the text of both languages, and it is what its formula gives."""
+    """Check every entry of `numbers`: it occurs in the text of both languages, and its formula gives it."""
     for number, entry in enumerate(card.get("numbers") or ()):
         way: Way = ("numbers", number)
         english, chinese = entry["says"], entry.get("says_zh") or entry["says"]
         if not _occurs(card, "en", english):
             yield Finding((*way, "says"), f"{shown(english, 40)} is not in the English text; correct one of the two")
         if not _occurs(card, "zh", chinese):
-            said = f"{shown(chinese, 40)} is not in the Chinese text"
-            yield Finding((*way, "says_zh"), f"{said}; write it there, or give its Chinese form as says_zh")
+            message = f"{shown(chinese, 40)} is not in the Chinese text"
+            yield Finding((*way, "says_zh"), f"{message}; write it there, or give its Chinese form as says_zh")
         try:
             computed = _comparable(evaluate(_formula(entry["compute"]), {}))
         except ComputeError as error:
@@ -442,7 +416,7 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _formula(compute: object) -> str:
-    if isinstance(compute, str | int | float) and not isinstance(compute, bool):
+    if isinstance(compute, str) or _is_number(compute):
         return str(compute)
     raise ComputeError('"compute" must be a formula; write it as text')
 
@@ -454,19 +428,19 @@ def _comparable(computed: Number) -> Number:
 
 
 def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iterator[Finding]:
-    meant: list[tuple[Number, Number]] = [(computed, 0)]
+    magnitudes: list[tuple[Number, Number]] = [(computed, 0)]
     for key in ("says", "says_zh"):
         written = entry.get(key)
         if not written:
             continue
         readings = list(readings_of(written))
-        if not any(reading.fits(value, slack) for reading in readings for value, slack in meant):
-            yield Finding((*way, key), _told(written, entry["compute"], computed, bool(readings)))
+        if not any(reading.fits(value, slack) for reading in readings for value, slack in magnitudes):
+            yield Finding((*way, key), _disagreement(written, entry["compute"], computed, bool(readings)))
             return
-        meant = [pair for reading in readings if reading.fits(computed) for pair in reading.magnitudes(computed)]
+        magnitudes = [pair for reading in readings if reading.fits(computed) for pair in reading.magnitudes(computed)]
 
 
-def _told(written: str, formula: object, computed: Number, has_number: bool) -> str:
+def _disagreement(written: str, formula: object, computed: Number, has_number: bool) -> str:
     if not has_number:
         return f"{shown(written, 40)} has no number to compare with its formula; write digits"
     exact = f"{computed:,}" if isinstance(computed, int) else f"{computed:.10g}"
@@ -474,16 +448,16 @@ def _told(written: str, formula: object, computed: Number, has_number: bool) -> 
 
 
 def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
-    wanted = "".join(written.split())
-    return any(wanted in "".join(text[lang].split()) for _, text in localised(dict(card)))
+    searched = "".join(written.split())
+    return any(searched in "".join(text[lang].split()) for _, text in localised(dict(card)))
 
 
 @dataclass(frozen=True, slots=True)
 class NumberReading:
-    """What a written number may mean: `value`, off by `slack` at most for rounding.
+    """A possible meaning of a written number: `value`, rounded by at most `slack`.
 
-    `scales` are what its word may stand for, relative to how it was read: a formula may count in millions where the
-    text says million, and the other language then writes the whole number.
+    `scales` are the factors that its word may stand for, relative to this reading: a formula may count in millions
+    where the text says million, and the other language then writes the whole number.
     """
 
     value: Number
@@ -491,15 +465,16 @@ class NumberReading:
     scales: tuple[Number, ...] = (1,)
 
     def fits(self, computed: Number, slack: Number = 0) -> bool:
-        """Whether this can stand for a computed number; `slack` is what another reading of it was rounded by."""
+        """Whether this can mean a computed number, of which another reading was rounded by `slack`."""
         return abs(computed - self.value) <= max(self.slack, slack) + 1e-12 * abs(self.value)
 
     def magnitudes(self, computed: Number) -> Iterator[tuple[Number, Number]]:
+        """Yield (value, slack) for every scale of a computed number."""
         yield from ((computed * scale, self.slack * scale) for scale in self.scales)
 
 
 def readings_of(written: str) -> Iterator[NumberReading]:
-    """Every way to read a written number: plain, in the unit that follows it, or as a small formula."""
+    """Yield every reading of a written number: plain, in the unit that follows it, or as a small formula."""
     text = written.translate(_SIGNS).replace("{,}", ",").replace("\\%", "%")
     text = re.split("[=≈]", text)[-1]
     if len(text) > MAX_WRITTEN:
@@ -527,13 +502,10 @@ def _factors(suffix: str) -> tuple[Number, ...]:
     return (*_WORDS.get(suffix, ()), *units)
 
 
-# Facts that age: which cards say how things stood more than a year ago.
-
-
 def age_findings(card: Mapping[str, Any], today: date) -> Iterator[Finding]:
-    """A note where `as_of` lies more than a year back, as finely as it is written: `2025-06` or `2025`."""
+    """Note an `as_of` more than a year ago, compared as precisely as it is written: `2025-06` or `2025`."""
     as_of = card.get("as_of") or ""
     year_ago = f"{today.year - 1}{today.isoformat()[4:]}"
     if as_of and as_of < year_ago[: len(as_of)]:
-        said = f"what {card['id']} says is as of {as_of}, more than a year ago"
-        yield Finding(("as_of",), f"{said}; read it again and write the new date", error=False)
+        message = f"what {card['id']} says is as of {as_of}, more than a year ago"
+        yield Finding(("as_of",), f"{message}; read it again and write the new date", error=False)

@@ -1,4 +1,8 @@
-"""What is wrong with the files of a challenge, as far as reading shows it: nothing here is run."""
+"""Rules for the files of a challenge, as far as reading can check them: nothing is run.
+
+They cover the files in its folder, the facts of `inputs.py`, the docstrings of `wrong/`, `repairs.yaml`, the texts of
+`challenge.yaml`, and the signatures that its statement shows.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +44,16 @@ from attncli.domain.challenge import (
     planted,
     spans,
 )
-from attncli.domain.text import is_chinese
+from attncli.domain.text import LANGS, is_chinese
 from attncli.errors import EnvironmentFailure
 
-_MEANT = {
+MOST_COLUMNS = 140
+MOST_LINES = 25
+MOST_WORDS = 180
+FOLLOW_UPS = 3
+_TEXTS = ("title", "statement", "hardened")
+_WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
+_NEEDED = {
     "reference.py": "write the technique, plain and slow, as the spec",
     "inputs.py": "write what is drawn and called: case(make)",
     "wrong": "write a submission with the mistake that people make",
@@ -51,12 +61,14 @@ _MEANT = {
 
 
 def folder_problems(yaml: Path, value: Any, known: Known) -> list[Problem]:
-    """Every fault of the files beside a `challenge.yaml`, and of its lines; `value` is what was read of it."""
+    """Return every problem of the files beside a `challenge.yaml`, and of its lines; `value` is its content."""
     return sorted(set(_Files(yaml, value if isinstance(value, dict) else {}, known).problems()))
 
 
 @dataclass(frozen=True)
 class _Source:
+    """A Python file: its tree, or the (line, message) of the fault that keeps it from being parsed."""
+
     path: Path
     text: str
     tree: ast.Module | None
@@ -79,27 +91,24 @@ class _Files:
         return [name for name in entry if isinstance(name, str)] if isinstance(entry, list) else []
 
     def problems(self) -> Iterator[Problem]:
-        for name, meant in _MEANT.items():
-            if not (self.folder / name).exists() or (name == "wrong" and not self._solutions("wrong")):
+        wrong, right = self._solutions("wrong"), self._solutions("right")
+        for name, remedy in _NEEDED.items():
+            if not (self.folder / name).exists() or (name == "wrong" and not wrong):
                 missing = "no file in wrong/" if name == "wrong" else f"no {name}"
-                yield _at(self.yaml, 1, f"there is {missing}; {meant}")
+                yield _at(self.yaml, 1, f"there is {missing}; {remedy}")
         inputs, reference = self._python("inputs.py"), self._python("reference.py")
-        solutions = [source for kind in ("wrong", "right") for source in self._solutions(kind)]
-        for source in (*inputs, *reference, *solutions):
+        for source in (*inputs, *reference, *wrong, *right):
             if source.fault is not None:
                 yield _at(source.path, *source.fault)
         yield from _long_lines(self.yaml, _read(self.yaml))
         for source in inputs:
             yield from _long_lines(source.path, source.text)
-            yield from _told(source, fact_faults)
-            yield from _told(source, name_faults)
-        for source in self._solutions("wrong"):
-            yield from _told(source, lambda tree: docstring_faults(tree, self._cards))
+            yield from _located(source, _fact_faults)
+            yield from _located(source, _name_faults)
+        for source in wrong:
+            yield from _located(source, partial(docstring_faults, card_faults=partial(card_faults, known=self.known)))
         for source in reference:
-            yield from self._signatures(source, inputs[0].text if inputs else "", solutions)
-
-    def _cards(self, card: str) -> Iterator[str]:
-        return card_faults(card, self.known)
+            yield from self._signatures(source, inputs[0].text if inputs else "", [*wrong, *right])
 
     def _python(self, name: str) -> list[_Source]:
         path = self.folder / name
@@ -111,41 +120,41 @@ class _Files:
     def _signatures(self, reference: _Source, inputs: str, solutions: Sequence[_Source]) -> Iterator[Problem]:
         if reference.tree is None:
             return
-        due = defined_in(reference.tree, self.entry)
+        expected = defined_in(reference.tree, self.entry)
         for name in self.entry:
-            if name not in {signature.partition(".")[0] for signature in due}:
+            if name not in {signature.partition(".")[0] for signature in expected}:
                 yield _at(reference.path, 1, f"the reference defines no {name}, which entry names; define it")
-        for lang in ("en", "zh"):
-            yield from self._shown(lang, due)
+        for lang in LANGS:
+            yield from self._statement_signatures(lang, expected)
         for source in solutions:
             if source.tree is not None:
-                yield from _other_parameters(source, called(due, inputs), defined_in(source.tree, self.entry))
+                yield from _other_parameters(source, called(expected, inputs), defined_in(source.tree, self.entry))
 
-    def _shown(self, lang: str, due: Mapping[str, Signature]) -> Iterator[Problem]:
+    def _statement_signatures(self, lang: str, expected: Mapping[str, Signature]) -> Iterator[Problem]:
         statement = self.value.get("statement")
         text = statement.get(lang) if isinstance(statement, dict) else None
         if not isinstance(text, str):
             return
         first = self._first_line(lang)
-        found = list(shown_in(text))
-        for signature in found:
+        signatures = list(shown_in(text))
+        for signature in signatures:
             line = first + signature.line - 1
             if isinstance(signature, UnreadableSignature):
                 yield _at(self.yaml, line, f"{shown(signature.text, 80)} is no signature; write def name(…) -> …")
-            elif signature.name in due and signature.written != due[signature.name].written:
-                said = f"the statement has {signature.name}{signature.written}"
-                yield _at(self.yaml, line, f"{said}, the reference {due[signature.name].written}; write the same")
-            elif signature.name not in due and signature.name.partition(".")[0] in self.entry:
+            elif signature.name in expected and signature.written != expected[signature.name].written:
+                message = f"the statement has {signature.name}{signature.written}, the reference"
+                yield _at(self.yaml, line, f"{message} {expected[signature.name].written}; write the same")
+            elif signature.name not in expected and signature.name.partition(".")[0] in self.entry:
                 yield _at(self.yaml, line, f"the reference has no {signature.name}; correct one of the two")
-        if any(isinstance(signature, UnreadableSignature) for signature in found):
+        if any(isinstance(signature, UnreadableSignature) for signature in signatures):
             return
-        names = {signature.name.partition(".")[0] for signature in found if isinstance(signature, Signature)}
+        names = {signature.name.partition(".")[0] for signature in signatures if isinstance(signature, Signature)}
         for name in self.entry:
-            if name not in names and any(known.partition(".")[0] == name for known in due):
+            if name not in names and any(known.partition(".")[0] == name for known in expected):
                 yield _at(self.yaml, first, f"the statement shows no signature of {name}; write it as ```python")
 
     def _first_line(self, lang: str) -> int:
-        """The line of the file in which a text of the statement begins."""
+        """Return the line of the file in which the statement in a language begins."""
         text = _read(self.yaml)
         (place,) = located("", text, [Finding(("statement", lang), "")])
         line = text.splitlines()[place.line - 1] if place.line <= len(text.splitlines()) else ""
@@ -153,17 +162,17 @@ class _Files:
 
 
 def _other_parameters(
-    source: _Source, due: Mapping[str, Signature], found: Mapping[str, Signature]
+    source: _Source, expected: Mapping[str, Signature], actual: Mapping[str, Signature]
 ) -> Iterator[Problem]:
-    for name, signature in due.items():
-        if name not in found:
+    for name, signature in expected.items():
+        if name not in actual:
             yield _at(source.path, 1, f"there is no {name} here; define it as the reference does")
-        elif found[name].parameters != signature.parameters:
-            said = f"{name} takes {found[name].parameters}, the reference's {signature.parameters}"
-            yield _at(source.path, found[name].line, f"{said}; take the same")
+        elif actual[name].parameters != signature.parameters:
+            message = f"{name} takes {actual[name].parameters}, the reference's {signature.parameters}"
+            yield _at(source.path, actual[name].line, f"{message}; take the same")
 
 
-def _told(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int, str]]]) -> Iterator[Problem]:
+def _located(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int, str]]]) -> Iterator[Problem]:
     if source.tree is not None:
         yield from (_at(source.path, line, message) for line, message in faults(source.tree))
 
@@ -183,7 +192,7 @@ def _read(path: Path) -> str:
     try:
         return read_text(path)
     except UnreadableYaml:
-        return ""  # the reading of the YAML has told why
+        return ""  # reading the YAML has reported why
 
 
 def _source(path: Path) -> _Source:
@@ -196,11 +205,11 @@ def _source(path: Path) -> _Source:
         return _Source(path, "", None, (1, f"this file cannot be read ({error}); correct it"))
 
 
-# The facts that `inputs.py` declares: one that the judge does not know would be passed over in silence.
+# Facts of `inputs.py`
 
 
-def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(line, what is wrong) of each name in capitals that is no fact."""
+def _fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, message) for each name in capitals that is no fact: the judge would silently ignore it."""
     for node in tree.body:
         for name in _assigned(node):
             if name.id.isupper() and not name.id.startswith("_") and name.id not in FACTS:
@@ -209,8 +218,8 @@ def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield name.lineno, f"there is no fact {name.id}; {guess} ({own})"
 
 
-def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(line, what is wrong) of each word in a fact that names nothing: an edge case, a motif, a rule for 16 bits."""
+def _name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, message) for each word in a fact that names no edge case, motif or rule for 16 bits."""
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     recorded = {name for name in functions if name == "stable" or name.startswith("edge_")}
     known: dict[str, Collection[str]] = {
@@ -241,9 +250,8 @@ def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
         yield from (part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
 
 
-# What is wrong with how a wrong solution tells its mistake.
+# Docstrings of wrong solutions
 
-MOST_COLUMNS = 140
 _REMEDIES = {
     SUMMARY: "say in its first line what the file gets wrong",
     SUMMARY_ZH: "say in Chinese, below the English, what the file gets wrong",
@@ -255,23 +263,23 @@ _REMEDIES = {
 
 
 def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str]]) -> Iterator[tuple[int, str]]:
-    """(line, what is wrong) of the docstring of a wrong file; `card_faults` says what is wrong with a card's id."""
+    """Yield (line, message) for the docstring of a wrong file; `card_faults` yields the faults of a card's id."""
     docstring = ast.get_docstring(tree, clean=False) or ""
     first = tree.body[0].lineno if tree.body else 1
-    told: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
     for field in fields_in(docstring):
         line = first + field.line - 1
         if field.name not in FIELDS:
             guess = did_you_mean(field.name, FIELDS) or one_of(FIELDS[2:])
             yield line, f"field {shown(field.name, 40)} is not known; {guess}"
-        elif field.name in told:
+        elif field.name in fields:
             yield line, f"{shown(field.name)} is told twice; keep one"
-        told.setdefault(field.name, field)
+        fields.setdefault(field.name, field)
     for name, remedy in _REMEDIES.items():
-        if name not in told or not told[name].text:
-            line = first + told[name].line - 1 if name in told else first
+        if name not in fields or not fields[name].text:
+            line = first + fields[name].line - 1 if name in fields else first
             yield line, f"the docstring has no {name}; {remedy}"
-    for field in told.values():
+    for field in fields.values():
         yield from ((first + field.line - 1, message) for message in _text_faults(field, card_faults))
     for number, text in enumerate(docstring.splitlines(), first):
         if len(text) > MOST_COLUMNS:
@@ -290,11 +298,11 @@ def _text_faults(field: Field, card_faults: Callable[[str], Iterator[str]]) -> I
         yield f"{SYMPTOM_ZH} has no Chinese; write it in Chinese"
 
 
-# `repairs.yaml`: the mistakes of `wrong/` that can be planted together in the reference of a challenge.
+# `repairs.yaml`
 
 
 def load_repairs(folder: Path) -> tuple[Repair, ...]:
-    """The mistakes that can be planted in the reference of `folder`, none where the challenge offers none.
+    """Load the mistakes that can be planted in the reference of `folder`, none if it has no `repairs.yaml`.
 
     Raises EnvironmentFailure for a file with a fault.
     """
@@ -309,7 +317,7 @@ def load_repairs(folder: Path) -> tuple[Repair, ...]:
 
 
 def repair_problems(folder: Path, challenge: Any) -> list[Problem]:
-    """Every fault of the `repairs.yaml` in `folder`, if there is one; `challenge` is what `challenge.yaml` says."""
+    """Return every problem of the `repairs.yaml` in `folder`, if any; `challenge` is the value of `challenge.yaml`."""
     path = folder / REPAIRS
     if not path.is_file():
         return []
@@ -322,33 +330,37 @@ def _repairs(value: Any) -> tuple[Repair, ...]:
 
 
 def repair_findings(value: Any, folder: Path, kernel: bool = False) -> list[Finding]:
-    """Every finding about the `repairs.yaml` of `folder`."""
+    """Return every finding about the `repairs.yaml` of `folder`."""
     if not isinstance(value, dict):
         return [Finding((), f"a file of repairs is a mapping, found {kind_of_value(value)}; start it with repairs: …")]
     if kernel:
         return [Finding((), "the reference of a kernel is not what is written; mistakes cannot be planted in it")]
     findings = shape_findings(value, RepairsShape, ())
-    return findings or list(_rule_findings(_repairs(value), folder))
+    return findings or list(_planting_findings(_repairs(value), folder))
 
 
-def _rule_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Finding]:
+def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Finding]:
     if len(repairs) < LEAST_REPAIRS:
-        said = f"only {len(repairs)} mistakes can be planted; write {LEAST_REPAIRS} at least that compose"
-        yield Finding(("repairs",), said)
-    mistakes, source = Mistakes(folder), _reference(folder)
+        message = f"only {len(repairs)} mistakes can be planted; write {LEAST_REPAIRS} at least that compose"
+        yield Finding(("repairs",), message)
+    try:
+        source = (folder / "reference.py").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        source = ""  # `folder_problems` reports why
+    mistakes = Mistakes(folder)
     named: set[str] = set()
     for number, repair in enumerate(repairs):
         at = ("repairs", number)
-        for message in _of_mistake(repair.wrong, mistakes):
-            yield Finding((*at, "wrong"), message)
+        for fault in _mistake_faults(repair.wrong, mistakes):
+            yield Finding((*at, "wrong"), fault)
         if repair.wrong in named:
             yield Finding((*at, "wrong"), f"{shown(repair.wrong)} is planted twice; keep one of the two")
         named.add(repair.wrong)
-        yield from (Finding((*at, *found.path), found.message) for found in _of_lines(repair, source))
+        yield from (finding.below(at) for finding in _line_findings(repair, source))
     yield from _overlapping(repairs, source)
 
 
-def _of_mistake(name: str, mistakes: Mistakes) -> Iterator[str]:
+def _mistake_faults(name: str, mistakes: Mistakes) -> Iterator[str]:
     if name not in mistakes:
         guess = did_you_mean(name, mistakes) or "name the file that makes this mistake"
         yield f"there is no {shown(f'wrong/{name}.py')}; {guess}"
@@ -356,7 +368,7 @@ def _of_mistake(name: str, mistakes: Mistakes) -> Iterator[str]:
         yield f"{shown(name)} is a mistake of the hardened rung; plant one that breaks the first rung"
 
 
-def _of_lines(repair: Repair, source: str) -> Iterator[Finding]:
+def _line_findings(repair: Repair, source: str) -> Iterator[Finding]:
     found = spans(source, repair.find)
     if not found:
         yield Finding(("find",), "these lines do not stand in reference.py; quote whole lines, comments included")
@@ -366,10 +378,10 @@ def _of_lines(repair: Repair, source: str) -> Iterator[Finding]:
     elif planted(source, [repair]) == planted(source, []):
         yield Finding(("replace",), "this changes nothing; write the mistake")
     else:
-        yield from _of_outcome(planted(source, [repair]))
+        yield from _outcome_findings(planted(source, [repair]))
 
 
-def _of_outcome(text: str) -> Iterator[Finding]:
+def _outcome_findings(text: str) -> Iterator[Finding]:
     try:
         ast.parse(text)
     except SyntaxError as error:
@@ -379,64 +391,52 @@ def _of_outcome(text: str) -> Iterator[Finding]:
 
 
 def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
-    """Mistakes that want the same lines: they could not be planted together."""
+    """Find mistakes in the same lines: they could not be planted together."""
     placed = [
         (found[0], number) for number, repair in enumerate(repairs) if len(found := spans(source, repair.find)) == 1
     ]
     placed.sort(key=lambda at: (at[0].first, at[1]))
     for (before, first), (span, number) in pairwise(placed):
         if span.overlaps(before):
-            said = f"its lines are those of {shown(repairs[first].wrong)} as well; find lines that do not overlap"
-            yield Finding(("repairs", number, "find"), said)
+            message = f"its lines are those of {shown(repairs[first].wrong)} as well; find lines that do not overlap"
+            yield Finding(("repairs", number, "find"), message)
 
 
-def _reference(folder: Path) -> str:
-    try:
-        return (folder / "reference.py").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""  # `challenge_folder` says what is wrong with it
-
-
-# What holds for the texts of a challenge: both languages, and a first part that can be read at one go.
-
-MOST_LINES = 25
-MOST_WORDS = 180
-FOLLOW_UPS = 3
-_TEXTS = ("title", "statement", "hardened")
-_WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
+# Texts of `challenge.yaml`
 
 
 def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong with the texts of a `challenge.yaml`, as far as it has them."""
+    """Check that the texts of a `challenge.yaml` are in both languages, and its statement short enough."""
     for way, text in _texts(value):
-        if _is_text(text.get("zh")) and not is_chinese(text["zh"]) and text["zh"] != text.get("en"):
-            yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
-        elif _is_text(text.get("zh")) and not is_chinese(text["zh"]) and way[0] in _WRITTEN_TWICE:
-            yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
+        if _is_text(text.get("zh")) and not is_chinese(text["zh"]):
+            if text["zh"] != text.get("en"):
+                yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
+            elif way[0] in _WRITTEN_TWICE:
+                yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
         if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
             yield Finding((*way, "en"), "this text has no English; write it in English")
     yield from _length_findings(value.get("statement"))
 
 
 def _texts(value: Mapping[str, Any]) -> Iterator[tuple[Way, Mapping[str, Any]]]:
-    found: list[tuple[Way, Any]] = [((key,), value.get(key)) for key in _TEXTS]
-    hints = value.get("hints")
-    found += [(("hints", number), hint) for number, hint in enumerate(hints if isinstance(hints, list) else ())]
-    for number, asked in enumerate(value.get("follow_ups") or ()) if isinstance(value.get("follow_ups"), list) else ():
-        if isinstance(asked, dict):
-            found += [(("follow_ups", number, key), asked.get(key)) for key in ("ask", "answer")]
-    return ((way, text) for way, text in found if isinstance(text, dict))
+    texts: list[tuple[Way, Any]] = [((key,), value.get(key)) for key in _TEXTS]
+    hints, follow_ups = value.get("hints"), value.get("follow_ups")
+    texts += [(("hints", number), hint) for number, hint in enumerate(hints if isinstance(hints, list) else ())]
+    for number, entry in enumerate(follow_ups if isinstance(follow_ups, list) else ()):
+        if isinstance(entry, dict):
+            texts += [(("follow_ups", number, key), entry.get(key)) for key in ("ask", "answer")]
+    return ((way, text) for way, text in texts if isinstance(text, dict))
 
 
 def follow_up_findings(value: Mapping[str, Any], bundled: bool) -> Iterator[Finding]:
-    """What is wrong with what comes after a challenge; one that is not `bundled` may leave it out."""
+    """Check the follow-ups and sources of a challenge; one that is not `bundled` may leave them out."""
     asked = value.get("follow_ups") or ()
     if len(asked) != FOLLOW_UPS and (asked or bundled):
-        said = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}; write what interviewers ask next"
-        yield Finding(("follow_ups",), said if bundled else f"{said}, or leave them out", at_key=True)
+        message = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}; write what interviewers ask next"
+        yield Finding(("follow_ups",), message if bundled else f"{message}, or leave them out", at_key=True)
     if bundled and not value.get("sources"):
         yield Finding(("sources",), "there is no source; name the paper or the page that it comes from", at_key=True)
-    for lang in ("en", "zh"):
+    for lang in LANGS:
         questions = [entry["ask"][lang] for entry in asked]
         for number, question in enumerate(questions):
             if question in questions[:number]:
@@ -451,7 +451,7 @@ def _length_findings(statement: Any) -> Iterator[Finding]:
     if not isinstance(statement, dict):
         return
     remedy = "move what production alone asks for to hardened, and leave out what all challenges share"
-    for lang in ("en", "zh"):
+    for lang in LANGS:
         text = statement.get(lang)
         if not isinstance(text, str):
             continue
@@ -462,7 +462,7 @@ def _length_findings(statement: Any) -> Iterator[Finding]:
             yield Finding(("statement", lang), f"the first part has {words} words, may have {MOST_WORDS}; {remedy}")
 
 
-# Signatures: those that the files of a challenge define, and those that its statement shows.
+# Signatures
 
 _CLASS = re.compile(r"class\s+(\w+)")
 _COMMENT = re.compile(r"\s*#.*")
@@ -470,7 +470,7 @@ _COMMENT = re.compile(r"\s*#.*")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function or a method (`Class.method`) takes and returns; `line` is where it is written."""
+    """The signature of a function or a method (`Class.method`), defined in line `line`."""
 
     name: str
     line: int
@@ -479,13 +479,13 @@ class Signature:
 
     @property
     def written(self) -> str:
-        """With annotations, defaults and the result."""
+        """The signature with annotations, defaults and result."""
         returns = f" -> {ast.unparse(self.returns)}" if self.returns is not None else ""
         return f"({ast.unparse(self.arguments)}){returns}"
 
     @property
     def parameters(self) -> str:
-        """Names and defaults alone; a default that has a name may have any name."""
+        """The names and defaults; a default that is a name counts as equal to any other name."""
         bare = ast.parse(f"def f({ast.unparse(self.arguments)}): ...").body[0]
         assert isinstance(bare, ast.FunctionDef)
         for argument in ast.walk(bare.args):
@@ -498,10 +498,7 @@ class Signature:
 
 
 def defined_in(tree: ast.Module, entry: Collection[str]) -> dict[str, Signature]:
-    """Every entry function, and the constructor and public methods of every entry class, whose own name is there too.
-
-    A class without a constructor of its own takes nothing.
-    """
+    """Return the signatures of every entry function, and of constructor and public methods of every entry class."""
     found: dict[str, Signature] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in entry:
@@ -512,13 +509,13 @@ def defined_in(tree: ast.Module, entry: Collection[str]) -> dict[str, Signature]
 
 
 def called(signatures: Mapping[str, Signature], inputs: str) -> dict[str, Signature]:
-    """Those that are called on every submission: functions, constructors, and methods that `inputs.py` names."""
-    return {name: signature for name, signature in signatures.items() if _is_called(name, inputs)}
-
-
-def _is_called(name: str, inputs: str) -> bool:
-    method = name.partition(".")[2]
-    return method in ("", "__init__") or f'"{method}"' in inputs
+    """Return the signatures that are called on every submission: functions, constructors, methods in `inputs.py`."""
+    found = {}
+    for name, signature in signatures.items():
+        method = name.partition(".")[2]
+        if method in ("", "__init__") or f'"{method}"' in inputs:
+            found[name] = signature
+    return found
 
 
 def _methods(node: ast.ClassDef) -> Iterator[Signature]:
@@ -533,14 +530,14 @@ def _signature(name: str, node: ast.FunctionDef, line: int = 0) -> Signature:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableSignature:
-    """A line of a statement that begins like a signature and is none."""
+    """A line of a statement that begins like a signature but does not parse."""
 
     line: int
     text: str
 
 
 def shown_in(statement: str) -> Iterator[Signature | UnreadableSignature]:
-    """The signatures in the Python blocks of a statement; `line` counts its lines from 1."""
+    """Yield the signatures in the Python blocks of a statement; `line` counts its lines from 1."""
     owner, owner_indent = "", -1
     lines = list(_block_lines(statement))
     while lines:
@@ -548,8 +545,8 @@ def shown_in(statement: str) -> Iterator[Signature | UnreadableSignature]:
         indent = len(line) - len(line.lstrip())
         if line.strip() and indent <= owner_indent:
             owner, owner_indent = "", -1
-        if begun := _CLASS.match(line.strip()):
-            owner, owner_indent = begun[1], indent
+        if header := _CLASS.match(line.strip()):
+            owner, owner_indent = header[1], indent
         elif line.strip().startswith("def "):
             while _is_open(line) and lines:
                 line += "\n" + lines.pop(0)[1]

@@ -1,7 +1,8 @@
-"""`attn bank check`: everything that is wrong with some bank files, at once.
+"""`attn bank check`: all problems of some bank files at once, and the ledger of readings.
 
-Errors make a bank invalid. Notes do not: links to what is planned, and outside the bundled bank also style, terms
-and file names.
+Errors make a bank invalid. Notes do not: links to planned cards, and outside the bundled bank also style, terms and
+file names. The ledger says which text of each card was read by somebody who had not written it, when, and how it was
+checked; the check names cards that have changed since.
 """
 
 from __future__ import annotations
@@ -51,10 +52,24 @@ from attncli.bank.yaml_reader import UnreadableYaml, parse, read_text
 from attncli.domain.card import FROM_ANKI
 from attncli.domain.text import LANGS
 
+Card = Mapping[str, Any]
+Readings = Mapping[str, Mapping[str, str]]
+
+HASH_DIGITS = 12
+SHOWN = 5
+_NAMES = {"en": "English", "zh": "Chinese"}
+_NOT_READ = frozenset({"topic", "core", "tags", "formerly", "challenge", "experiment"})
+_HEAD = """\
+# Who reads a card again, sentence by sentence and without having written it, writes it down with
+# `python -m attncli.bank read CARD... --on DATE --checked "what was checked, and by which run or source"`.
+# The hashes are of the text in each language; `attn bank check` names cards that were changed since.
+cards:
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found. `cards` counts those in files without an error."""
+    """The result of a check. `cards` counts those in files without an error."""
 
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...]
@@ -63,9 +78,9 @@ class Report:
 
 
 def check(paths: Iterable[Path], around: Surroundings, today: date | None = None) -> Report:
-    """Checks files and folders, or the bundled bank and the learner's own where none are given.
+    """Check files and folders, or the bundled bank and the learner's own where none are given.
 
-    Cards whose facts are more than a year old by `today` are noted; without it no age is looked at.
+    With `today`, cards whose facts are more than a year old get a note.
 
     Raises:
         NotFound: a path that does not exist, or a folder without bank files.
@@ -82,11 +97,15 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
         if file.role == "challenge":
-            _look_into(file, known, around.is_bundled(file.path))
+            _check_challenge(file, known, around.is_bundled(file.path))
             file.findings += () if file.own else terms.findings(file.judged.value)
-        file.findings += _readings(file, readings, known, around)
+        file.findings += _ledger_findings(file, readings, known, around)
         if today:
-            file.findings += _ages(file, today)
+            file.findings += [
+                finding.below(("cards", entry.number))
+                for entry in file.readable
+                for finding in age_findings(entry.card, today)
+            ]
         file.findings = [found for found in file.findings if not lies_below(found.path, file.judged.filled)]
     planned = [*_missing_cards(files, known, around), *_unread_cards(files, readings, around)] if everything else []
     if everything and any(file.own for file in files):
@@ -95,16 +114,16 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
 
 
 def check_challenges(paths: Iterable[Path], known: Known, around: Surroundings) -> tuple[Problem, ...]:
-    """What reading shows to be wrong with some challenges and the files in their folders; nothing of them is run."""
+    """Check some challenges and the files in their folders, without running anything."""
     files = [Checked.of(path) for path in paths]
     for file in files:
         file.findings += hidden_findings(file.judged.value)
-        _look_into(file, known, around.is_bundled(file.path))
+        _check_challenge(file, known, around.is_bundled(file.path))
     return _report(files, []).problems
 
 
-def _look_into(file: Checked, known: Known, bundled: bool) -> None:
-    """Adds what is found about a challenge and the files beside it."""
+def _check_challenge(file: Checked, known: Known, bundled: bool) -> None:
+    """Add the findings about a challenge and the files beside it."""
     value = file.judged.value
     if file.judged.sound:
         file.findings += challenge_rules(file, known)
@@ -117,7 +136,7 @@ def _look_into(file: Checked, known: Known, bundled: bool) -> None:
 
 
 def _known(files: Sequence[Checked], around: Surroundings) -> Known:
-    """What may be linked to: the cards that are checked and those around them, good or bad."""
+    """Collect what may be linked to: the checked cards and those around them, valid or not."""
     seen = {file.path.absolute() for file in files}
     others = [path for folder in around.bank_folders for path in bank_files(folder) if path.absolute() not in seen]
     cards: set[str] = set()
@@ -129,16 +148,10 @@ def _known(files: Sequence[Checked], around: Surroundings) -> Known:
                 old = card.get("formerly")
                 if isinstance(old, list):
                     formerly.update((was, identity) for was in old if isinstance(was, str))
-    return Known(cards, formerly, _challenges(around), _experiments(around), load_planned(around.quizbank))
-
-
-def _challenges(around: Surroundings) -> dict[str, Path]:
-    found = (path.parent for folder in around.challenge_folders for path in folder.glob(f"*/*/{CHALLENGE}"))
-    return {folder.name: folder for folder in found}
-
-
-def _experiments(around: Surroundings) -> set[str]:
-    return {path.stem for path in (around.impl / "experiments").glob("*.py")}
+    yamls = [path for folder in around.challenge_folders for path in folder.glob(f"*/*/{CHALLENGE}")]
+    challenges = {path.parent.name: path.parent for path in yamls}
+    experiments = {path.stem for path in (around.impl / "experiments").glob("*.py")}
+    return Known(cards, formerly, challenges, experiments, load_planned(around.quizbank))
 
 
 def _terms(files: Iterable[Checked], around: Surroundings) -> Terms:
@@ -149,12 +162,12 @@ def _terms(files: Iterable[Checked], around: Surroundings) -> Terms:
 
 def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundings) -> Iterator[Finding]:
     yield from hidden_findings(file.judged.value)
-    bundled = file.path.absolute().parent == around.quizbank.absolute()
+    bundled = around.in_quizbank(file.path)
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
     for entry in file.readable:
         if file.own and FROM_ANKI in (entry.card.get("tags") or ()):
-            continue  # nobody here wrote it: its shape is enough
+            continue  # written elsewhere: its shape is enough
         for finding in _card_rules(entry, known, file.own):
             yield finding.below(("cards", entry.number))
         if file.own:
@@ -178,20 +191,14 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     yield from source_findings(card)
 
 
-def _readings(file: Checked, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
-    """What the ledger of the bundled bank says of a file in it."""
-    if file.path.absolute().parent != around.quizbank.absolute():
+def _ledger_findings(file: Checked, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
+    """Yield the findings of the ledger about a file of the bundled bank."""
+    if not around.in_quizbank(file.path):
         return
     if file.role == "ledger" and file.judged.sound:
         yield from stranger_findings(readings, known.cards)
     for entry in file.readable if file.role == "cards" else ():
         for finding in reading_findings(entry.card, readings):
-            yield finding.below(("cards", entry.number))
-
-
-def _ages(file: Checked, today: date) -> Iterator[Finding]:
-    for entry in file.readable:
-        for finding in age_findings(entry.card, today):
             yield finding.below(("cards", entry.number))
 
 
@@ -204,16 +211,16 @@ def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings)
 
 
 def _unread_cards(files: Iterable[Checked], readings: Readings, around: Surroundings) -> Iterator[Problem]:
-    """What the ledger lacks, where there is one."""
+    """Note how many cards the ledger lacks, if there is one."""
     ledger = around.quizbank / LEDGER
-    bundled = [file for file in files if file.path.absolute().parent == around.quizbank.absolute()]
+    bundled = [file for file in files if around.in_quizbank(file.path)]
     cards = [card["id"] for file in bundled for _, card in file.cards if isinstance(card.get("id"), str)]
     if ledger.is_file() and (message := unread(readings, cards)):
         yield Problem(shown_path(ledger), 1, 1, message)
 
 
 def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
-    """One line for all notes about the bundled bank, beside a learner's own."""
+    """Replace all notes about the bundled bank by one line, where a learner's own files are checked with it."""
     count = len(planned)
     for file in files:
         if not file.own:
@@ -236,29 +243,13 @@ def _report(files: Sequence[Checked], notes: list[Problem]) -> Report:
     return Report(tuple(problems), tuple(notes), cards, len(files))
 
 
-# The ledger of readings: which text of each card somebody read who had not written it, when, and how it was checked.
-#
-# A card that was changed since is named by the check until it has been read again.
-
-Card = Mapping[str, Any]
-Readings = Mapping[str, Mapping[str, str]]
-
-HASH_DIGITS = 12
-SHOWN = 5
-_NAMES = {"en": "English", "zh": "Chinese"}
-_NOT_READ = frozenset({"topic", "core", "tags", "formerly", "challenge", "experiment"})
-_HEAD = """\
-# Who reads a card again, sentence by sentence and without having written it, writes it down with
-# `python -m attncli.bank read CARD... --on DATE --checked "what was checked, and by which run or source"`.
-# The hashes are of the text in each language; `attn bank check` names cards that were changed since.
-cards:
-"""
+# The ledger of readings
 
 
 def text_hash(card: Card, lang: str) -> str:
-    """A hash of all that a reader in one language sees of a card, and of the answer that it is marked by."""
-    read = {key: _in(value, lang) for key, value in card.items() if key not in _NOT_READ}
-    return sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
+    """Hash all that a reader in one language sees of a card, and the answer by which it is marked."""
+    text = {key: _in(value, lang) for key, value in card.items() if key not in _NOT_READ}
+    return sha256(json.dumps(text, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
 
 
 def _in(value: Any, lang: str) -> Any:
@@ -271,7 +262,7 @@ def _in(value: Any, lang: str) -> Any:
 
 
 def load_readings(folder: Path) -> Readings:
-    """The ledger of a bank folder; empty where there is none. One that is malformed is named by the check."""
+    """Load the ledger of a bank folder; empty if there is none, or if it is malformed, which the check reports."""
     path = folder / LEDGER
     try:
         value = parse(str(path), read_text(path)).value if path.is_file() else None
@@ -282,18 +273,18 @@ def load_readings(folder: Path) -> Readings:
 
 
 def reading_findings(card: Card, readings: Readings) -> Iterator[Finding]:
-    """A note for each language in which a card is not what was read."""
+    """Note each language in which a card has changed since it was read."""
     entry = readings.get(card.get("id", ""))
     if entry is None:
         return
     for lang in LANGS:
         if entry.get(lang) != text_hash(card, lang):
-            said = f"the {_NAMES[lang]} text of {card['id']} is not the one that was read on {entry.get('date')}"
-            yield Finding(("id",), f"{said}; read it again", error=False)
+            message = f"the {_NAMES[lang]} text of {card['id']} is not the one that was read on {entry.get('date')}"
+            yield Finding(("id",), f"{message}; read it again", error=False)
 
 
 def stranger_findings(readings: Readings, known: Collection[str]) -> Iterator[Finding]:
-    """Readings of cards that there are not."""
+    """Report readings of cards that do not exist."""
     for id in readings:
         if id not in known:
             guess = did_you_mean(id, known) or "remove the entry"
@@ -301,7 +292,7 @@ def stranger_findings(readings: Readings, known: Collection[str]) -> Iterator[Fi
 
 
 def unread(readings: Readings, cards: Collection[str]) -> str:
-    """How many cards nobody has read again, and which come first; empty if all have been."""
+    """Say how many cards have not been read again, and name the first; empty if all have been."""
     left = [id for id in cards if id not in readings]
     if not left:
         return ""
@@ -310,7 +301,7 @@ def unread(readings: Readings, cards: Collection[str]) -> str:
 
 
 def written(readings: Readings) -> Iterator[str]:
-    """The ledger as it is kept, a line a card."""
+    """Yield the lines of the ledger file, one line per card."""
     yield _HEAD if readings else _HEAD.replace("cards:\n", "cards: {}\n")
     for id in sorted(readings):
         entry = readings[id]
@@ -319,5 +310,5 @@ def written(readings: Readings) -> Iterator[str]:
 
 
 def reading(card: Card, date: str, checked: str) -> dict[str, str]:
-    """What is written down of one reading."""
+    """Return the ledger entry of a reading."""
     return {"date": date, **{lang: text_hash(card, lang) for lang in LANGS}, "checked": checked}

@@ -1,4 +1,4 @@
-"""Which files a check looks at, and each of them as it was read."""
+"""The files of a check: which ones, each with its findings, and the rules about their names, topics and ids."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from attncli.bank.loader import (
     challenge_findings,
     glossary_findings,
     judge,
-    ledger_findings,
+    shape_findings,
     topic_findings,
 )
 from attncli.bank.problems import Finding, Problem, Way, shown, shown_path
-from attncli.bank.schema import SHAPES, CardShape
+from attncli.bank.schema import SHAPES, CardShape, LedgerShape
 from attncli.domain.challenge import REPAIRS
+from attncli.domain.text import LANGS
 from attncli.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own.
+    """The folders around the checked files: the bundled bank and challenges, and the learner's own.
 
-    `complete` asks of every file what is asked of bundled ones, for those who write the bank.
+    `complete` holds every file to the rules for bundled ones, for authors of the bank.
     """
 
     quizbank: Path
@@ -43,11 +44,15 @@ class Surroundings:
     complete: bool = False
 
     def is_own(self, path: Path) -> bool:
-        """Whether a bank file is a learner's, of which less is asked: all that are not in the bundled bank."""
-        return not self.complete and path.absolute().parent != self.quizbank.absolute()
+        """Whether a bank file is a learner's, with fewer rules: any that is not in the bundled bank."""
+        return not self.complete and not self.in_quizbank(path)
+
+    def in_quizbank(self, path: Path) -> bool:
+        """Whether a file lies in the bundled bank."""
+        return path.absolute().parent == self.quizbank.absolute()
 
     def is_bundled(self, challenge: Path) -> bool:
-        """Whether a `challenge.yaml` is one of the bundled ones, or is asked as much as they are."""
+        """Whether a `challenge.yaml` is bundled, or held to the same rules."""
         return self.complete or challenge.absolute().is_relative_to(self.impl.absolute())
 
     @property
@@ -61,7 +66,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A card without the keys whose values are not understood; `faulty` are those keys."""
+    """A card reduced to the keys with a valid shape; `faulty` are the other keys."""
 
     number: int
     card: dict[str, Any]
@@ -77,10 +82,10 @@ class Readable:
 
 @dataclass
 class Checked:
-    """A file that was judged, and what else is found about it.
+    """A judged file, and the findings that were added since.
 
-    `role` is cards, glossary, ledger, challenge or repairs; `repeated` are the positions of cards whose id another file
-    uses; `own` cards are a learner's; `beside` is what is wrong with the files beside a challenge's.
+    `role` is cards, glossary, ledger, challenge or repairs; `repeated` are the positions of cards whose id is used
+    before; `own` cards are a learner's; `beside` are problems of the files beside a `challenge.yaml`.
     """
 
     path: Path
@@ -98,7 +103,7 @@ class Checked:
         judges: dict[str, Callable[[Any], list[Finding]]] = {
             "cards": partial(topic_findings, own=own),
             "glossary": glossary_findings,
-            "ledger": ledger_findings,
+            "ledger": partial(shape_findings, model=LedgerShape, base=()),
             "challenge": partial(challenge_findings, folder=path.parent),
             "repairs": partial(repair_findings, folder=path.parent),
         }
@@ -107,7 +112,7 @@ class Checked:
 
     @cached_property
     def cards(self) -> list[tuple[int, dict[str, Any]]]:
-        """The cards that were read, good or bad, with their position."""
+        """The cards of the file, valid or not, with their position."""
         value = self.judged.value
         cards = value.get("cards") if isinstance(value, dict) and self.role == "cards" else None
         if not isinstance(cards, list):
@@ -116,22 +121,19 @@ class Checked:
 
     @cached_property
     def readable(self) -> list[Readable]:
-        """What can be looked at more closely of each card; nothing where the file as a whole was not understood."""
+        """The cards that rules can look at; none where the file as a whole has the wrong shape."""
         if self.role != "cards" or not self.judged.whole or any(not finding.path for finding in self.judged.findings):
             return []
         faulty: dict[int, set[str]] = {}
-        for way in self._faulty_ways():
+        shapeless = [finding.path for finding in self.judged.findings if finding.shape]
+        for way in (*shapeless, *self.judged.broken):
             if way[:1] == ("cards",) and len(way) > 2:
                 faulty.setdefault(int(way[1]), set()).add(str(way[2]))
         return [Readable.of(number, card, faulty.get(number, frozenset())) for number, card in self.cards]
 
-    def _faulty_ways(self) -> Iterator[Way]:
-        yield from (finding.path for finding in self.judged.findings if finding.shape)
-        yield from self.judged.broken
-
 
 def files_of(path: Path) -> list[Path]:
-    """A file itself, or what there is to check in a folder.
+    """Return a file itself, or the files to check in a folder.
 
     Raises:
         NotFound: it does not exist, or is a folder without bank files.
@@ -150,7 +152,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The bank files of a folder, its glossary, and the challenges below it."""
+    """Return the bank files of a folder, its glossary and ledger, and the challenges below it."""
     if not folder.is_dir():
         return []
     beside = [path for name in (GLOSSARY, LEDGER) if (path := folder / name).exists()]
@@ -159,11 +161,11 @@ def files_in(folder: Path) -> list[Path]:
     return [*banks, *beside, *sorted(challenges)]
 
 
-# Who is who: topics and their files, ids, what is planned under an id, questions that are asked twice.
+# Topics, ids and repeated questions
 
 
 def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]:
-    """File name, topic and ids fit together; in the bundled bank they are as planned."""
+    """Check that file name, topic and ids match, and in the bundled bank that cards are as planned."""
     value = file.judged.value
     topic = value.get("topic") if isinstance(value, dict) else None
     if (
@@ -182,53 +184,50 @@ def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]
         yield Finding(("topic",), message, error=bundled)
     for entry in cards:
         if entry.card["id"] in known.challenges:
-            said = f'id "{entry.card["id"]}" is a challenge\'s, and both are kept in one log'
-            yield Finding(("cards", entry.number, "id"), f"{said}; give this card another id")
+            message = f'id "{entry.card["id"]}" is a challenge\'s, and both are kept in one log'
+            yield Finding(("cards", entry.number, "id"), f"{message}; give this card another id")
     for key in ("title", "licence"):
         if bundled and key not in value:
             yield Finding((), f'missing "{key}": every topic of the bundled bank says its {key}')
     for entry in cards:
         way: Way = ("cards", entry.number)
-        yield from _prefix_rules((*way, "id"), entry.card["id"], topic, known, bundled)
+        identity = entry.card["id"]
+        if not identity.startswith(f"{topic}-"):
+            is_elsewhere = identity.rpartition("-")[0] in known.planned.topics
+            message = f'id "{identity}" does not start with its topic; write {topic}-…'
+            yield Finding((*way, "id"), message, error=bundled or not is_elsewhere)
         if bundled:
             yield from _plan_rules(way, entry, known)
-
-
-def _prefix_rules(way: Way, identity: str, topic: str, known: Known, bundled: bool) -> Iterator[Finding]:
-    if not identity.startswith(f"{topic}-"):
-        elsewhere = identity.rpartition("-")[0] in known.planned.topics
-        message = f'id "{identity}" does not start with its topic; write {topic}-…'
-        yield Finding(way, message, error=bundled or not elsewhere)
 
 
 def _plan_rules(way: Way, entry: Readable, known: Known) -> Iterator[Finding]:
     planned = known.planned.cards.get(entry.card["id"])
     if planned is None:
         return
-    for key, found, wanted in (
+    for key, actual, expected in (
         ("kind", entry.card.get("kind"), planned.kind),
         ("level", entry.card.get("level"), planned.level),
         ("core", bool(entry.card.get("core")), planned.core),
     ):
-        if found != wanted and key not in entry.faulty:
-            said = f"{entry.card['id']} is planned as {key}: {str(wanted).lower()}, found {str(found).lower()}"
-            yield Finding((*way, key), f"{said}; correct one of the two", at_key=True)
+        if actual != expected and key not in entry.faulty:
+            message = f"{entry.card['id']} is planned as {key}: {str(expected).lower()}, found {str(actual).lower()}"
+            yield Finding((*way, key), f"{message}; correct one of the two", at_key=True)
 
 
 def compare_files(files: Sequence[Checked]) -> None:
-    """Adds to each file what only shows beside the others: ids and questions that are used twice."""
+    """Add to each file the findings that need the others: repeated ids and questions."""
     _repeated_ids(files)
     asked = [(file, entry) for file in files for entry in file.readable if entry.number not in file.repeated]
     asked = [(file, entry) for file, entry in asked if "question" in entry.card]
-    told: set[int] = set()
-    for lang in ("en", "zh"):
+    reported: set[int] = set()
+    for lang in LANGS:
         for match in matches(entry.card["question"][lang] for _, entry in asked):
-            if match.later not in told:
-                told.add(match.later)
+            if match.later not in reported:
+                reported.add(match.later)
                 file, entry = asked[match.later]
                 earlier = asked[match.earlier][1].card.get("id", "an earlier card")
-                said = "asks the same as" if match.same else "asks nearly the same as"
-                message = f"the question {said} {earlier}; ask something else, or keep one"
+                relation = "asks the same as" if match.same else "asks nearly the same as"
+                message = f"the question {relation} {earlier}; ask something else, or keep one"
                 file.findings.append(Finding(("cards", entry.number, "question", lang), message))
 
 
@@ -241,22 +240,22 @@ def _repeated_ids(files: Sequence[Checked]) -> None:
             if not isinstance(identity, str):
                 continue
             if identity in own:
-                file.repeated.add(number)  # told by the file's own rules
+                file.repeated.add(number)  # reported by the rules of the file
             own.add(identity)
             earlier = first.setdefault(identity, file)
             if earlier is not file:
                 file.repeated.add(number)
-                said = f"id {shown(identity, 60)} is already used in {shown_path(earlier.path)}"
-                file.findings.append(Finding(("cards", number, "id"), f"{said}; give this card another id"))
+                message = f"id {shown(identity, 60)} is already used in {shown_path(earlier.path)}"
+                file.findings.append(Finding(("cards", number, "id"), f"{message}; give this card another id"))
 
 
 def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
-    """A challenge has an id of its own, and its cards exist."""
+    """Check that no card has the id of a challenge, and that the cards it names exist."""
     name = file.path.absolute().parent.name
     if name in known.cards:
-        said = f'"{name}" is a card\'s id, and both are kept in one log'
-        yield Finding((), f"{said}; give this challenge's folder another name")
+        message = f'"{name}" is a card\'s id, and both are kept in one log'
+        yield Finding((), f"{message}; give this challenge's folder another name")
     value = file.judged.value
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):
-        yield from (Finding(way, message) for message in card_faults(card, known))
+        yield from (Finding(way, fault) for fault in card_faults(card, known))

@@ -1,4 +1,7 @@
-"""Where cards point to: other cards, challenges, experiments, wrong solutions, errata, sources."""
+"""Links of cards: to other cards, challenges, experiments, wrong solutions, errata and sources; repeated questions.
+
+`planned.yaml` lists the reviewed ids that the bank will have, so that they may be linked to before they exist.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,14 @@ from zlib import crc32
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.bank.prose_rules import localised
 from attncli.bank.yaml_reader import parse, read_text
-from attncli.domain.text import IDEOGRAPHS
+from attncli.domain.text import IDEOGRAPHS, LANGS
 
-# Questions that are asked twice, found without comparing every pair.
+PLANNED = "planned.yaml"
+LAST_ERRATUM = 113
+
+_ARXIV = re.compile(r"(?:\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?\Z")
+_DOI = re.compile(r"10\.\d{4,9}/\S+\Z")
+_URL = re.compile(r"https?://[^\s/.]+\.[^\s]+\Z")
 
 SIMILAR = 0.75
 _SKETCH = 6
@@ -24,74 +32,8 @@ _WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """Question `later` asks what `earlier` asks: the `same` words, or nearly."""
-
-    earlier: int
-    later: int
-    same: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    shingles: frozenset[int]
-    numbers: tuple[str, ...]
-
-    @staticmethod
-    def of(words: list[str]) -> _Question:
-        pairs = [f"{first} {second}" for first, second in itertools.pairwise(words)]
-        numbers = tuple(word for word in words if any(char.isdigit() for char in word))
-        return _Question(frozenset(crc32(part.encode()) for part in (*words, *pairs)), numbers)
-
-    @property
-    def sketch(self) -> list[int]:
-        return sorted(self.shingles)[:_SKETCH]
-
-    def resembles(self, other: _Question) -> bool:
-        shared = len(self.shingles & other.shingles)
-        return self.numbers == other.numbers and shared >= SIMILAR * len(self.shingles | other.shingles)
-
-
-def matches(questions: Iterable[str]) -> Iterator[Match]:
-    """For each question the first earlier one that is equal, or shares at least `SIMILAR` of words and word pairs.
-
-    Case, punctuation and spaces do not count; questions whose numbers differ are different. Only questions that share
-    one of the shingles with the smallest hashes are compared, and few of each: the work is linear in the questions.
-    """
-    exact: dict[str, int] = {}
-    buckets: dict[int, list[tuple[int, _Question]]] = {}
-    for number, text in enumerate(questions):
-        words = _WORD.findall(text.lower())
-        if not words:
-            continue
-        folded = " ".join(words)
-        if folded in exact:
-            yield Match(exact[folded], number, same=True)
-            continue
-        exact[folded] = number
-        question = _Question.of(words)
-        near = _first_near(question, buckets)
-        if near is not None:
-            yield Match(near, number, same=False)
-        for part in question.sketch:
-            bucket = buckets.setdefault(part, [])
-            if len(bucket) < _MAX_BUCKET:
-                bucket.append((number, question))
-
-
-def _first_near(question: _Question, buckets: dict[int, list[tuple[int, _Question]]]) -> int | None:
-    candidates = {number: other for part in question.sketch for number, other in buckets.get(part, ())}
-    return next((number for number, other in sorted(candidates.items()) if question.resembles(other)), None)
-
-
-# What the bank is to hold: the reviewed list of card ids, challenges and experiments in `planned.yaml`.
-
-PLANNED = "planned.yaml"
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedCard:
-    """Kind, level and standing that a card is to have."""
+    """The kind, level and weight that a card is planned with."""
 
     kind: str
     level: str
@@ -100,7 +42,7 @@ class PlannedCard:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Ids that may be linked to before they exist."""
+    """The ids in `planned.yaml`, which may be linked to before they exist."""
 
     cards: Mapping[str, PlannedCard] = field(default_factory=dict)
     challenges: frozenset[str] = frozenset()
@@ -111,33 +53,9 @@ class Planned:
         return frozenset(identity.rpartition("-")[0] for identity in self.cards)
 
 
-def load_planned(folder: Path) -> Planned:
-    """The list of a bank folder; a folder without one plans nothing."""
-    path = folder / PLANNED
-    if not path.is_file():
-        return Planned()
-    value = parse(str(path), read_text(path)).value
-    return Planned(
-        cards={identity: _planned_card(words.split()) for identity, words in value["cards"].items()},
-        challenges=frozenset(value["challenges"]),
-        experiments=frozenset(value["experiments"]),
-    )
-
-
-def _planned_card(words: list[str]) -> PlannedCard:
-    return PlannedCard(kind=words[0], level=words[1], core="core" in words[2:])
-
-
-LAST_ERRATUM = 113
-
-_ARXIV = re.compile(r"(?:\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?\Z")
-_DOI = re.compile(r"10\.\d{4,9}/\S+\Z")
-_URL = re.compile(r"https?://[^\s/.]+\.[^\s]+\Z")
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What exists to be linked to; `formerly` maps a card's old id to its new one."""
+    """The ids that may be linked to; `formerly` maps a card's old id to its new one."""
 
     cards: Collection[str] = frozenset()
     formerly: Mapping[str, str] = field(default_factory=dict)
@@ -146,10 +64,27 @@ class Known:
     planned: Planned = field(default_factory=Planned)
 
 
+def load_planned(folder: Path) -> Planned:
+    """Load the plan of a bank folder; empty if there is none."""
+    path = folder / PLANNED
+    if not path.is_file():
+        return Planned()
+    value = parse(str(path), read_text(path)).value
+    cards = {identity: words.split() for identity, words in value["cards"].items()}
+    return Planned(
+        cards={identity: PlannedCard(kind, level, "core" in more) for identity, (kind, level, *more) in cards.items()},
+        challenges=frozenset(value["challenges"]),
+        experiments=frozenset(value["experiments"]),
+    )
+
+
 def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    """Links to nothing as problems, links to what is planned as notes."""
+    """Report links to nothing as problems, and links to what is planned as notes."""
     for way, target in follow_up_cards(card):
-        yield from _card_link(way, target, known)
+        if target in known.formerly and target not in known.cards:
+            yield Finding(way, f'card "{target}" is now "{known.formerly[target]}"; write the new id')
+        else:
+            yield from _link(way, "card", target, known.cards, known.planned.cards)
     for way, challenge in _challenges_of(card):
         yield from _link(way, "challenge", challenge, known.challenges, known.planned.challenges)
     if experiment := card.get("experiment"):
@@ -159,7 +94,7 @@ def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
 
 
 def _challenges_of(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
-    """The challenges that a card leads to: one, or a list."""
+    """Yield the challenges of a card, one or a list, with the path to each."""
     named = card.get("challenge")
     if isinstance(named, list):
         yield from ((("challenge", number), challenge) for number, challenge in enumerate(named))
@@ -168,7 +103,7 @@ def _challenges_of(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
 
 
 def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
-    """The cards that follow up on a card, with the way to each id; a question of its own need not name one."""
+    """Yield the cards that follow up on a card, with the path to each; a written question need not name one."""
     for number, entry in enumerate(card.get("follow_ups") or ()):
         if isinstance(entry, str):
             yield ("follow_ups", number), entry
@@ -177,21 +112,14 @@ def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
 
 
 def experiment_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    """Texts that send the reader to an experiment which is not there."""
+    """Find texts that send the reader to an experiment that does not exist yet."""
     absent = [name for name in known.planned.experiments if name not in known.experiments]
     for way, text in localised(dict(card)):
-        for lang in ("en", "zh"):
+        for lang in LANGS:
             for name in absent:
                 if f"`{name}`" in text[lang]:
-                    said = f'the text speaks of experiment "{name}", which is not there yet'
-                    yield Finding((*way, lang), f"{said}; say what holds without it")
-
-
-def _card_link(way: Way, target: str, known: Known) -> Iterator[Finding]:
-    if target in known.formerly and target not in known.cards:
-        yield Finding(way, f'card "{target}" is now "{known.formerly[target]}"; write the new id')
-        return
-    yield from _link(way, "card", target, known.cards, known.planned.cards)
+                    message = f'the text speaks of experiment "{name}", which is not there yet'
+                    yield Finding((*way, lang), f"{message}; say what holds without it")
 
 
 def _link(way: Way, what: str, target: str, existing: Collection[str], planned: Collection[str]) -> Iterator[Finding]:
@@ -216,7 +144,7 @@ def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
 
 
 def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Errata ids that the list does not have."""
+    """Find errata ids that are not in the list."""
     for key in ("pitfalls", "options"):
         for number, entry in enumerate(card.get(key) or ()):
             erratum = entry.get("errata")
@@ -225,7 +153,7 @@ def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Sources that do not look like identifiers."""
+    """Find sources that are no valid identifiers."""
     for number, source in enumerate(card.get("sources") or ()):
         scheme, _, name = source["id"].partition(":")
         way: Way = ("sources", number, "id")
@@ -255,7 +183,71 @@ _SCHEMES: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def card_faults(card: str, known: Known) -> Iterator[str]:
-    """What is wrong with naming `card`: nothing if there is such a card, or one is planned."""
+    """Say that a card does not exist; nothing if it does, or is planned."""
     if card not in known.cards and card not in known.planned.cards:
         guess = did_you_mean(card, {*known.cards, *known.planned.cards}) or "correct the id or remove it"
         yield f"there is no card {shown(card, 60)}; {guess}"
+
+
+# Repeated questions
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Question `later` repeats `earlier`, with the `same` words or nearly."""
+
+    earlier: int
+    later: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    shingles: frozenset[int]
+    numbers: tuple[str, ...]
+
+    @staticmethod
+    def of(words: list[str]) -> _Question:
+        pairs = [f"{first} {second}" for first, second in itertools.pairwise(words)]
+        numbers = tuple(word for word in words if any(char.isdigit() for char in word))
+        return _Question(frozenset(crc32(part.encode()) for part in (*words, *pairs)), numbers)
+
+    @property
+    def sketch(self) -> list[int]:
+        return sorted(self.shingles)[:_SKETCH]
+
+    def resembles(self, other: _Question) -> bool:
+        shared = len(self.shingles & other.shingles)
+        return self.numbers == other.numbers and shared >= SIMILAR * len(self.shingles | other.shingles)
+
+
+def matches(questions: Iterable[str]) -> Iterator[Match]:
+    """Match each question with the first earlier one that is equal or shares `SIMILAR` of its words and word pairs.
+
+    Case, punctuation and spaces do not count; questions whose numbers differ are different. Only questions that share
+    one of the shingles with the smallest hashes are compared, and few of each: the work is linear in the questions.
+    """
+    exact: dict[str, int] = {}
+    buckets: dict[int, list[tuple[int, _Question]]] = {}
+    for number, text in enumerate(questions):
+        words = _WORD.findall(text.lower())
+        if not words:
+            continue
+        folded = " ".join(words)
+        if folded in exact:
+            yield Match(exact[folded], number, same=True)
+            continue
+        exact[folded] = number
+        question = _Question.of(words)
+        near = _first_near(question, buckets)
+        if near is not None:
+            yield Match(near, number, same=False)
+        for part in question.sketch:
+            bucket = buckets.setdefault(part, [])
+            if len(bucket) < _MAX_BUCKET:
+                bucket.append((number, question))
+
+
+def _first_near(question: _Question, buckets: dict[int, list[tuple[int, _Question]]]) -> int | None:
+    candidates = {number: other for part in question.sketch for number, other in buckets.get(part, ())}
+    return next((number for number, other in sorted(candidates.items()) if question.resembles(other)), None)

@@ -1,4 +1,7 @@
-"""How the texts are written: length of the short answer, Chinese punctuation, filler, and the glossary's terms."""
+"""Rules for texts: length, punctuation, filler, the glossary's terms, formulas, hidden characters and code blocks.
+
+Every formula is rendered in both ways that the program shows it: drawn for a terminal, and as MathML for exports.
+"""
 
 from __future__ import annotations
 
@@ -36,17 +39,17 @@ _OWN_RUN = {
 
 
 def english_words(text: str) -> int:
-    """Words between spaces that have at least one letter or digit."""
+    """Count the words between spaces that have at least one letter or digit."""
     return sum(any(char.isalnum() for char in word) for word in text.split())
 
 
 def chinese_units(text: str) -> int:
-    """Chinese characters, and each Latin word, symbol name or number counted as one."""
+    """Count Chinese characters; each Latin word, symbol name or number counts as one."""
     return len(_CHINESE_UNIT.findall(text))
 
 
 def short_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """The 30-second answer: 50 to 120 English words, 100 to 260 Chinese characters."""
+    """Check the length of the 30-second answer: 50 to 120 English words, 100 to 260 Chinese characters."""
     short = card.get("short")
     if not short:
         return
@@ -58,39 +61,40 @@ def short_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         length = measure(short[lang])
         if not least <= length <= most:
             remedy = "say more" if length < least else "move detail to explain"
-            said = f"the short answer has {length} {unit}, must have {least} to {most}"
-            yield Finding(("short", lang), f"{said}; {remedy}")
+            message = f"the short answer has {length} {unit}, must have {least} to {most}"
+            yield Finding(("short", lang), f"{message}; {remedy}")
 
 
 def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """What a card says that we measured can be run: it has the experiment that shows it."""
+    """Find claims of our own measurements in a card that has no experiment to show them."""
     if card.get("experiment"):
         return
     for way, text in localised(dict(card)):
         for lang, words in _OWN_RUN.items():
             if found := words.search(text[lang]):
-                said = f'"{found[1]}" is a measurement of our own without an experiment that shows it'
-                yield Finding((*way, lang), f"{said}; name it as `experiment`, cite a source, or take the figure out")
+                message = f'"{found[1]}" is a measurement of our own without an experiment that shows it'
+                remedy = "name it as `experiment`, cite a source, or take the figure out"
+                yield Finding((*way, lang), f"{message}; {remedy}")
 
 
 def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """A repaired line is shown as code everywhere: backticks in it would set the prose between them as code."""
+    """Find backticks in a fix: it is shown as code everywhere, so they would turn prose into code."""
     for lang, text in (card.get("fix") or {}).items():
         if "`" in text:
             yield Finding(("fix", lang), "a fix is shown as code; remove the backticks and write prose as a comment")
 
 
 def style_findings(value: object) -> Iterator[Finding]:
-    """Half-width punctuation and missing spaces in Chinese, filler in both languages."""
+    """Find half-width punctuation and missing spaces in Chinese, and filler in both languages."""
     for way, text in localised(value):
         prose = parts_of(text["zh"]).prose
         for half in _HALF_WIDTH.finditer(prose):
             sign = half[1] or half[2]
-            said = f"half-width {sign} in Chinese near {_near(prose, half)}"
-            yield Finding((*way, "zh"), f"{said}; write {_FULL_WIDTH[sign]}")
+            message = f"half-width {sign} in Chinese near {_near(prose, half)}"
+            yield Finding((*way, "zh"), f"{message}; write {_FULL_WIDTH[sign]}")
         if joined := _NO_SPACE.search(prose):
-            said = f"no space between Chinese and Latin near {_near(prose, joined)}"
-            yield Finding((*way, "zh"), f"{said}; add one", error=False)
+            message = f"no space between Chinese and Latin near {_near(prose, joined)}"
+            yield Finding((*way, "zh"), f"{message}; add one", error=False)
         for lang, pattern in _FILLER.items():
             if filler := pattern.search(text[lang]):
                 yield Finding((*way, lang), f"{shown(filler.group(), 40)} says nothing; remove it", error=False)
@@ -102,23 +106,23 @@ def _near(prose: str, found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The glossary as patterns: what cards and challenges must not write, and what to write instead."""
+    """The glossary as patterns: terms that cards and challenges must avoid, and what to write instead."""
 
     patterns: tuple[tuple[str, re.Pattern[str], Mapping[str, str]], ...] = ()
 
     @staticmethod
     def of(glossary: Iterable[Mapping[str, Any]]) -> Terms:
         entries = tuple(glossary)
-        found = []
-        for lang in ("en", "zh"):
+        patterns = []
+        for lang in LANGS:
             instead = {str(word): str(term[lang]) for term in entries for word in term.get(f"avoid_{lang}") or ()}
             if instead:
                 kept = {str(term[key]) for term in entries for key in (lang, "abbreviation") if term.get(key)}
-                found.append((lang, _avoiding(lang, instead, kept), instead))
-        return Terms(tuple(found))
+                patterns.append((lang, _avoiding(lang, instead, kept), instead))
+        return Terms(tuple(patterns))
 
     def findings(self, value: object) -> Iterator[Finding]:
-        """Terms that the glossary says to avoid, in every text below a value."""
+        """Find terms to avoid in every text below a value."""
         if not self.patterns:
             return
         for way, text in localised(value):
@@ -127,12 +131,12 @@ class Terms:
                     right = instead.get(word) or next(
                         (better for avoided, better in instead.items() if avoided.lower() == word.lower()), ""
                     )
-                    said = f"{shown(word, 40)} is not this bank's term"
-                    yield Finding((*way, lang), f"{said}; the glossary says {shown(right, 40)}")
+                    message = f"{shown(word, 40)} is not this bank's term"
+                    yield Finding((*way, lang), f"{message}; the glossary says {shown(right, 40)}")
 
 
 def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Pattern[str]:
-    """Finds avoided words, but not inside a longer term that is right."""
+    """Match avoided words, but not inside a longer term that is right."""
     avoid = _alternatives(lang, instead)
     inside = [term for term in kept if any(word.lower() in term.lower() and word != term for word in instead)]
     flags = re.IGNORECASE if lang == "en" else re.NOFLAG
@@ -145,7 +149,7 @@ def _alternatives(lang: str, words: Iterable[str]) -> str:
     return rf"(?<!\w)(?:{escaped})(?!\w)" if lang == "en" else f"(?:{escaped})"
 
 
-# Every formula is rendered both ways the program shows it: drawn for a terminal, and as MathML for exports.
+# Formulas
 
 _ALIASES = (
     (re.compile(r"\\operatorname\*?(?![A-Za-z])"), r"\\mathrm"),
@@ -160,28 +164,24 @@ _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, Recursion
 
 
 def formula_findings(value: object) -> Iterator[Finding]:
-    """Formulas that cannot be shown, and dollar signs that belong to none, in every text below a value."""
+    """Find formulas that cannot be shown, and stray dollar signs, in every text below a value."""
     for way, text in localised(value):
         for lang in LANGS:
             if "$" not in text[lang]:
                 continue
             parts = parts_of(text[lang])
             if "$" in parts.prose:
-                said = f"a $ near {shown(_around(parts.prose), 40)} opens or closes no formula"
-                yield Finding((*way, lang), f"{said}; close the formula on its line, or write \\$ for a dollar sign")
+                at = parts.prose.index("$")
+                message = f"a $ near {shown(parts.prose[max(0, at - 12) : at + 20], 40)} opens or closes no formula"
+                yield Finding((*way, lang), f"{message}; close the formula on its line, or write \\$ for a dollar sign")
             for formula in parts.formulas:
                 if fault := fault_of(formula):
                     yield Finding((*way, lang), f"formula {shown(formula)} {fault}")
 
 
-def _around(prose: str) -> str:
-    at = prose.index("$")
-    return prose[max(0, at - 12) : at + 20]
-
-
 @lru_cache(maxsize=20_000)
 def fault_of(formula: str) -> str:
-    """Why a formula cannot be shown, with the remedy; empty when it can."""
+    """Say why a formula cannot be shown, with the remedy; empty if it can."""
     tex = _PLACEHOLDER.sub("2", formula).strip()
     return beyond_limits(formula) or _terminal_fault(tex) or _mathml_fault(tex)
 
@@ -196,9 +196,9 @@ def _terminal_fault(tex: str) -> str:
         rows = [str(row) for row in render_tex_rows(tex, False)]
     except _LIBRARY_FAULTS as error:
         return f"cannot be drawn in a terminal ({shown(error, 40)}); use simpler LaTeX"
-    said = next((row for row in rows if row.startswith("TeXicode:")), "")
-    if said:
-        return f"is not valid LaTeX ({said.partition(': ')[2][:60]}); check braces, scripts and \\left … \\right"
+    complaint = next((row for row in rows if row.startswith("TeXicode:")), "")
+    if complaint:
+        return f"is not valid LaTeX ({complaint.partition(': ')[2][:60]}); check braces, scripts and \\left … \\right"
     if not any(row.strip() for row in rows):
         return "is drawn as nothing; write a formula or remove the dollar signs"
     if "?" not in tex and any("?" in row for row in rows):
@@ -207,7 +207,7 @@ def _terminal_fault(tex: str) -> str:
 
 
 def _commands(tex: str) -> str:
-    """The commands of a formula that are drawn as a question mark."""
+    """List the commands of a formula that are drawn as a question mark."""
     from texicode.pipeline import render_tex_rows
 
     unknown = []
@@ -225,8 +225,8 @@ def _mathml_fault(tex: str) -> str:
     from latex2mathml import exceptions
     from latex2mathml.converter import convert
 
-    named = inspect.getmembers(exceptions, inspect.isclass)
-    faults: tuple[type[Exception], ...] = (*_LIBRARY_FAULTS, *(one for _, one in named if issubclass(one, Exception)))
+    classes = [found for _, found in inspect.getmembers(exceptions, inspect.isclass) if issubclass(found, Exception)]
+    faults: tuple[type[Exception], ...] = (*_LIBRARY_FAULTS, *classes)
     try:
         mathml = convert(tex)
     except faults as error:
@@ -242,38 +242,38 @@ def _mathml_fault(tex: str) -> str:
     return ""
 
 
-# Characters that no reader sees: direction overrides, zero-width and tag characters, controls.
+# Hidden characters
 
-NAMED = 3
+MOST_NAMED = 3
 
 
 def hidden_findings(value: object, way: Way = ()) -> Iterator[Finding]:
-    """Every text and key below a value that holds any; they are left out wherever the text is shown."""
+    """Find texts and keys below a value with characters that no reader sees, such as direction overrides."""
     if isinstance(value, str):
         if found := hidden_in(value):
-            yield Finding(way, _said(found))
+            yield Finding(way, _hidden_message(found))
     elif isinstance(value, dict):
         for key, inner in value.items():
             if found := hidden_in(str(key)):
-                yield Finding((*way, key), f"this key holds {_said(found)}", at_key=True)
+                yield Finding((*way, key), f"this key holds {_hidden_message(found)}", at_key=True)
             yield from hidden_findings(inner, (*way, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from hidden_findings(inner, (*way, number))
 
 
-def _said(found: list[str]) -> str:
+def _hidden_message(found: list[str]) -> str:
     names = [f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})" for char in found]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     what = "hidden character" if len(names) == 1 else "hidden characters"
-    return f"{what} {', '.join(names[:NAMED])}{more}; take {'it' if len(names) == 1 else 'them'} out"
+    return f"{what} {', '.join(names[:MOST_NAMED])}{more}; take {'it' if len(names) == 1 else 'them'} out"
 
 
-# The texts of a card, and what in them is prose, code or formula.
+# Texts and their parts
 
 
 def localised(value: Any, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, str]]]:
-    """Every {en, zh} text below a value, with the way to it."""
+    """Yield every {en, zh} text below a value, with the path to it."""
     if isinstance(value, dict):
         if isinstance(value.get("en"), str) and isinstance(value.get("zh"), str):
             yield way, value
@@ -287,14 +287,14 @@ def localised(value: Any, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, str
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A Markdown text taken apart: its formulas, and its prose with code and formulas cut out."""
+    """The formulas of a Markdown text, and its prose without code and formulas."""
 
     formulas: tuple[str, ...]
     prose: str
 
 
 def parts_of(text: str) -> Parts:
-    """Formulas and prose of a text; each cut leaves one space, an escaped dollar sign the word `dollar`."""
+    """Split a text into formulas and prose; each cut leaves a space, an escaped dollar sign the word `dollar`."""
     if "$" not in text and "`" not in text and "~~~" not in text:
         return Parts((), text)
     formulas: list[str] = []
@@ -308,7 +308,7 @@ def parts_of(text: str) -> Parts:
     return Parts(tuple(formulas), prose)
 
 
-# The code blocks of a text: what is written behind a fence says whether the block runs by itself.
+# Code blocks
 
 MOST_CHARACTERS = 10_000
 KINDS = ("python", "python sketch", "text")
@@ -319,34 +319,34 @@ _FENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A code block; `info` is python, which runs, `python sketch`, which needs more than it shows, or text."""
+    """A code block. `info`: `python` runs by itself, `python sketch` needs more than it shows, `text` is no code."""
 
     info: str
     code: str
 
 
 def snippets_of(text: str) -> Iterator[Snippet]:
-    """The code blocks of a Markdown text."""
+    """Yield the code blocks of a Markdown text."""
     for found in _FENCE.finditer(text):
         yield Snippet(" ".join(found["info"].split()), dedent(found["code"]))
 
 
 def snippet_findings(value: object) -> Iterator[Finding]:
-    """Blocks that do not say what they are, and Python that is none."""
+    """Find code blocks without a known mark, and Python that does not parse."""
     for way, text in localised(value):
-        for lang in ("en", "zh"):
+        for lang in LANGS:
             for snippet in snippets_of(text[lang]):
                 if snippet.info not in KINDS:
-                    said = f"a code block is marked {shown(snippet.info, 30)}"
-                    yield Finding((*way, lang), f"{said}; write ```python where it runs, ```python sketch or ```text")
+                    message = f"a code block is marked {shown(snippet.info, 30)}"
+                    remedy = "write ```python where it runs, ```python sketch or ```text"
+                    yield Finding((*way, lang), f"{message}; {remedy}")
                 elif snippet.info != "text" and (fault := python_fault(snippet.code)):
-                    yield Finding(
-                        (*way, lang), f"the code block is not Python ({fault}); correct it or mark it as text"
-                    )
+                    message = f"the code block is not Python ({fault}); correct it or mark it as text"
+                    yield Finding((*way, lang), message)
 
 
 def python_fault(code: str) -> str:
-    """Why a text is no Python, empty where it is. Long ones are not parsed: Python takes minutes for some."""
+    """Say why a text is no Python; empty if it is. Long texts are not parsed: Python takes minutes for some."""
     if len(code) > MOST_CHARACTERS:
         return f"over {MOST_CHARACTERS} characters long"
     try:
