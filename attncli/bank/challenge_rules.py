@@ -351,8 +351,8 @@ def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Find
     named: set[str] = set()
     for number, repair in enumerate(repairs):
         at = ("repairs", number)
-        for fault in _mistake_faults(repair.wrong, mistakes):
-            yield Finding((*at, "wrong"), fault)
+        for message in _mistake_faults(repair.wrong, mistakes):
+            yield Finding((*at, "wrong"), message)
         if repair.wrong in named:
             yield Finding((*at, "wrong"), f"{shown(repair.wrong)} is planted twice; keep one of the two")
         named.add(repair.wrong)

@@ -258,4 +258,4 @@ def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
     value = file.judged.value
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):
-        yield from (Finding(way, fault) for fault in card_faults(card, known))
+        yield from (Finding(way, message) for message in card_faults(card, known))

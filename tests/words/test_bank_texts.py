@@ -10,10 +10,9 @@ from attncli.words.in_chinese import in_chinese, told_in
 from tests.support.worded_errors import phrases, worded_problems
 
 # Worded by pydantic or by a value, and told in Chinese as far as it goes.
-AS_GIVEN = {"this ‹value› ‹said›", "‹loc› ‹value› ‹said›", "this: ‹item›; correct it", "‹loc›: ‹item›; correct it"}
-UNREADABLE = '"‹text›" cannot be read ‹where›; write a formula such as 2*i/d'
+AS_GIVEN = {"this ‹value› ‹fault›", "‹loc› ‹value› ‹fault›", "this: ‹item›; correct it", "‹loc›: ‹item›; correct it"}
 # Handed on or told where they are put together: the phrases of these are tested by themselves, below.
-HANDED_ON = {"‹message›", "‹error›", "‹planned›", "‹value›", "", "formula ‹formula› ‹fault›", UNREADABLE}
+HANDED_ON = {"‹message›", "‹error›", "‹planned›", "‹value›", "", "formula ‹formula› ‹fault›"}
 ROOMS = ("bank/", "domain/")
 
 
