@@ -1,4 +1,9 @@
-"""A worker's reply as an observation. Learner code may have written it: every part has its form, or none is taken."""
+"""Messages between the judge and a worker: a case as a request, and the worker's replies.
+
+Learner code may have written any reply. Each part is therefore checked for its type and its bounds, and one bad part
+makes the whole reply unreadable. The worker also reads the source before it runs any of it (see
+sandbox/source_reading.py); this module gives it the rules and turns what it found into messages.
+"""
 
 from __future__ import annotations
 
@@ -40,22 +45,56 @@ from attncli.sandbox.values import (
 )
 from attncli.sandbox.worker import MOST_LINES
 
-# A case as it is put to a worker.
-
-# A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
-# answer, and is not read.
+# A correct answer has at most 2.5 MiB, or twice the size of its inputs where these are large. A reply far beyond that
+# is not read.
 REPLY_BYTES = 16 << 20
 REPLY_TIMES = 16
 
-# What is traced takes a few times as long, on the device that is emulated ("elsewhere") up to thirty times.
+# Requests for these trace every call. That takes a few times as long, on the emulated device ("elsewhere") up to thirty
+# times.
 TRACED = frozenset({"calls", "cost", "handed", "operations"})
-# What "handed" measures of the tensors that single calls return.
+# The measures of "handed": of the tensors that single calls return.
 HANDED = ("handed", "repeated")
+MEASURES = ("flops", "calls", "largest", "peak", "moved", "returned")
+
+# Findings about memory and torch's global state: lists of positions of steps or inputs, some with one of these words.
+_POSITIONS = ("mutated", "changed", "containers", "instances", "graph", "modules")
+_WORDS = {"aliased": ALIASED, "globals": GLOBALS}
+# The reasons of the public interface that a worker can report.
+REASONS = ("exception", "memory", "refused", "exited", "too-large")
+# Invalid memory accesses of a kernel; each names a message.
+KERNEL_FAULTS = (
+    *("load-outside", "store-outside", "load-between", "store-between"),
+    *("store-twice", "load-after-store", "store-after-load"),
+)
+# The messages that a source reading may name, by part.
+PROBLEMS = {
+    "syntax": ("at-line", "not-parsed", "nests-too-deeply"),
+    "entry": ("too-few-parameters", "other-parameter-name", "more-required-parameters", "other-keywords"),
+    "forbidden": ("import-not-allowed", "out-of-bounds", "forbidden-call"),
+}
+
+# Limits of what is kept of a worker's text, in characters, and of its lists, in entries.
+MOST_CHARACTERS = 300
+NAME_LENGTH = 200
+TEXT_LENGTH = 300
+MOST_FRAMES = 40
+MOST_LISTED = 10_000
+MOST_TOUCHED = 100
+_LARGEST = 1 << 62
+
+# A trace lists these dtypes like calls.
+_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
+_FORBIDDEN_EVERYWHERE = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)
+
+
+class UnreadableReply(TreeError):
+    """The reply is not a result of what was asked."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A case as it is put to a worker, and what is wanted to be known of it. Encoded once, however often it is sent."""
+    """A case for a worker, and what to observe beside its results. It is encoded once, however often it is sent."""
 
     case: Case
     want: Sequence[str] = ()
@@ -64,10 +103,13 @@ class Request:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
-        so long that they are not begun before it is known that they are needed."""
-        asks = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
-        return asks or self.case.tallies
+        """Tell whether it must be the only request on its way.
+
+        The learner's code may wait for answers of the judge while it runs. And hundreds of calls take so long that they
+        start only when they are known to be needed.
+        """
+        calls_judge = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
+        return calls_judge or self.case.tallies
 
     @property
     def traced(self) -> bool:
@@ -79,9 +121,9 @@ class Request:
 
     @cached_property
     def reply_limit(self) -> int:
-        """How many bytes an answer may have."""
-        given = sum(item.value.numel() * item.value.element_size() for item in self.case.inputs)
-        return REPLY_BYTES + REPLY_TIMES * given
+        """The largest reply to accept, in bytes."""
+        input_bytes = sum(item.value.numel() * item.value.element_size() for item in self.case.inputs)
+        return REPLY_BYTES + REPLY_TIMES * input_bytes
 
     @cached_property
     def _strided(self) -> bool:
@@ -112,30 +154,20 @@ class Request:
     @cached_property
     def buffers(self) -> list[bytes]:
         """The bytes of the tensors in the header."""
-        given = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
-        return [*given, *(bytes_of(vector) for _, _, vector in self.cotangents)]
+        inputs = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
+        return [*inputs, *(bytes_of(vector) for _, _, vector in self.cotangents)]
 
 
-# What the judge makes of a reading: the rules that a file is read by, and sentences of what was found.
-#
-# The reading itself is done in a worker that has run nothing of the file (see sandbox/source_reading.py).
-
-# A trace lists them like calls.
-_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
-_EVERYWHERE = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)
-# The sentences that a reading may ask for, and how much of what the file says may stand in one.
-PROBLEMS = {
-    "syntax": ("at-line", "not-parsed", "nests-too-deeply"),
-    "entry": ("too-few-parameters", "other-parameter-name", "more-required-parameters", "other-keywords"),
-    "forbidden": ("import-not-allowed", "out-of-bounds", "forbidden-call"),
-}
-MOST_CHARACTERS = 300
+# Reading the source
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReading:
-    """What a source says: `syntax` is the parser's complaint, `entry` why calls would not fit its entry points,
-    `forbidden` the first thing that it names and may not; None where there is none."""
+    """The problems of a source file, each None where there is none.
+
+    `syntax` is the parser's error, `entry` why calls would not fit the entry points, `forbidden` the first name that is
+    not allowed.
+    """
 
     syntax: Localised | None = None
     entry: Localised | None = None
@@ -143,31 +175,25 @@ class SourceReading:
 
 
 def rules_for(folder: Folder) -> Rules:
-    """What the file of a challenge is held to."""
+    """Return the rules that the source of a submission must follow."""
     return Rules(
         imports=(*IMPORTS, "__future__", *(KERNEL_IMPORTS if folder.kernel else ())),
         modules=TORCH_MODULES,
-        forbidden=(*_EVERYWHERE, *folder.spec.get("forbidden", ())),
+        forbidden=(*_FORBIDDEN_EVERYWHERE, *folder.spec.get("forbidden", ())),
         kernel_names=sorted(KERNEL_NAMES),
         entry=signatures(parse(folder.reference_source.encode()), folder.entry),
     )
 
 
-def forbidden_in_traces(forbidden: Sequence[str]) -> Forbidden:
-    """The calls that a trace must not show."""
-    modules = [name for module in TRACED_MODULES for name in (module, f"{module}.*")]
-    return Forbidden((*_EVERYWHERE, *modules, *forbidden))
-
-
 def reading_of(header: Mapping[str, Any]) -> SourceReading:
-    """The reading in a worker's reply. Raises UnreadableReply for anything that is not one."""
+    """Return the source reading in a worker's reply. Raises UnreadableReply for anything else."""
     try:
-        return SourceReading(**{part: _sentence(header[part], keys) for part, keys in PROBLEMS.items()})
+        return SourceReading(**{part: _problem(header[part], keys) for part, keys in PROBLEMS.items()})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableReply(f"no reading ({type(error).__name__})") from error
 
 
-def _sentence(problem: Any, keys: Sequence[str]) -> Localised | None:
+def _problem(problem: Any, keys: Sequence[str]) -> Localised | None:
     if problem is None:
         return None
     key, facts = problem
@@ -176,48 +202,36 @@ def _sentence(problem: Any, keys: Sequence[str]) -> Localised | None:
     return say(key, **{name: str(value)[:MOST_CHARACTERS] for name, value in facts.items()})
 
 
+def forbidden_in_traces(forbidden: Sequence[str]) -> Forbidden:
+    """Return the calls that a trace must not show."""
+    modules = [name for module in TRACED_MODULES for name in (module, f"{module}.*")]
+    return Forbidden((*_FORBIDDEN_EVERYWHERE, *modules, *forbidden))
+
+
 def forbidden_message(line: int, dotted: str) -> Localised:
-    """Says that what a line calls is the learner's to write."""
+    """Return the message for a call that the challenge asks the learner to write."""
     return say("forbidden-call", line=line, name=shown_name(dotted))
 
 
 def outside_kernels(seen: Sequence[tuple[str, int]]) -> Localised | None:
-    """What of the calls seen belongs into a kernel, or that no kernel was launched; None where all is well."""
+    """Return a message if a traced call computes outside of a kernel, or if no kernel was launched; else None.
+
+    `seen` has the name and the line of each call.
+    """
     for called, line in seen:
         if line and called.rsplit(".", 1)[-1] not in AROUND_KERNELS and called not in _SIXTEEN_BITS:
             return say("belongs-in-a-kernel", line=line, name=called)
     return None if any(called == LAUNCH for called, _ in seen) else say("no-kernel-launched")
 
 
-MEASURES = ("flops", "calls", "largest", "peak", "moved", "returned")
-_LARGEST = 1 << 62
-# What is found about memory and torch's own state: positions of steps, or of inputs, some with one of these words.
-_POSITIONS = ("mutated", "changed", "containers", "instances", "graph", "modules")
-_WORDS = {"aliased": ALIASED, "globals": GLOBALS}
-# The reasons of the public interface that a worker can know of.
-REASONS = ("exception", "memory", "refused", "exited", "too-large")
-# What a kernel may do to memory that it must not: each is a sentence.
-KERNEL_FAULTS = (
-    *("load-outside", "store-outside", "load-between", "store-between"),
-    *("store-twice", "load-after-store", "store-after-load"),
-)
-# How much is kept of what a worker says in words, in characters or entries.
-NAME_LENGTH = 200
-TEXT_LENGTH = 300
-MOST_FRAMES = 40
-MOST_LISTED = 10_000
-MOST_TOUCHED = 100
-
-
-class UnreadableReply(TreeError):
-    """The reply is not a result of what was asked."""
+# Reading what happened while the file was loaded or called
 
 
 @dataclass(frozen=True, slots=True)
 class RaisedError:
-    """What a worker says of an exception; `frames` are the lines of the learner's file.
+    """An exception that a worker reports; `frames` are the lines of the learner's file.
 
-    `fault` says of a kernel what it accessed that it may not: kind, tensor, index, count, program and other program.
+    `fault` describes an invalid access of a kernel: kind, tensor, index, count, program and other program.
     """
 
     type: str
@@ -227,48 +241,15 @@ class RaisedError:
     fault: dict[str, Any] | None = None
 
 
-def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request) -> Observed:
-    """The observation in a reply to `request`. Raises UnreadableReply for anything that is not one."""
-    try:
-        return _observation(header, payload, request)
-    except (TreeError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
-        raise UnreadableReply(str(error)[:TEXT_LENGTH] or type(error).__name__) from error
-
-
 def read_raised(header: Mapping[str, Any]) -> RaisedError:
-    """The exception in a reply. Raises UnreadableReply for anything that is not one."""
+    """Return the exception in a reply. Raises UnreadableReply for anything else."""
     reason = header.get("reason")
     if reason not in REASONS:
         raise UnreadableReply("an exception without a reason")
     frames = tuple(_frame(frame) for frame in _listed(header.get("frames"))[:MOST_FRAMES])
-    fault = _fault(header["fault"]) if "fault" in header else None
+    fault = _kernel_fault(header["fault"]) if "fault" in header else None
     text = _text(header.get("text"), TEXT_LENGTH)
     return RaisedError(_text(header.get("type"), NAME_LENGTH), text, reason, frames, fault)
-
-
-def read_touched(header: Mapping[str, Any]) -> list[str]:
-    """What the learner's code has tried to touch. Raises UnreadableReply for anything but a list of names."""
-    return [_text(name, 60) for name in _listed(header.get("touched", []))[:MOST_TOUCHED]]
-
-
-def read_names(header: Mapping[str, Any]) -> frozenset[str]:
-    """The entry points that a loaded file defines. Raises UnreadableReply for anything but names with what they are."""
-    names = header.get("names")
-    if not isinstance(names, dict) or len(names) > MOST_LISTED:
-        raise UnreadableReply("no names")
-    return frozenset(name for name, kind in names.items() if _text(kind, NAME_LENGTH))
-
-
-def _fault(fault: Any) -> dict[str, Any]:
-    if not isinstance(fault, dict) or fault.get("kind") not in KERNEL_FAULTS:
-        raise UnreadableReply("a fault of no known kind")
-    program, *others = [_position(number, _LARGEST) for number in _listed(fault.get("programs"))[:2]] or [0]
-    index = fault.get("index")
-    if not isinstance(index, int) or isinstance(index, bool) or abs(index) > _LARGEST:
-        raise UnreadableReply("a fault without a place")
-    told = {"kind": fault["kind"], "tensor": _text(fault.get("tensor"), 60), "index": index}
-    count = _position(fault.get("count"), _LARGEST)
-    return {**told, "count": count, "program": program, "other": others[0] if others else program}
 
 
 def _frame(frame: Any) -> dict[str, Any]:
@@ -278,11 +259,45 @@ def _frame(frame: Any) -> dict[str, Any]:
     return {"line": line, **{key: _text(frame.get(key), NAME_LENGTH) for key in ("function", "code")}}
 
 
-def _text(value: Any, most: int) -> str:
-    """The beginning of a text, on one line."""
-    if not isinstance(value, str):
-        raise UnreadableReply("something else where a text is due")
-    return " ".join(value[: 4 * most].split())[:most]
+def _kernel_fault(fault: Any) -> dict[str, Any]:
+    if not isinstance(fault, dict) or fault.get("kind") not in KERNEL_FAULTS:
+        raise UnreadableReply("a fault of no known kind")
+    program, *others = [_position(number, _LARGEST) for number in _listed(fault.get("programs"))[:2]] or [0]
+    index = fault.get("index")
+    if not isinstance(index, int) or isinstance(index, bool) or abs(index) > _LARGEST:
+        raise UnreadableReply("a fault without a place")
+    return {
+        "kind": fault["kind"],
+        "tensor": _text(fault.get("tensor"), 60),
+        "index": index,
+        "count": _position(fault.get("count"), _LARGEST),
+        "program": program,
+        "other": others[0] if others else program,
+    }
+
+
+def read_touched(header: Mapping[str, Any]) -> list[str]:
+    """Return the forbidden resources that the learner's code tried to use. Raises UnreadableReply for anything else."""
+    return [_text(name, 60) for name in _listed(header.get("touched", []))[:MOST_TOUCHED]]
+
+
+def read_names(header: Mapping[str, Any]) -> frozenset[str]:
+    """Return the entry points that a loaded file defines. Raises UnreadableReply for anything else."""
+    names = header.get("names")
+    if not isinstance(names, dict) or len(names) > MOST_LISTED:
+        raise UnreadableReply("no names")
+    return frozenset(name for name, kind in names.items() if _text(kind, NAME_LENGTH))
+
+
+# Reading the results of a case
+
+
+def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request) -> Observed:
+    """Return the observation in a reply to `request`. Raises UnreadableReply for anything else."""
+    try:
+        return _observation(header, payload, request)
+    except (TreeError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+        raise UnreadableReply(str(error)[:TEXT_LENGTH] or type(error).__name__) from error
 
 
 def _observation(header: Mapping[str, Any], payload: memoryview, request: Request) -> Observed:
@@ -294,37 +309,26 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
     shared = _exactly(len(request.case.shared), _listed(_outcome(header["shared"], tensors)), "shared objects")
     observed = Observed(outcomes, shared)
     if request.case.profile.device in AWAY:
-        observed.lies = _lies(observed, tensors, header["tensors"])
+        devices = {id(t): str(entry.get("on", CPU)) for t, entry in zip(tensors, header["tensors"], strict=True)}
+        observed.lies = {path: devices[id(part)] for path, part in leaves(observed.whole()) if id(part) in devices}
     if "pure" in request.want:
         observed.pure = _pure(header["pure"], len(request.case.inputs) + len(request.cotangents), steps)
     if "calls" in request.want:
         seen = [(name, line) for name, line in _listed(header["calls"])]
         observed.seen = [[_text(name, NAME_LENGTH), _position(line, MOST_LINES)] for name, line in seen]
-        observed.makes = _flag(header["makes"])
+        if not isinstance(header["makes"], bool):
+            raise TreeError("something else where yes or no is due")
+        observed.makes = header["makes"]
     if "cost" in request.want:
         measures = [*MEASURES, *(HANDED if "handed" in request.want else [])]
-        figures = _exactly(steps, _listed(header["costs"]), "costs")
-        observed.costs = [{name: _position(found[name], _LARGEST) for name in measures} for found in figures]
+        costs = _exactly(steps, _listed(header["costs"]), "costs")
+        observed.costs = [{name: _position(cost[name], _LARGEST) for name in measures} for cost in costs]
     if "clock" in request.want:
         observed.device_us = [_position(us, _LARGEST) for us in _exactly(steps, _listed(header["device_us"]), "times")]
     if "gradients" in request.want:
         first = _position(header["gradients"], len(tensors) + 1)
         observed.gradients = _gradients(tensors[first:], request)
     return observed
-
-
-def _lies(observed: Observed, tensors: Sequence[Tensor], table: Sequence[Mapping[str, Any]]) -> dict[Any, str]:
-    """Where each tensor of the results lay, by its path."""
-    places = {id(tensor): str(entry.get("on", CPU)) for tensor, entry in zip(tensors, table, strict=True)}
-    return {path: places[id(part)] for path, part in leaves(observed.whole()) if id(part) in places}
-
-
-def _gradients(found: list[Tensor], request: Request) -> list[Tensor]:
-    """One for each leaf, of its shape: autograd gives no others."""
-    for leaf, gradient in zip(request.leaves, _exactly(len(request.leaves), found, "gradients"), strict=True):
-        if gradient.shape != request.case.inputs[leaf].value.shape:
-            raise TreeError("a gradient of another shape than its input")
-    return found
 
 
 def _outcome(item: Mapping[str, Any], tensors: Sequence[Tensor]) -> Any:
@@ -335,27 +339,36 @@ def _outcome(item: Mapping[str, Any], tensors: Sequence[Tensor]) -> Any:
     return resolve(tree, Environment(tensors[first:], most_parts=MAX_NODES))
 
 
-def _pure(found: Mapping[str, Any], inputs: int, steps: int) -> dict[str, list[Any]]:
-    """What was watched: each entry a position, or a position and a word."""
+def _pure(header: Mapping[str, Any], inputs: int, steps: int) -> dict[str, list[Any]]:
+    """Return the findings about purity: each entry is a position, or a position and a word."""
     pure: dict[str, list[Any]] = {}
     for name in _POSITIONS:
         limit = inputs if name == "mutated" else steps
         lowest = -1 if name == "graph" else 0
-        pure[name] = [_position(k, limit, lowest) for k in _listed(found[name])]
+        pure[name] = [_position(k, limit, lowest) for k in _listed(header[name])]
     for name, words in _WORDS.items():
-        pure[name] = [[_position(k, steps), words[words.index(word)]] for k, word in _listed(found[name])]
+        pure[name] = [[_position(k, steps), words[words.index(word)]] for k, word in _listed(header[name])]
     return pure
+
+
+def _gradients(gradients: list[Tensor], request: Request) -> list[Tensor]:
+    """Return one gradient for each leaf, of its shape: autograd gives no others."""
+    for leaf, gradient in zip(request.leaves, _exactly(len(request.leaves), gradients, "gradients"), strict=True):
+        if gradient.shape != request.case.inputs[leaf].value.shape:
+            raise TreeError("a gradient of another shape than its input")
+    return gradients
+
+
+def _text(value: Any, most: int) -> str:
+    """Return the beginning of a text, on one line."""
+    if not isinstance(value, str):
+        raise UnreadableReply("something else where a text is due")
+    return " ".join(value[: 4 * most].split())[:most]
 
 
 def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > MOST_LISTED:
         raise UnreadableReply("something else where a list is due")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TreeError("something else where yes or no is due")
     return value
 
 

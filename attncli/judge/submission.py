@@ -1,4 +1,9 @@
-"""The learner's code as the judge meets it: programs go in, observations or failures come out."""
+"""A submitted file in a worker: requests go in, observations or failures come out.
+
+A few requests are sent ahead while the judge looks at an answer. Nothing that learner code does raises here: whatever
+goes wrong becomes a `Failure`, and a failure that is fatal ends the grading. Callables of a case (a model, a step
+function) stay in the judge; `Callables` answers the learner's calls of them.
+"""
 
 from __future__ import annotations
 
@@ -42,105 +47,31 @@ from attncli.sandbox.values import (
 )
 from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
-# The judge's callables (a model, a step function) as learner code may call them: counted, bounded, looked at.
+# After one of these reasons nothing further is asked of the file: it would only happen again.
+ENDS_GRADING = frozenset({"memory", "refused", "exited"})
 
-Buffer = bytes | bytearray | memoryview
-Answer = tuple[dict[str, Any], list[Buffer]]
+# The number of requests that wait in the worker while the judge looks at an answer.
+AHEAD = 3
+# All programs of a grading together may take this many times the limit of one.
+PROGRAMS = 10
+# The limit of one program is multiplied by this where the judge's own tracing slows it down.
+TRACING = 4
+# The limits are multiplied by this where kernels are compiled for a GPU while they run: up to 15 s each was measured.
+COMPILING = 6
+# The wait for an answer that nobody needs any more.
+PATIENCE_SECONDS = 0.5
 
-# The references call their models 40 times in a case, with tensors no larger than its inputs; code that decodes every
-# sequence for itself, without a cache, calls a hundred times as often.
+# The references call their models 40 times in a case, with tensors no larger than its inputs. Code that decodes every
+# sequence by itself, without a cache, calls a hundred times as often.
 CALLS = 10_000
 LARGER = 16
 LEAST_ELEMENTS = 4096
 LARGEST_INTEGER = 2**63
 
 
-class Callables:
-    """The callables of one case while one program runs. `calls` notes the shapes that each was called with."""
-
-    def __init__(self, case: Case, guard: Guard) -> None:
-        self._functions, self.calls = logged(case.callables)
-        self._guard = guard
-        self._left = CALLS
-        self._case = case
-
-    def answer(self, asked: Mapping[str, Any], payload: memoryview) -> Answer:
-        """What is sent back for a call; one that cannot be used becomes an error there.
-
-        Raises Unjudgeable where there were too many calls, or one takes too long: the program is over then.
-        """
-        self._left -= 1
-        if self._left < 0:
-            raise Unjudgeable("timeout", say("too-many-calls", count=CALLS))
-        try:
-            return self._guard.look(lambda: self._called(asked, payload), "unusable-call")
-        except Unjudgeable as fault:
-            if fault.reason == "timeout":
-                raise
-            return {"error": str(fault)}, []
-
-    def _called(self, asked: Mapping[str, Any], payload: memoryview) -> Answer:
-        tensors = read_table(asked["tensors"], payload)
-        self._within_bounds(tensors)
-        given = resolve(asked["arguments"], Environment(tensors, most_parts=MAX_NODES))
-        if not (isinstance(given, list) and len(given) == 2 and isinstance(given[0], list) and type(given[1]) is dict):
-            raise TreeError("no arguments")
-        _refuse_large_integers(given)
-        return packed(self._function(asked["callable"])(*given[0], **given[1]))
-
-    def _function(self, index: Any) -> Callable[..., Any]:
-        if type(index) is not int or not 0 <= index < len(self._functions):
-            raise TreeError("no callable")
-        return self._functions[index]
-
-    def _within_bounds(self, tensors: Sequence[Tensor]) -> None:
-        elements = sum(tensor.numel() for tensor in tensors)
-        most = LEAST_ELEMENTS + LARGER * sum(item.value.numel() for item in self._case.inputs)
-        if elements > most:
-            raise TreeError(f"arguments of {elements} elements; no sound call has more than {most}")
-        device = self._case.profile.device
-        for tensor in tensors:
-            if tensor.device.type not in ("cpu", device):
-                raise TreeError(f"an argument on {tensor.device}; the inputs are on {device}")
-
-
-def packed(result: Any) -> Answer:
-    """A result of the judge's own as it is sent."""
-    packer = Packer()
-    tree = packer.pack(result)
-    tensors = [t.detach() for t in packer.tensors]
-    return {"value": tree, "tensors": [describe_tensor(t) for t in tensors]}, [bytes_of(t) for t in tensors]
-
-
-def _refuse_large_integers(value: Any) -> None:
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            _refuse_large_integers(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _refuse_large_integers(item)
-    elif type(value) is int and not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
-        raise TreeError("a whole number of more than 64 bits")
-
-
-# After one of these nothing further is asked of the file: it would only happen again.
-ENDS_GRADING = frozenset({"memory", "refused", "exited"})
-
-# How many requests wait in the worker while the judge looks at an answer.
-AHEAD = 3
-# How many times the limit of one program all programs of a grading may take together.
-PROGRAMS = 10
-# How many times the limit of one program is waited for where the judge's own tracing slows it down.
-TRACING = 4
-# How many times the limits are where kernels are compiled for a GPU while they run: up to 15 s each was measured.
-COMPILING = 6
-# How long an answer is waited for that only a finished question had asked for.
-PATIENCE_SECONDS = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a program gave no result. `fatal` means that nothing further is asked: the worker is gone, or useless."""
+    """The reason why a program gave no result. `fatal`: nothing further is asked, as the worker is lost or useless."""
 
     reason: str
     message: Localised
@@ -152,7 +83,7 @@ class Failure:
 class Budget:
     """The seconds that the judge waits for the learner's code: for one program, and `PROGRAMS` times that for all.
 
-    A loop without an end is over soon; slow code that is right is waited for.
+    An endless loop is over soon, while code that is right but slow may finish.
     """
 
     seconds: float
@@ -167,7 +98,7 @@ class Budget:
         return PROGRAMS * self.seconds
 
     def wait(self, seconds: float | None = None, times: int = 1) -> float:
-        """How long the next answer is waited for, or so long at most."""
+        """Return how long to wait for the next answer: `times` the limit of one program, or `seconds` if given."""
         return max(0.05, min(self.left, times * self.seconds if seconds is None else seconds))
 
     def spend(self, since: float) -> None:
@@ -176,7 +107,7 @@ class Budget:
 
 @dataclass
 class Submission:
-    """A loaded file in a worker; `renew` gives the same file in a fresh one. Kernels are compiled on a GPU `device`."""
+    """A file in a worker; `renew` loads it again in a fresh one. Kernels are compiled on a GPU `device`."""
 
     source: bytes
     filename: str
@@ -197,16 +128,13 @@ class Submission:
     guard: Guard = field(default_factory=Guard)
 
     def __post_init__(self) -> None:
-        """The device that is emulated has a budget of its own, of the same size: its slowness is not the learner's."""
+        """The emulated device has a second budget of the same size: its slowness is not the learner's."""
         self.emulated = Budget(self.budget.seconds, self.budget.clock)
 
     def read(self, rules: Rules) -> SourceReading:
-        """What the file says, read in a fresh worker, once; the same worker may execute it afterwards."""
-        if self._reading is None:
-            self._reading = self._read(rules)
-        return self._reading
-
-    def _read(self, rules: Rules) -> SourceReading:
+        """Return the problems of the source, read once in a fresh worker, which may execute the file afterwards."""
+        if self._reading is not None:
+            return self._reading
         self._put_away()
         self.worker = self.open_worker()
         start, limit = self.budget.clock(), self.budget.wait()
@@ -214,17 +142,17 @@ class Submission:
         self.budget.spend(start)
         failure = self._failure(outcome, say("while-read"), limit)
         if isinstance(outcome, Reply) and failure is None:
-            reading = reading_of(outcome.header)
+            self._reading = reading_of(outcome.header)
         else:
             assert failure is not None
-            reading = SourceReading(syntax=say("not-parsed", error=failure.message))
-        self._unused = reading.syntax is None
+            self._reading = SourceReading(syntax=say("not-parsed", error=failure.message))
+        self._unused = self._reading.syntax is None
         if not self._unused:
             self._put_away()
-        return reading
+        return self._reading
 
     def load(self) -> Failure | None:
-        """Executes the file in a worker in which nothing of it has run; where that fails, so does all that is asked."""
+        """Execute the file in a worker in which none of it has run. If that fails, every later request fails, too."""
         if not self._unused:
             self._put_away()
             self.worker = self.open_worker()
@@ -237,28 +165,27 @@ class Submission:
         return self._broken
 
     def _missing(self, outcome: Reply | Ending) -> Failure | None:
+        """Return a failure if the loaded file lacks entry points."""
         assert isinstance(outcome, Reply)
-        header = outcome.header
         try:
-            names = read_names(header)
+            names = read_names(outcome.header)
         except UnreadableReply as error:
             return _no_result(error)
         missing = [name for name in self.entry if name not in names]
         if not missing:
             return None
-        words = " and ".join(missing)
-        return Failure("missing-entry-point", say("no-entry-point", names=words))
+        return Failure("missing-entry-point", say("no-entry-point", names=" and ".join(missing)))
 
     @property
     def loaded(self) -> bool:
-        """Whether there is something to be asked."""
+        """Tell whether requests can be answered."""
         return self.worker is not None and self._broken is None
 
     def renew(self) -> Failure | None:
         return self.load()
 
     def _put_away(self) -> None:
-        """Ends the worker; that takes some 20 ms, which are not waited for while there is something to be graded."""
+        """End the worker without waiting for it: that takes some 20 ms, in which grading goes on."""
         if self.worker is not None:
             self.collect()
             self.worker.end()
@@ -266,19 +193,24 @@ class Submission:
             self.worker = None
         self._asked.clear()
 
+    def collect(self) -> None:
+        """Keep what the file has printed so far."""
+        if self.worker is not None and self.worker.printed:
+            self.printed = self.worker.printed
+
     def close(self) -> None:
-        """Ends the workers and waits until they are gone."""
+        """End the workers and wait until they are gone."""
         self._put_away()
         while self._ended:
             self._ended.pop().kill()
 
     def run(self, request: Request, seconds: float | None = None) -> Observed | Failure:
-        """One program in the worker, for so long at most. Never raises for anything that the learner's code does."""
+        """Run one program in the worker, for at most `seconds` if given. Never raises for what learner code does."""
         self._send(request)
         return self._receive(seconds)
 
     def answers(self, requests: Iterable[Request]) -> Generator[Observed | Failure]:
-        """The answers to many requests, in their order; a few are sent ahead while the judge looks at an answer."""
+        """Yield the answers to many requests in order, sending a few requests ahead."""
         try:
             for request in requests:
                 if request.alone:
@@ -293,7 +225,7 @@ class Submission:
             self._settle()
 
     def _settle(self) -> None:
-        """Takes the answers that nobody wants any more; a worker that makes it wait is given up for a fresh one."""
+        """Drop the answers that nobody needs any more; a worker that delays them is replaced."""
         while self._asked:
             unwanted = self._receive(PATIENCE_SECONDS)
             if isinstance(unwanted, Failure) and unwanted.fatal:
@@ -316,8 +248,8 @@ class Submission:
         start, limit = budget.clock(), budget.wait(seconds, TRACING if request.traced else 1)
         try:
             outcome = self.worker.receive(limit)
-        except Unjudgeable as fault:
-            return Failure(fault.reason, fault.message, fatal=True)
+        except Unjudgeable as error:
+            return Failure(error.reason, error.message, fatal=True)
         finally:
             budget.spend(start)
         failure = self._failure(outcome, _place(request.case), limit)
@@ -327,14 +259,16 @@ class Submission:
         header, payload = outcome.header, outcome.payload
         try:
             observed = self.guard.look(lambda: read_reply(header, payload, request), "no-result")
-        except Unjudgeable as fault:
-            return Failure(fault.reason, fault.message, fatal=True)
+        except Unjudgeable as error:
+            return Failure(error.reason, error.message, fatal=True)
         observed.calls = callables.calls
         return observed
 
     def _unproved(self, failure: Failure) -> Failure:
-        """A device that is emulated is slow: that a program was not over there says nothing of the learner's code. What
-        was sent behind it is asked of a fresh worker."""
+        """Return a timeout on the emulated device as not fatal, since that device is slow.
+
+        Requests that were sent behind it go to a fresh worker.
+        """
         waiting = [request for request, _ in self._asked]
         self.renew()
         for request in waiting:
@@ -342,11 +276,12 @@ class Submission:
         return replace(failure, fatal=False)
 
     def _failure(self, outcome: Reply | Ending, place: Localised, seconds: float = 0.0) -> Failure | None:
+        """Return the failure in an outcome, None where it is a result. `place` says what the worker was doing."""
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
                 return Failure("timeout", self._too_slow(place, seconds), fatal=True)
-            return Failure(outcome.reason, _ended(outcome), fatal=True)
+            return Failure(outcome.reason, _ending_message(outcome), fatal=True)
         header = outcome.header
         try:
             touched = read_touched(header)
@@ -363,11 +298,6 @@ class Submission:
             return say("still-running", seconds=f"{seconds:g}", place=place)
         return say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
 
-    def collect(self) -> None:
-        """Keeps what has been printed so far."""
-        if self.worker is not None and self.worker.printed:
-            self.printed = self.worker.printed
-
 
 def _no_result(error: UnreadableReply) -> Failure:
     return Failure("protocol", say("no-result", error=error), fatal=True)
@@ -378,7 +308,7 @@ def _place(case: Case) -> Localised:
     return say("in-a-call", names=", ".join(names)) if names else say("in-a-program")
 
 
-def _ended(ending: Ending) -> Localised:
+def _ending_message(ending: Ending) -> Localised:
     if "mib" in ending.facts:
         return say("more-memory", said=ending.message, **ending.facts)
     if "signal" in ending.facts:
@@ -391,22 +321,91 @@ def _raised_message(error: RaisedError, place: Localised) -> Localised:
     if error.fault is not None:
         where = {"line": error.frames[-1]["line"], "code": error.frames[-1]["code"][:120]} if error.frames else {}
         return say(error.fault["kind"], **error.fault, **({"line": 0, "code": ""} | where))
-    said = f"{error.type}: {error.text}" if error.text else error.type
+    text = f"{error.type}: {error.text}" if error.text else error.type
     if not error.frames:
-        return say("raised-in", error=said, place=place)
+        return say("raised-in", error=text, place=place)
     last = error.frames[-1]
-    return say("raised-at", error=said, line=last["line"], code=last["code"][:120])
+    return say("raised-at", error=text, line=last["line"], code=last["code"][:120])
 
 
-# What an examined case shows to be wrong.
+# The judge's callables
+
+CallReply = tuple[dict[str, Any], list[bytes | bytearray | memoryview]]
+
+
+class Callables:
+    """The callables of one case while one program runs: counted, bounded, and run under the guard.
+
+    `calls` holds the argument shapes of every call, by callable.
+    """
+
+    def __init__(self, case: Case, guard: Guard) -> None:
+        self._functions, self.calls = logged(case.callables)
+        self._guard = guard
+        self._left = CALLS
+        self._case = case
+
+    def answer(self, header: Mapping[str, Any], payload: memoryview) -> CallReply:
+        """Return the reply to a call; an unusable call gets an error, which is raised in the learner's code.
+
+        Raises Unjudgeable after too many calls, or where one takes too long: the program is over then.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise Unjudgeable("timeout", say("too-many-calls", count=CALLS))
+        try:
+            return self._guard.look(lambda: self._called(header, payload), "unusable-call")
+        except Unjudgeable as error:
+            if error.reason == "timeout":
+                raise
+            return {"error": str(error)}, []
+
+    def _called(self, header: Mapping[str, Any], payload: memoryview) -> CallReply:
+        tensors = read_table(header["tensors"], payload)
+        self._check_bounds(tensors)
+        given = resolve(header["arguments"], Environment(tensors, most_parts=MAX_NODES))
+        if not (isinstance(given, list) and len(given) == 2 and isinstance(given[0], list) and type(given[1]) is dict):
+            raise TreeError("no arguments")
+        _refuse_large_integers(given)
+        index = header["callable"]
+        if type(index) is not int or not 0 <= index < len(self._functions):
+            raise TreeError("no callable")
+        packer = Packer()
+        tree = packer.pack(self._functions[index](*given[0], **given[1]))
+        results = [t.detach() for t in packer.tensors]
+        return {"value": tree, "tensors": [describe_tensor(t) for t in results]}, [bytes_of(t) for t in results]
+
+    def _check_bounds(self, tensors: Sequence[Tensor]) -> None:
+        elements = sum(tensor.numel() for tensor in tensors)
+        most = LEAST_ELEMENTS + LARGER * sum(item.value.numel() for item in self._case.inputs)
+        if elements > most:
+            raise TreeError(f"arguments of {elements} elements; no sound call has more than {most}")
+        device = self._case.profile.device
+        for tensor in tensors:
+            if tensor.device.type not in ("cpu", device):
+                raise TreeError(f"an argument on {tensor.device}; the inputs are on {device}")
+
+
+def _refuse_large_integers(value: Any) -> None:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_large_integers(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _refuse_large_integers(item)
+    elif type(value) is int and not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
+        raise TreeError("a whole number of more than 64 bits")
+
+
+# Findings
 
 
 @dataclass(slots=True)
 class CaseFinding:
-    """A case and the fault that it shows: `got` is None when the program gave no result.
+    """A case that the submission fails. `truth` is what the reference returns, `got` what the submission returns.
 
-    `of_property`: found by a property of the case, which speaks of its own values and of no simpler ones.
-    `digits_only`: a float64 result is right to the digits of float32.
+    `got` is None when the program gave no result. `of_property`: a property of the case found it, which holds for the
+    values of this case and for no simpler ones. `digits_only`: a float64 result is right to the digits of float32.
     """
 
     case: Case
@@ -422,7 +421,7 @@ class CaseFinding:
 
     @property
     def of_production(self) -> bool:
-        """Whether it is right at the whiteboard: a result that shares memory, or with float32's digits in float64."""
+        """Tell whether it counts on the second rung only: shared memory, or float32's digits in float64."""
         return self.reason == "aliased" or self.digits_only
 
     @staticmethod
@@ -435,10 +434,10 @@ class CaseFinding:
         return CaseFinding(case, mismatch.reason, mismatch.message, truth, got, mismatch, digits_only=digits_only)
 
 
-def gravest_finding(found: Iterable[CaseFinding | None]) -> CaseFinding | None:
-    """The first finding that the first rung asks about; failing that, the first."""
+def gravest_finding(findings: Iterable[CaseFinding | None]) -> CaseFinding | None:
+    """Return the first finding that counts on the first rung; failing that, the first finding."""
     light: CaseFinding | None = None
-    for finding in found:
+    for finding in findings:
         if finding is not None and not finding.of_production:
             return finding
         light = light or finding
