@@ -1,7 +1,8 @@
-"""A case of several calls as those alone that a fault needs: the failing call, and what it depends on.
+"""Find a small counterexample: Hypothesis draws and shrinks cases, then calls are left out and values made plain.
 
-A call depends on the results that it is given, and on every earlier step that touched the same result, shared value
-or generator; behind a `manual_seed` each step draws from the state that the one before it left.
+A program of several calls is reduced to the failing call and those that it depends on: every earlier step that touched
+the same result, shared value or generator. Behind a `manual_seed` each step draws from the state that the one before it
+left.
 """
 
 from __future__ import annotations
@@ -24,15 +25,20 @@ from attncli.judge.make import Recorder
 from attncli.judge.submission import CaseFinding, Examine
 from attncli.sandbox.values import SEQUENCES
 
-# Searching for a counterexample with Hypothesis: a pinned stream, and shrinking within a budget of calls.
-
 SHRINK_CALLS = 120
+SIMPLIFY_CALLS = 80
+# Where the failing call is not known, so many are tried.
+MOST_TRIED = 12
+# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
+MOST_STEPS_SIMPLIFIED = 200
+# Larger tensors are not simplified entry by entry.
+FEW_ENTRIES = 12
 
 CaseFunction = Callable[[Recorder], Any]
 
 
 def ignore_source_constants() -> None:
-    """Hypothesis seeds its draws with constants found in loaded source files; a stream must not depend on those."""
+    """Keep Hypothesis from seeding its draws with constants of loaded source files, on which no stream may depend."""
     if hasattr(providers, "_get_local_constants") and hasattr(providers, "Constants"):
         empty = providers.Constants()  # type: ignore[attr-defined]
         providers._get_local_constants = lambda: empty
@@ -41,12 +47,18 @@ def ignore_source_constants() -> None:
 ignore_source_constants()
 
 
+# Drawing and shrinking cases
+
+
 class _Failed(Exception):
     """This example fails."""
 
 
 class Search:
-    """One stratum of one check: draws `examples` cases and keeps the smallest that `examine` finds fault with."""
+    """One stratum of one check: draws cases and keeps the smallest with a finding.
+
+    It shrinks within `shrink_calls` cases; 0 leaves shrinking out.
+    """
 
     def __init__(
         self, record: CaseFunction, profile: Profile, *, stream: int, shrink_calls: int, declared: Declared
@@ -57,14 +69,13 @@ class Search:
         self._shrink_calls = shrink_calls
         self._declared = declared
         self.best: CaseFinding | None = None
-        self.first: CaseFinding | None = None
-        self.examples = 0
+        self._examples = 0
         self._after_failure = 0
 
     def run(self, examine: Examine, examples: int, seed: int, sound: int = 0) -> CaseFinding | None:
-        """The smallest finding, or None. The same seed gives the same cases everywhere.
+        """Return the smallest finding among `examples` cases, or None. The same seed gives the same cases everywhere.
 
-        The first `sound` of them are known to be answered well, and not examined again.
+        The first `sound` cases are known to pass and are not examined again.
         """
         phases = [Phase.generate, Phase.shrink] if self._shrink_calls else [Phase.generate]
         decorate = settings(
@@ -89,19 +100,19 @@ class Search:
         return self.best
 
     def _one(self, data: st.DataObject, examine: Examine, sound: int) -> None:
+        """Draw and examine one case. Raises _Failed if it has a finding."""
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
         recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream, declared=self._declared)
         self._record(recorder)
         if self.best is None:
-            self.examples += 1
+            self._examples += 1
         else:
             self._after_failure += 1
-        known = self.best is None and self.examples <= sound
-        finding = None if known else examine(recorder.case)
+        passes = self.best is None and self._examples <= sound
+        finding = None if passes else examine(recorder.case)
         if finding is None:
             return
-        self.first = self.first or finding
         if self.best is None or finding.case.weight <= self.best.case.weight:
             self.best = finding
         raise _Failed
@@ -125,28 +136,30 @@ def _hypothesis_draw(data: st.DataObject) -> Draw:
     return draw
 
 
-# Where it is not known which call fails, so many are tried.
-MOST_TRIED = 12
+# Leaving calls out
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A finding in the calls that it needs. `needs_all`: these alone are right, and only the whole program fails."""
+    """A finding with the calls that it needs. `inputs` are the places that its inputs have in the whole case.
+
+    `needs_all`: the failing call passes with these calls alone, and only the whole program fails.
+    """
 
     finding: CaseFinding
     inputs: Sequence[int]
     needs_all: bool = False
 
     def in_whole(self, whole: Case, values: Sequence[Tensor]) -> Case:
-        """The whole program with `values`, which are those of the reduced one, in the places that they have there."""
-        found = [item.value for item in whole.inputs]
+        """Return the whole program with `values` in the places of the inputs of the reduced one."""
+        tensors = [item.value for item in whole.inputs]
         for k, value in zip(self.inputs, values, strict=True):
-            found[k] = value
-        return whole.with_values(found)
+            tensors[k] = value
+        return whole.with_values(tensors)
 
 
 def reduced(finding: CaseFinding, examine: Examine) -> Reduction:
-    """The finding with as few calls as show it; a fault for which all are needed stays as it is."""
+    """Return the finding with as few calls as show it; unchanged where all are needed."""
     case = finding.case
     whole = Reduction(finding, range(len(case.inputs)))
     if len(case.steps) < 2 or finding.of_property or finding.fatal or case.gradient_properties:
@@ -154,79 +167,75 @@ def reduced(finding: CaseFinding, examine: Examine) -> Reduction:
     known = failing_step(finding)
     if known is None and case.watched and finding.mismatch is None:
         return whole
-    right = False
+    passes = False
     for step in _suspects(case) if known is None else [known]:
         steps = needed(case, step)
         if len(steps) == len(case.steps):
             continue
         smaller, inputs = only(case, steps)
         found = examine(smaller)
-        right = found is None
+        passes = found is None
         if found is not None and found.fatal:
             return whole
         if found is not None and found.reason == finding.reason:
             return Reduction(found, inputs)
-    return replace(whole, needs_all=known is not None and right)
+    return replace(whole, needs_all=known is not None and passes)
 
 
 def failing_step(finding: CaseFinding) -> int | None:
-    """The step at which the answer is wrong, where the fault says so."""
+    """Return the step whose result is wrong, None where the finding does not name one."""
     path = finding.mismatch.path if finding.mismatch is not None else ()
     return path[0] if path and isinstance(path[0], int) else None
 
 
 def _suspects(case: Case) -> list[int]:
-    """Steps that may have failed, those that are compared before those that only prepare them."""
+    """Return the steps that may have failed: those that are compared before those that only prepare them."""
     steps = range(len(case.steps))
     return sorted(steps, key=lambda k: (k in case.ignored, k))[:MOST_TRIED]
 
 
 def needed(case: Case, step: int) -> list[int]:
-    """The step and what it depends on, in their order."""
+    """Return the step and those that it depends on, in order."""
     chosen, touched = {step}, set(_touches(case, step))
+    seeds = [k for k in range(step) if case.steps[k]["op"] == "manual_seed"]
     for k in reversed(range(step)):
         mine = set(_touches(case, k))
-        if not touched.isdisjoint(mine) or _seeds(case, k, step):
+        if not touched.isdisjoint(mine) or (seeds and k >= seeds[-1]):
             chosen.add(k)
             touched |= mine
     return sorted(chosen)
 
 
-def _seeds(case: Case, step: int, last: int) -> bool:
-    """Whether the step is the last `manual_seed` before `last`, or lies behind it."""
-    seeds = [k for k in range(last) if case.steps[k]["op"] == "manual_seed"]
-    return bool(seeds) and step >= seeds[-1]
-
-
 def _touches(case: Case, step: int) -> Iterator[tuple[str, int]]:
-    """What a step is given that earlier steps may have changed; its own result among it."""
+    """Yield the step's own result, and the results, shared values and generators that it is given."""
     yield "r", step
     for tree in _trees(case.steps[step]):
-        yield from _references(tree)
+        for part in _walk(tree):
+            if part[0] in ("r", "m", "g"):
+                yield part[0], part[1]
 
 
 def _trees(step: Mapping[str, Any]) -> list[Any]:
     return [*([step["object"]] if "object" in step else []), *step.get("args", ()), *step.get("kwargs", {}).values()]
 
 
-def _references(tree: Any) -> Iterator[tuple[str, int]]:
-    if tree[0] in ("r", "m", "g"):
-        yield tree[0], tree[1]
-    for part in _parts(tree):
-        yield from _references(part)
-
-
-def _parts(tree: Any) -> list[Any]:
+def _walk(tree: Any) -> Iterator[Any]:
+    """Yield a tree and all its parts."""
+    yield tree
     if tree[0] in SEQUENCES:
-        return list(tree[1])
-    return [item for _, item in tree[1]] if tree[0] == "d" else []
+        for item in tree[1]:
+            yield from _walk(item)
+    elif tree[0] == "d":
+        for _, item in tree[1]:
+            yield from _walk(item)
 
 
 def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
-    """The case with these steps alone, which lack nothing, and the places that its inputs had."""
-    trees = [tree for k in steps for tree in _trees(case.steps[k])]
-    shared = sorted({k for tree in trees for k in _named(tree, "m")})
-    inputs = sorted({k for tree in [*trees, *(case.shared[k] for k in shared)] for k in _named(tree, "t")})
+    """Return the case with these steps alone, and the places that its inputs had. `steps` has all that they need."""
+    parts = [part for k in steps for tree in _trees(case.steps[k]) for part in _walk(tree)]
+    shared = sorted({part[1] for part in parts if part[0] == "m"})
+    parts += [part for k in shared for part in _walk(case.shared[k])]
+    inputs = sorted({part[1] for part in parts if part[0] == "t"})
     renumber = _Renumber({"r": steps, "m": shared, "t": inputs})
     place = {step: k for k, step in enumerate(steps)}
     smaller = replace(
@@ -246,15 +255,8 @@ def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
     return smaller, inputs
 
 
-def _named(tree: Any, tag: str) -> Iterator[int]:
-    if tree[0] == tag:
-        yield tree[1]
-    for part in _parts(tree):
-        yield from _named(part, tag)
-
-
 class _Renumber:
-    """Trees and steps with the numbers that results, shared values and inputs have where some are left out."""
+    """Renumbers the results, shared values and inputs in trees and steps, where some of them are left out."""
 
     def __init__(self, kept: Mapping[str, Sequence[int]]) -> None:
         self._places = {tag: {old: new for new, old in enumerate(numbers)} for tag, numbers in kept.items()}
@@ -279,17 +281,14 @@ class _Renumber:
         return ["d", [[key, self.tree(item)] for key, item in tree[1]]] if tree[0] == "d" else tree
 
 
-# Making the values of a counterexample simple: zeros, ones and whole numbers wherever it still fails.
-
-SIMPLIFY_CALLS = 80
-# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
-MOST_STEPS_SIMPLIFIED = 200
-# Larger tensors are not simplified entry by entry.
-FEW_ENTRIES = 12
+# Making values plain
 
 
 def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
-    """The finding with the plainest values found within `SIMPLIFY_CALLS`; the reason stays the same."""
+    """Return the finding with zeros, ones and whole numbers wherever it fails for the same reason with them.
+
+    Tries at most `SIMPLIFY_CALLS` cases.
+    """
     trials = _Trials(finding, examine, SIMPLIFY_CALLS if len(finding.case.steps) <= MOST_STEPS_SIMPLIFIED else 0)
     for index, item in enumerate(finding.case.inputs):
         if item.composed:
@@ -305,7 +304,7 @@ def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
 
 @dataclass(slots=True)
 class _Trials:
-    """The simplest finding so far, and how many calls are left; none after one that ends the grading."""
+    """The simplest finding so far, and the calls that are left: none after a fatal one."""
 
     best: CaseFinding
     examine: Examine
@@ -315,21 +314,21 @@ class _Trials:
         return self.best.case.inputs[index].value
 
     def takes(self, index: int, candidate: Tensor) -> bool:
-        """Whether it fails in the same way with `candidate` as this input."""
+        """Try `candidate` as an input and keep it if the case fails for the same reason. Returns whether it does."""
         values = [item.value for item in self.best.case.inputs]
         values[index] = candidate
         self.calls -= 1
-        smaller = self.examine(self.best.case.with_values(values))
-        if smaller is not None and smaller.fatal:
+        simpler = self.examine(self.best.case.with_values(values))
+        if simpler is not None and simpler.fatal:
             self.calls = 0
-        elif smaller is not None and smaller.reason == self.best.reason:
-            self.best = smaller
+        elif simpler is not None and simpler.reason == self.best.reason:
+            self.best = simpler
             return True
         return False
 
 
 def _candidates(value: Tensor) -> Iterator[Tensor]:
-    """From the plainest to the least plain. Integer tensors keep their values: they may be indices."""
+    """Yield simpler values, the plainest first. Integer tensors keep their values: they may be indices."""
     if value.dtype is torch.bool:
         yield torch.ones_like(value)
     elif value.is_floating_point():
@@ -341,7 +340,7 @@ def _candidates(value: Tensor) -> Iterator[Tensor]:
 
 
 def _simplify_entries(trials: _Trials, index: int) -> None:
-    """Entry by entry: 0 first, then 1."""
+    """Try 0, then 1, for each entry."""
     for place in range(trials.value(index).numel()):
         for plain in (0.0, 1.0):
             current = trials.value(index)
