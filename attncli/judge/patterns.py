@@ -1,8 +1,7 @@
-"""What wrong answers have in common, where no known mistake gives them: transposed, off by one, scaled, rounded.
+"""Find what wrong answers have in common where no known mistake gives them: transposed, off by one, scaled, rounded.
 
-A pattern is told when it explains every answer at the parts of the result that are wrong, the shrunk case and further
-ones, and when enough of them could have refuted it: tensors of several entries that are not all the same, of different
-sizes. What fits one probe alone proves nothing.
+A pattern must explain every answer at the wrong parts of the result, for the shrunk case and further ones. Enough of
+these must have been able to refute it: tensors of different sizes, with several entries that are not all the same.
 """
 
 from __future__ import annotations
@@ -25,17 +24,155 @@ from attncli.judge.guard import alone
 from attncli.judge.messages import say
 from attncli.judge.reference import Expectation, Observed, exact, run_reference
 
-# So many tensors, of two sizes at least, must have been able to refute a pattern; more of them where one place is
-# wrong, which it may be by chance.
+# The least number of tensors, of at least two sizes, that must have been able to refute a pattern. One wrong place may
+# be wrong by chance, so it takes more of them.
 LEAST_TELLING = 2
 LEAST_AT_ONE_PLACE = 4
 MOST_DIMENSIONS = 5
+# A tensor with fewer entries fits too many explanations to prove one.
+LEAST_ENTRIES = 4
+# In 16 bits the tolerance is too wide to tell entries apart.
+WIDE = (torch.float32, torch.float64)
+NARROWER = (torch.float32, torch.bfloat16, torch.float16)
 
 NamedPattern = tuple[str, Localised]
 
 
+# Samples: each tensor of an answer beside the expected one
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One tensor of an answer, the expected one in float64, and the measured slack of its tolerance.
+
+    `part` leads to it inside the result, `axes` are the names of its dimensions, `sizes` those of the whole call.
+    """
+
+    expected: Tensor
+    actual: Tensor
+    slack: Tensor | None
+    entry: str
+    part: Path
+    axes: Sequence[str]
+    sizes: Mapping[str, int]
+    case: Case = field(repr=False)
+    key: int = 0
+
+    def is_right(self) -> bool:
+        return self.fits(self.expected, self.slack)
+
+    def fits(self, candidate: Tensor, slack: Tensor | None) -> bool:
+        """Tell whether the answer is `candidate`, within the tolerance."""
+        return candidate.shape == self.actual.shape and bool(self.matching(candidate, slack).all())
+
+    def matching(self, candidate: Tensor, slack: Tensor | None) -> Tensor:
+        return agreeing(candidate, self.actual, Rules(lambda path: slack, {}))
+
+    def same_shape(self) -> bool:
+        return self.actual.shape == self.expected.shape
+
+    def is_telling(self) -> bool:
+        """Tell whether it can prove anything: several entries, not all the same, finite, and wrong."""
+        usual = self.expected.numel() >= LEAST_ENTRIES and bool(self.expected.isfinite().all())
+        varied = usual and _varies(self.expected) and self.actual.numel() > 0 and _varies(self.actual)
+        return varied and not self.is_right()
+
+
+def _varies(tensor: Tensor) -> bool:
+    value = tensor.to(torch.float64)
+    return bool((value - value.reshape(-1)[0]).abs().max() > VARIES * value.abs().max())
+
+
+def samples(case: Case, observed: Observed, expectation: Expectation, demands: Demands) -> list[Sample] | None:
+    """Return every floating-point tensor of an answer; None where anything else is wrong, or the digits are few."""
+    found: list[Sample] = []
+    truth, native, actual = expectation.truth.parts(case), expectation.native.parts(case), observed.parts(case)
+    for key, value in truth.items():
+        if isinstance(key, str):
+            if key not in actual or compare(value, native[key], actual[key], Rules(lambda path: None, {})) is not None:
+                return None
+            continue
+        mine, wanted, given = dict(leaves(actual[key])), dict(leaves(value)), dict(leaves(native[key]))
+        if mine.keys() != wanted.keys():
+            return None
+        sizes = _sizes(case, key, demands)
+        for part, expected in wanted.items():
+            values = (expected, given.get(part), mine[part])
+            sample = _sample(case, key, part, values, expectation, demands, sizes)
+            if sample is not None:
+                found.append(sample)
+            elif not _equal(expected, mine[part]):
+                return None
+    return found
+
+
+def _sample(
+    case: Case,
+    key: int,
+    part: Path,
+    values: tuple[Any, Any, Any],
+    expectation: Expectation,
+    demands: Demands,
+    sizes: Mapping[str, int],
+) -> Sample | None:
+    """Return one part of a result as a sample, None if it is no tensor of the expected wide dtype."""
+    expected, native, actual = values
+    if not all(isinstance(value, Tensor) for value in values):
+        return None
+    if actual.dtype not in WIDE or actual.dtype != native.dtype:
+        return None
+    entry = str(case.steps[key].get("name", ""))
+    place = "return" + "".join(f"[{name!r}]" for name in part)
+    axes = demands.axes(entry, place, expected.dim()) or [""] * expected.dim()
+    slack = expectation.slack((key, *part))
+    return Sample(expected.detach().to(torch.float64), actual.detach(), slack, entry, part, axes, sizes, case, key)
+
+
+def _equal(expected: Any, actual: Any) -> bool:
+    if isinstance(expected, Tensor) and isinstance(actual, Tensor):
+        forms = [(value.shape, value.dtype, value.device, value.layout) for value in (expected, actual)]
+        return forms[0] == forms[1] and not expected.is_floating_point() and torch.equal(expected, actual)
+    return type(expected) is type(actual) and bool(expected == actual)
+
+
+def _sizes(case: Case, step: int, demands: Demands) -> dict[str, int]:
+    """Return the sizes of a call by the names of their axes; a name with two sizes is left out."""
+    found: dict[str, set[int]] = {}
+    entry = str(case.steps[step].get("name", ""))
+    for name, tree in named_arguments(demands.reference, case.steps[step]):
+        if tree[0] == "t":
+            shape = case.inputs[tree[1]].value.shape
+            for axis, size in zip(demands.axes(entry, name, len(shape)), shape, strict=False):
+                if axis.isidentifier():
+                    found.setdefault(axis, set()).add(size)
+    return {axis: numbers.pop() for axis, numbers in found.items() if len(numbers) == 1}
+
+
+def wrong_parts(found: Sequence[Sample]) -> list[Sample]:
+    """Return the samples of those parts of a result that are wrong anywhere."""
+    wrong = {(sample.entry, sample.part) for sample in found if not sample.is_right()}
+    return [sample for sample in found if (sample.entry, sample.part) in wrong]
+
+
+def subject(wrong: Sequence[Sample], found: Sequence[Sample]) -> Localised:
+    """Return the subject of a message: the result, or the one part of it that is wrong."""
+    parts = {sample.part for sample in wrong}
+    if len(parts) > 1 or parts == {sample.part for sample in found}:
+        return say("the-result")
+    return say("part-of-the-result", part="".join(f"[{name!r}]" for name in next(iter(parts))))
+
+
+def axis_name(found: Sequence[Sample], axis: int) -> str:
+    """Return the name of an axis (counted from the last) in all samples that have it, else its number."""
+    names = {sample.axes[axis] for sample in found if sample.expected.dim() >= -axis}
+    return names.pop() if len(names) == 1 and "" not in names else str(axis)
+
+
+# Patterns
+
+
 def pattern_of(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
-    """The first pattern that all samples prove, as its word and a sentence about `what`."""
+    """Return the first pattern that all samples prove: its word, and a sentence about `what`."""
     for pattern in (_scaled, _shifted, _transposed, _off_by_one, _one_place):
         found = pattern(wrong, what)
         if found is not None:
@@ -44,12 +181,12 @@ def pattern_of(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
 
 
 def enough(telling: Sequence[Sample]) -> bool:
-    """Whether so many of these are a proof."""
-    return len(telling) >= LEAST_TELLING and len({tuple(sample.due.shape) for sample in telling}) > 1
+    """Tell whether these samples are enough for a proof."""
+    return len(telling) >= LEAST_TELLING and len({tuple(sample.expected.shape) for sample in telling}) > 1
 
 
 def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
-    telling = [s for s in wrong if s.is_telling() and s.got.shape == s.due.shape]
+    telling = [s for s in wrong if s.is_telling() and s.same_shape()]
     if not enough(telling):
         return None
     measured = [(_ratio(s), s.sizes) for s in telling]
@@ -57,42 +194,33 @@ def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
         name, factor = named_constant(measured[0][0])
         if factor == 0 or not all(_is_times(sample, factor) for sample in wrong):
             return None
-        return ("sign-flipped", say("sign-flipped", what=what)) if factor == -1 else _said_scaled(name, what)
-    found = [name for name, of in of_a_size(measured) if all(_is_times(s, _of(s, of)) for s in wrong)]
-    return _said_scaled(found[0], what) if len(found) == 1 else None
-
-
-def _said_scaled(name: str, what: Localised) -> NamedPattern:
-    return "scaled", say("scaled", what=what, factor=name)
-
-
-def _of(sample: Sample, of: Callable[..., float]) -> float:
-    try:
-        return of(sample.sizes)
-    except LookupError:
-        return float("nan")
+        if factor == -1:
+            return "sign-flipped", say("sign-flipped", what=what)
+        return "scaled", say("scaled", what=what, factor=name)
+    found = []
+    for name, axis, function in constants_of_a_size(measured):
+        factors = [function(sample.sizes[axis]) if axis in sample.sizes else math.nan for sample in wrong]
+        if all(_is_times(sample, factor) for sample, factor in zip(wrong, factors, strict=True)):
+            found.append(name)
+    return ("scaled", say("scaled", what=what, factor=found[0])) if len(found) == 1 else None
 
 
 def _ratio(sample: Sample) -> float:
-    """The factor that fits best, in the sense of least squares."""
-    return float((sample.got.to(torch.float64) * sample.due).sum() / (sample.due * sample.due).sum())
+    """Return the factor that fits best, by least squares."""
+    return float((sample.actual.to(torch.float64) * sample.expected).sum() / (sample.expected * sample.expected).sum())
 
 
 def _is_times(sample: Sample, factor: float) -> bool:
-    return sample.fits(sample.due * factor, _moved(sample.slack, lambda slack: slack * abs(factor)))
-
-
-def _moved(slack: Tensor | None, move: Callable[[Tensor], Tensor]) -> Tensor | None:
-    return None if slack is None else move(slack)
+    return sample.fits(sample.expected * factor, None if sample.slack is None else sample.slack * abs(factor))
 
 
 def _shifted(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
-    telling = [s for s in wrong if s.is_telling() and s.got.shape == s.due.shape]
+    telling = [s for s in wrong if s.is_telling() and s.same_shape()]
     if not enough(telling):
         return None
-    amounts = [float((s.got.to(torch.float64) - s.due).mean()) for s in telling]
+    amounts = [float((s.actual.to(torch.float64) - s.expected).mean()) for s in telling]
     name, amount = named_constant(sum(amounts) / len(amounts))
-    if amount == 0 or not all(sample.fits(sample.due + amount, sample.slack) for sample in wrong):
+    if amount == 0 or not all(sample.fits(sample.expected + amount, sample.slack) for sample in wrong):
         return None
     return "shifted", say("too-large-by" if amount > 0 else "too-small-by", what=what, amount=name.removeprefix("−"))
 
@@ -101,22 +229,21 @@ def _transposed(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
     for last, first in combinations(range(-1, -MOST_DIMENSIONS - 1, -1), 2):
         if not all(_fits_transposed(sample, first, last) for sample in wrong):
             continue
-        telling = [s for s in wrong if s.due.dim() >= -first and s.is_telling() and 1 not in _sizes_of(s, first, last)]
+        deep = [s for s in wrong if s.expected.dim() >= -first and s.is_telling()]
+        telling = [s for s in deep if 1 not in (s.expected.shape[first], s.expected.shape[last])]
         if enough(telling):
             names = [axis_name(telling, axis) for axis in (first, last)]
             return "transposed", say("transposed", what=what, first=names[0], second=names[1])
     return None
 
 
-def _sizes_of(sample: Sample, *axes: int) -> list[int]:
-    return [sample.due.shape[axis] for axis in axes]
-
-
 def _fits_transposed(sample: Sample, first: int, last: int) -> bool:
-    if sample.due.dim() < -first:
+    if sample.expected.dim() < -first:
         return sample.is_right()
-    slack = _moved(sample.slack, lambda slack: slack.transpose(first, last) if slack.dim() else slack)
-    return sample.fits(sample.due.transpose(first, last), slack)
+    slack = sample.slack
+    if slack is not None and slack.dim():
+        slack = slack.transpose(first, last)
+    return sample.fits(sample.expected.transpose(first, last), slack)
 
 
 def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
@@ -124,7 +251,7 @@ def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
         for key, late in (("one-late", True), ("one-early", False)):
             if not all(_fits_moved(sample, axis, late) for sample in wrong):
                 continue
-            telling = [s for s in wrong if s.due.dim() >= -axis and s.due.shape[axis] >= 3 and s.is_telling()]
+            telling = [s for s in wrong if s.expected.dim() >= -axis and s.expected.shape[axis] >= 3 and s.is_telling()]
             telling = [s for s in telling if not _fits_moved(s, axis, not late) and _moves(s, axis)]
             if enough(telling):
                 return "off-by-one", say(key, what=what, axis=axis_name(telling, axis))
@@ -132,37 +259,40 @@ def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
 
 
 def _fits_moved(sample: Sample, axis: int, late: bool) -> bool:
-    """Whether each position holds what belongs to its neighbour; nothing is known of the one without."""
-    if sample.due.dim() < -axis or sample.got.shape != sample.due.shape:
+    """Tell whether each position holds the value of its neighbour; the position without one may hold anything."""
+    if sample.expected.dim() < -axis or not sample.same_shape():
         return sample.is_right()
-    rest = max(0, sample.due.shape[axis] - 1)
-    there, from_ = (sample.due.shape[axis] - rest, 0) if late else (0, sample.due.shape[axis] - rest)
-    candidate = sample.got.to(torch.float64).clone()
-    candidate.narrow(axis, there, rest).copy_(sample.due.narrow(axis, from_, rest))
-    slack = _moved(sample.slack, lambda slack: slack.amax() if slack.numel() else slack)
+    rest = max(0, sample.expected.shape[axis] - 1)
+    first = sample.expected.shape[axis] - rest
+    to, from_ = (first, 0) if late else (0, first)
+    candidate = sample.actual.to(torch.float64).clone()
+    candidate.narrow(axis, to, rest).copy_(sample.expected.narrow(axis, from_, rest))
+    slack = sample.slack
+    if slack is not None and slack.numel():
+        slack = slack.amax()
     return sample.fits(candidate, slack)
 
 
 def _moves(sample: Sample, axis: int) -> bool:
-    """Whether neighbours along the axis are told apart: else to be off by one is to be right."""
-    rest = sample.due.shape[axis] - 1
-    apart = sample.due.narrow(axis, 1, rest) - sample.due.narrow(axis, 0, rest)
-    return bool(apart.abs().max() > VARIES * sample.due.abs().max())
+    """Tell whether neighbours along the axis differ: else to be off by one is to be right."""
+    rest = sample.expected.shape[axis] - 1
+    apart = sample.expected.narrow(axis, 1, rest) - sample.expected.narrow(axis, 0, rest)
+    return bool(apart.abs().max() > VARIES * sample.expected.abs().max())
 
 
 def _one_place(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
-    """One head, one item of the batch, the first or the last position: there it is wrong, and nowhere else."""
-    telling = [s for s in wrong if s.got.shape == s.due.shape and s.due.numel() >= 4 and not s.is_right()]
-    if len(telling) < LEAST_AT_ONE_PLACE or any(s.got.shape != s.due.shape for s in wrong):
+    """Look for one head, one item of the batch, the first or the last position that alone is wrong."""
+    telling = [s for s in wrong if s.same_shape() and s.expected.numel() >= LEAST_ENTRIES and not s.is_right()]
+    if len(telling) < LEAST_AT_ONE_PLACE or any(not s.same_shape() for s in wrong):
         return None
-    differing = [~s.matching(s.due, s.slack) for s in wrong]
+    differing = [~s.matching(s.expected, s.slack) for s in wrong]
     places = list(_places(wrong, differing, telling))
     return ("one-place-wrong", say("one-place-wrong", what=what, place=", ".join(places))) if places else None
 
 
 def _places(wrong: Sequence[Sample], differing: Sequence[Tensor], telling: Sequence[Sample]) -> Iterator[str]:
     for axis in range(-MOST_DIMENSIONS, 0):
-        sizes = {s.due.shape[axis] for s in telling if s.due.dim() >= -axis}
+        sizes = {s.expected.shape[axis] for s in telling if s.expected.dim() >= -axis}
         if len(sizes) < 2 or max(sizes) < 3:
             continue
         for index in (0, 1, 2, 3, -1, -2):
@@ -172,17 +302,14 @@ def _places(wrong: Sequence[Sample], differing: Sequence[Tensor], telling: Seque
 
 
 def _only_at(mask: Tensor, axis: int, index: int) -> bool:
-    """Whether what differs is at that index of the axis alone, and something is where there is such an index."""
-    if mask.dim() < -axis:
-        return not bool(mask.any())
-    size = mask.shape[axis]
-    if not -size <= index < size:
+    """Tell whether entries differ at that index of the axis and nowhere else; without such an index none may differ."""
+    if mask.dim() < -axis or not -mask.shape[axis] <= index < mask.shape[axis]:
         return not bool(mask.any())
     there = mask.select(axis, index)
     return bool(there.any()) and int(mask.sum()) == int(there.sum())
 
 
-# The constants that answers are off by, named where it is known what they are: 1/√d, log 2, 0.731.
+# Constants by which answers are off
 
 _KNOWN: dict[str, float] = {
     "√2": math.sqrt(2),
@@ -214,12 +341,12 @@ _LARGEST_DENOMINATOR = 16
 
 
 def near(first: float, second: float) -> bool:
-    """Whether two measurements may be of one constant."""
+    """Tell whether two measurements may be of one constant."""
     return math.isclose(first, second, rel_tol=NEAR)
 
 
 def named_constant(value: float) -> tuple[str, float]:
-    """What a constant is called, and its exact value; one without a name is its first digits."""
+    """Return the name of a constant and its exact value; without a name, its first digits and the value itself."""
     for sign, size in (("", value), ("−", -value)):
         if near(size, round(size)) and round(size) != 0:
             return f"{sign}{round(size)}", float(round(value))
@@ -232,26 +359,23 @@ def named_constant(value: float) -> tuple[str, float]:
     return f"{value:.5g}".replace("-", "−"), value
 
 
-def of_a_size(
+def constants_of_a_size(
     measured: Sequence[tuple[float, Mapping[str, int]]],
-) -> list[tuple[str, Callable[[Mapping[str, int]], float]]]:
-    """Every size-derived constant that explains all measurements: its name, and its value for other sizes."""
+) -> list[tuple[str, str, Callable[[int], float]]]:
+    """Return each size-derived constant that explains all measurements: its name, its axis, and its function of a size.
+
+    A measurement is a value with the sizes of its call.
+    """
     common = set.intersection(*(set(sizes) for _, sizes in measured))
-    found = []
-    for name in sorted(common):
-        for text, function in _OF_SIZE.items():
-            if all(near(value, function(sizes[name])) for value, sizes in measured):
-                found.append((text.format(n=name), _reading(name, function)))
-    return found
+    return [
+        (text.format(n=axis), axis, function)
+        for axis in sorted(common)
+        for text, function in _OF_SIZE.items()
+        if all(near(value, function(sizes[axis])) for value, sizes in measured)
+    ]
 
 
-def _reading(name: str, function: Callable[[int], float]) -> Callable[[Mapping[str, int]], float]:
-    return lambda sizes: function(sizes[name])
-
-
-# Answers with fewer digits than their dtype has: those of bfloat16 in float32, those of float32 in float64.
-
-NARROWER = (torch.float32, torch.bfloat16, torch.float16)
+# Lost digits
 
 
 def is_rounding(found: Diagnosis) -> bool:
@@ -260,12 +384,12 @@ def is_rounding(found: Diagnosis) -> bool:
 
 
 def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> NamedPattern | None:
-    """The dtype whose digits all answers have, or to which the inputs must have been rounded to give them."""
+    """Return the dtype whose digits all answers have, or to which the inputs must have been rounded."""
     telling = [sample for sample in wrong if sample.is_telling()]
     if not enough(telling):
         return None
     for dtype in NARROWER:
-        if not all(torch.finfo(dtype).eps > torch.finfo(sample.got.dtype).eps for sample in wrong):
+        if not all(torch.finfo(dtype).eps > torch.finfo(sample.actual.dtype).eps for sample in wrong):
             continue
         name = str(dtype).removeprefix("torch.")
         if all(_has_digits_of(sample, dtype) for sample in wrong):
@@ -276,13 +400,14 @@ def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> N
 
 
 def _has_digits_of(sample: Sample, dtype: torch.dtype) -> bool:
-    """Whether it is what was due to within that dtype's rounding, and every entry is a number of that dtype."""
-    if sample.got.shape != sample.due.shape or not torch.equal(sample.got.to(dtype).to(sample.got.dtype), sample.got):
+    """Tell whether every entry is a number of that dtype, and right within its rounding."""
+    expected, actual = sample.expected, sample.actual
+    if not sample.same_shape() or not torch.equal(actual.to(dtype).to(actual.dtype), actual):
         return False
-    size = sample.due.abs()
+    size = expected.abs()
     reach = size.amax(-1, keepdim=True) if size.dim() and size.numel() else size
     allowed = EPSILONS[dtype] * torch.finfo(dtype).eps * (size + reach) + torch.finfo(dtype).tiny
-    return bool(((sample.got.to(torch.float64) - sample.due).abs() <= allowed).all())
+    return bool(((actual.to(torch.float64) - expected).abs() <= allowed).all())
 
 
 def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, demands: Demands) -> bool:
@@ -300,145 +425,9 @@ def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, deman
 
 @alone
 def _of_rounded(case: Case, dtype: torch.dtype, demands: Demands) -> Observed:
+    """Run the reference in float64 on inputs that were rounded to a dtype."""
+
     def cast(item: Input) -> Tensor:
         return item.value.detach().to(dtype).to(torch.float64) if item.follow else exact(item)
 
     return run_reference(demands.reference, case, cast)
-
-
-# What the answers to several probes show, tensor by tensor: each result beside the one that was due.
-
-# In 16 bits too much is within the tolerance to tell entries apart.
-WIDE = (torch.float32, torch.float64)
-# A tensor with fewer entries than that fits too many explanations to prove one.
-LEAST_ENTRIES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One tensor of an answer, the one `due` in float64, and how far that may be missed.
-
-    `part` leads to it inside the result, `axes` are the names of its dimensions, `sizes` those of the whole call.
-    """
-
-    due: Tensor
-    got: Tensor
-    slack: Tensor | None
-    entry: str
-    part: Path
-    axes: Sequence[str]
-    sizes: Mapping[str, int]
-    case: Case = field(repr=False)
-    key: int = 0
-
-    def is_right(self) -> bool:
-        return self.fits(self.due, self.slack)
-
-    def fits(self, candidate: Tensor, slack: Tensor | None) -> bool:
-        """Whether the answer is `candidate`, within the tolerance of what is due."""
-        return candidate.shape == self.got.shape and bool(self.matching(candidate, slack).all())
-
-    def matching(self, candidate: Tensor, slack: Tensor | None) -> Tensor:
-        return agreeing(candidate, self.got, Rules(lambda path: slack, {}))
-
-    def is_telling(self) -> bool:
-        """Whether it can prove anything: several entries, not all the same, finite, and not what was due."""
-        usual = self.due.numel() >= LEAST_ENTRIES and bool(self.due.isfinite().all())
-        return usual and _varies(self.due) and self.got.numel() > 0 and _varies(self.got) and not self.is_right()
-
-
-def _varies(tensor: Tensor) -> bool:
-    value = tensor.to(torch.float64)
-    return bool((value - value.reshape(-1)[0]).abs().max() > VARIES * value.abs().max())
-
-
-def samples(case: Case, observed: Observed, due: Expectation, demands: Demands) -> list[Sample] | None:
-    """Every floating tensor of an answer; None where anything else in it is wrong, or where the digits are few."""
-    found: list[Sample] = []
-    truth, native, mine = due.truth.parts(case), due.native.parts(case), observed.parts(case)
-    for key, value in truth.items():
-        if isinstance(key, str):
-            if key not in mine or compare(value, native[key], mine[key], Rules(lambda path: None, {})) is not None:
-                return None
-            continue
-        got, wanted, same = dict(leaves(mine[key])), dict(leaves(value)), dict(leaves(native[key]))
-        if got.keys() != wanted.keys():
-            return None
-        sizes = _sizes(case, key, demands)
-        for part, part_due in wanted.items():
-            sample = _sample(case, key, part, (part_due, same.get(part), got[part]), due, demands, sizes)
-            if sample is not None:
-                found.append(sample)
-            elif not _equal(part_due, got[part]):
-                return None
-    return found
-
-
-def _sample(
-    case: Case,
-    key: int,
-    part: Path,
-    values: tuple[Any, Any, Any],
-    due: Expectation,
-    demands: Demands,
-    sizes: Mapping[str, int],
-) -> Sample | None:
-    wanted, native, got = values
-    if not all(isinstance(value, Tensor) for value in values) or got.dtype not in WIDE or got.dtype != native.dtype:
-        return None
-    entry = str(case.steps[key].get("name", ""))
-    place = "return" + "".join(f"[{name!r}]" for name in part)
-    axes = demands.axes(entry, place, wanted.dim()) or [""] * wanted.dim()
-    slack = due.slack((key, *part))
-    return Sample(wanted.detach().to(torch.float64), got.detach(), slack, entry, part, axes, sizes, case, key)
-
-
-def _equal(wanted: Any, got: Any) -> bool:
-    if isinstance(wanted, Tensor) and isinstance(got, Tensor):
-        alike = (wanted.shape, wanted.dtype, wanted.device, wanted.layout) == (
-            got.shape,
-            got.dtype,
-            got.device,
-            got.layout,
-        )
-        return alike and not wanted.is_floating_point() and torch.equal(wanted, got)
-    return type(wanted) is type(got) and bool(wanted == got)
-
-
-def _sizes(case: Case, step: int, demands: Demands) -> dict[str, int]:
-    """The sizes of a call by the names of their axes; a name of two sizes says nothing."""
-    found: dict[str, set[int]] = {}
-    entry = str(case.steps[step].get("name", ""))
-    for name, tree in named_arguments(demands.reference, case.steps[step]):
-        if tree[0] == "t":
-            shape = case.inputs[tree[1]].value.shape
-            for axis, size in zip(demands.axes(entry, name, len(shape)), shape, strict=False):
-                if axis.isidentifier():
-                    found.setdefault(axis, set()).add(size)
-    return {axis: numbers.pop() for axis, numbers in found.items() if len(numbers) == 1}
-
-
-def wrong_parts(found: Sequence[Sample]) -> list[Sample]:
-    """The samples of those parts of a result that are wrong anywhere."""
-    wrong = {(sample.entry, sample.part) for sample in found if not sample.is_right()}
-    return [sample for sample in found if (sample.entry, sample.part) in wrong]
-
-
-def subject(wrong: Sequence[Sample], found: Sequence[Sample]) -> Localised:
-    """What is spoken of: the result, or a part of it where others are right or of another kind."""
-    parts = {sample.part for sample in wrong}
-    if len(parts) > 1 or parts == {sample.part for sample in found}:
-        return say("the-result")
-    return say("part-of-the-result", part="".join(f"[{name!r}]" for name in next(iter(parts))))
-
-
-def axis_name(found: Sequence[Sample], axis: int) -> str:
-    """What the axis (counted from the last) is called in all samples that have it; its number where it has no name."""
-    names = set(_names(found, axis))
-    return names.pop() if len(names) == 1 and "" not in names else str(axis)
-
-
-def _names(found: Sequence[Sample], axis: int) -> Iterator[str]:
-    for sample in found:
-        if sample.due.dim() >= -axis:
-            yield sample.axes[axis]
