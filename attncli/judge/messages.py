@@ -1,13 +1,19 @@
-"""What the judge says, in both languages: each sentence is written once, with places for what was measured.
+"""The judge's messages, in English and in Chinese.
 
-They are composed where they arise, and come with the report; hence they stand here and not in `words/`.
-A part of a sentence may itself be in both languages. What the learner's own code says stays as it is.
+They are composed where they arise and travel with the report, so they are here and not in `words/`. A part of a message
+may itself be in both languages. Text of the learner's code is quoted as it is.
 """
 
 from __future__ import annotations
 
 from attncli.domain.text import Localised
 from attncli.domain.text import Localised as _T
+
+
+def say(key: str, **parts: object) -> Localised:
+    """Return the message of this name with its parts filled in."""
+    return SENTENCES[key].format(**parts)
+
 
 SENTENCES: dict[str, Localised] = {
     # Comparison
@@ -209,7 +215,7 @@ SENTENCES: dict[str, Localised] = {
         "called the functions that it was given more than {count} times", "对传入函数的调用超过 {count} 次"
     ),
     "tried": _T("tried {names}: a submission may compute, and nothing else", "尝试了 {names}：提交的代码只能做计算"),
-    # What the source may not name, and signatures
+    # Source and signatures
     "import-not-allowed": _T(
         "line {line}: imports {module}; only {allowed} may be imported",
         "第 {line} 行：导入了 {module}；只能导入 {allowed}",
@@ -232,7 +238,7 @@ SENTENCES: dict[str, Localised] = {
         "{name} has more required parameters than {asked}", "{name} 的必填参数比 {asked} 多"
     ),
     "other-keywords": _T("{name} has other keyword parameters than {asked}", "{name} 的关键字参数与 {asked} 不同"),
-    # What answers show where no known mistake gives them
+    # Patterns in the answers
     "the-result": _T("The result", "结果"),
     "part-of-the-result": _T("Part {part} of the result", "结果的 {part} 部分"),
     "transposed": _T(
@@ -261,7 +267,7 @@ SENTENCES: dict[str, Localised] = {
         "{what} is right for inputs rounded to {dtype}: they are cast to it before anything is computed.",
         "把输入舍入到 {dtype} 之后，{what}就完全一致：计算之前输入被转成了 {dtype}。",
     ),
-    # A case that the learner types
+    # Cases that the learner types
     "typed-syntax": _T("this is no Python: {error}", "这不是 Python：{error}"),
     "typed-too-long": _T("a case has up to {count} characters", "一个用例最多 {count} 个字符"),
     "typed-too-many-calls": _T("a case has up to {count} calls", "一个用例最多 {count} 次调用"),
@@ -325,8 +331,3 @@ SENTENCES: dict[str, Localised] = {
     ),
     "milliseconds": _T("{ms} ms a call, the way between the processes included", "每次调用 {ms} 毫秒（含进程间传输）"),
 }
-
-
-def say(key: str, **parts: object) -> Localised:
-    """The sentence of this name with its parts filled in."""
-    return SENTENCES[key].format(**parts)
