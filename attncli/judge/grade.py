@@ -1,4 +1,9 @@
-"""How each check asks a submission: with which questions, and what is made of the answers."""
+"""One grading from start to verdict.
+
+`Grading` runs the checks in order, the first rung before the second. `Checks` puts the questions of each check to the
+submission. `Failures` turns a finding into the result of a check: it shrinks the case, runs it in a fresh process and
+names the mistake. A kernel that passes on a GPU is also graded in Triton's interpreter (`interpreted_too`).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +20,11 @@ from attncli.domain.grade_report import (
     CheckResult,
     Diagnosis,
     GradeReport,
-    Status,
     Verdict,
     counterexample_of,
     message_fields,
 )
-from attncli.domain.text import NOTHING, Localised, printable
+from attncli.domain.text import Localised, printable
 from attncli.judge.case import Case
 from attncli.judge.checks import CHECKS, Kind, Options, Way
 from attncli.judge.counterexample import render, restore, store
@@ -43,10 +47,17 @@ from attncli.judge.questions import Values
 from attncli.judge.reference import Expectation
 from attncli.judge.shrink import SHRINK_CALLS, Reduction, Search, reduced, simplify
 from attncli.judge.submission import CaseFinding, Examine, Failure, Submission
-from attncli.sandbox import devices
-from attncli.sandbox.devices import AWAY
+from attncli.sandbox.devices import AWAY, CPU
 
-# One grading from start to verdict: the checks in order, the first rung before the second.
+# The number of drawn cases on which the mistake is named.
+PROBES = 8
+# Where these leave several names, this many may tell them apart.
+MORE_PROBES = 40
+# The mistake is looked for in at most so many failures of a grading.
+MOST_ATTEMPTS = 3
+# Messages quote what a submission raises, names and returns. People read them.
+MESSAGE_LENGTH = 2000
+DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
 
 @dataclass
@@ -63,22 +74,26 @@ class Grading:
         spec = self.exam.folder.spec
         self.required = [name for name in CHECK_NAMES if name in spec["required"]]
         self.badges = [name for name in CHECK_NAMES if name in spec.get("badges", ())]
-        self.faults = FaultReports(self.exam, self.submission, self.options)
-        self.checks = Checks(self.faults)
+        self.failures = Failures(self.exam, self.submission, self.options)
+        self.checks = Checks(self.failures)
         self._cut_short: set[CaseRung] = set()
 
     def run(self) -> GradeReport:
-        """All checks on both rungs, the second only where the first is reached; then the report."""
+        """Run all checks, the second rung only where the first is reached, and return the report."""
         start = time.monotonic()
         for rung, name in self._order():
-            if rung == "hardened" and not self.options.quick and self._broken("solved"):
-                self._leave_out(name)
+            if rung == "hardened" and not self.options.quick and self._failed_on("solved"):
+                if name not in self.results:
+                    needs = say("needs-first-rung")
+                    self.results[name] = CheckResult(
+                        name=name, status="skipped", required=name in self.required, message=needs
+                    )
                 continue
             self._check(name, rung)
-            if self.options.quick and (self._broken("solved") or self._broken("hardened")):
+            if self.options.quick and (self._failed_on("solved") or self._failed_on("hardened")):
                 break
-        if not self._broken("solved"):
-            self._ask_for_what_waits()
+        if not self._failed_on("solved"):
+            self._report_postponed()
         self.submission.collect()
         reached = self._reached()
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"
@@ -87,67 +102,63 @@ class Grading:
             file=self.submission.filename,
             verdict=verdict,
             rung=reached,
-            checks=self._told(),
-            diagnosis=tuple(self.faults.diagnosis),
+            checks=self._ordered_results(),
+            diagnosis=tuple(self.failures.diagnosis),
             seconds=round(time.monotonic() - start, 3),
             seed=self.options.stream,
             printed=self.submission.printed,
-            stored=tuple(self.faults.stored),
+            stored=tuple(self.failures.stored),
         )
 
-    def _ask_for_what_waits(self) -> None:
-        """Where the second rung was asked for before the first, what the first has shown of it is still to be told."""
-        for name in [name for name, result in self.results.items() if result.status == "pass"]:
-            if self.checks.waits(name):
-                self._check(name, "hardened")
-
-    def _told(self) -> tuple[CheckResult, ...]:
-        """The results in the order of the checks; a forbidden call comes first, as other faults may follow from it."""
-        results = [self.results[name] for name in CHECK_NAMES if name in self.results]
-        return tuple(sorted(results, key=lambda r: not (r.name == "forbidden" and r.status == "fail" and r.required)))
-
     def _order(self) -> list[tuple[CaseRung, str]]:
-        asked = {*self.required, *(() if self.options.quick else self.badges)}
-        names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
+        """Return the checks to run, each with its rung.
+
+        On another device, a file that makes its tensors on the CPU cannot be asked anything: there the `device` check
+        belongs to the first rung and comes right after `loads`.
+        """
+        wanted = {*self.required, *(() if self.options.quick else self.badges)}
+        names = [name for name in CHECK_NAMES if name in wanted and name not in self.options.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
         check, last = self.options.first
-        # What breaks the second rung may show while a check is asked for the first, which therefore goes before it.
+        # A failure of the second rung may show while the first rung of its check runs, which therefore goes before it.
         first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
         if self._away:
             pairs = [("solved", name) if name == "device" else (rung, name) for rung, name in pairs]
-        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._stands_first(pair[1]), pair not in first))
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._is_placing(pair[1]), pair not in first))
 
     @property
     def _away(self) -> bool:
         return self.exam.device in AWAY
 
-    def _stands_first(self, name: str) -> bool:
-        """On another device nothing can be asked of a file that makes its tensors on the CPU: there its `device` check
-        comes before the others, and is of the first rung."""
+    def _is_placing(self, name: str) -> bool:
+        """Tell whether all other checks depend on this one, since the grading runs on another device."""
         return self._away and name == "device"
 
-    def _broken(self, rung: CaseRung) -> bool:
-        """Whether a required check failed there."""
-        found = (self.results[name] for name in self.required if name in self.results)
-        return any(result.status == "fail" and result.rung == rung for result in found)
+    def _failed_on(self, rung: CaseRung) -> bool:
+        """Tell whether a required check failed on this rung."""
+        results = (self.results[name] for name in self.required if name in self.results)
+        return any(result.status == "fail" and result.rung == rung for result in results)
 
     def _reached(self) -> Rung:
-        """What could not be asked any more was not passed."""
-        if self._broken("solved") or "solved" in self._cut_short:
+        """Return the rung that was reached. A check that could not be run was not passed."""
+        if self._failed_on("solved") or "solved" in self._cut_short:
             return "none"
-        return "solved" if self._broken("hardened") or "hardened" in self._cut_short else "hardened"
+        return "solved" if self._failed_on("hardened") or "hardened" in self._cut_short else "hardened"
 
-    def _unloaded(self) -> bool:
-        return "loads" in self.results and self.results["loads"].status == "fail"
+    def _report_postponed(self) -> None:
+        """Report the failures of the second rung that showed on the first, where the second ran before it."""
+        for name in [name for name, result in self.results.items() if result.status == "pass"]:
+            if self.checks.postponed(name):
+                self._check(name, "hardened")
 
-    def _leave_out(self, name: str) -> None:
-        """The second rung of a check is not asked for before the first is reached."""
-        if name not in self.results:
-            result = self.faults.result(name, "skipped", say("needs-first-rung"))
-            self.results[name] = replace(result, required=name in self.required)
+    def _ordered_results(self) -> tuple[CheckResult, ...]:
+        """Return the results in the order of the checks; a forbidden call comes first, as it may explain the others."""
+        results = [self.results[name] for name in CHECK_NAMES if name in self.results]
+        return tuple(sorted(results, key=lambda r: not (r.name == "forbidden" and r.status == "fail" and r.required)))
 
     def _check(self, name: str, rung: CaseRung) -> None:
+        """Run one check on one rung and join its result with that of the other rung."""
         before = self.results.get(name)
         if before is not None and before.status != "pass":
             return
@@ -155,30 +166,30 @@ class Grading:
         start = time.monotonic()
         blocked = self._blocked(name, rung)
         if blocked:
-            result = self.faults.result(name, "skipped", say("needs", check=blocked))
+            result = CheckResult(name=name, status="skipped", message=say("needs", check=blocked))
             if name in self.required:
                 self._cut_short.add(rung)
         else:
-            result = replace(self.checks.run(name, "hardened" if self._stands_first(name) else rung), rung=rung)
+            result = replace(self.checks.run(name, "hardened" if self._is_placing(name) else rung), rung=rung)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result if before is None else _both(before, result)
         self.notify({"event": "check", "name": name, "status": result.status, **message_fields(result)})
 
     def _blocked(self, name: str, rung: CaseRung) -> str:
-        """The check that has to hold before this one is asked for, empty where none stands in its way."""
+        """Return the failed check that keeps this one from running, "" if none does."""
         if name == "loads":
             return ""
-        if self._unloaded():
+        if "loads" in self.results and self.results["loads"].status == "fail":
             return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
-        if self.faults.dead and name != "forbidden":
+        if self.failures.ended and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
-        placed = "device" if self._away and name not in ("device", "forbidden") else ""
-        needs = [placed, CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
+        placing = "device" if self._away and name not in ("device", "forbidden") else ""
+        needs = [placing, CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
         return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")
 
 
 def _both(first: CheckResult, second: CheckResult) -> CheckResult:
-    """The result of a check on both rungs; one that could not be asked for the second stays at the first."""
+    """Join the results of a check on both rungs; where the second could not run, the first remains."""
     if second.status == "skipped":
         return first
     examples, seconds = first.examples + second.examples, round(first.seconds + second.seconds, 4)
@@ -188,56 +199,55 @@ def _both(first: CheckResult, second: CheckResult) -> CheckResult:
     return replace(second, examples=examples, seconds=seconds)
 
 
-class Checks:
-    """The checks of one grading. A fault of the second rung that shows on the first waits until that is asked for."""
+# Checks
 
-    def __init__(self, faults: FaultReports) -> None:
-        self.faults = faults
-        self.exam, self.submission, self.options = faults.exam, faults.submission, faults.options
-        self.examiner = faults.examiner
+
+class Checks:
+    """The checks of one grading. A failure of the second rung that shows on the first is postponed to the second."""
+
+    def __init__(self, failures: Failures) -> None:
+        self.failures = failures
+        self.exam, self.submission, self.options = failures.exam, failures.submission, failures.options
+        self.examiner = failures.examiner
         self.folder = self.exam.folder
         self._measured: Measured = {}
-        self._waiting: dict[str, Callable[[], CheckResult]] = {}
-        self._broken: set[str] = set()
+        self._postponed: dict[str, Callable[[], CheckResult]] = {}
+        self._failed: set[str] = set()
 
     @cached_property
     def reading(self) -> SourceReading:
-        """What the file says, without running it."""
+        """The problems that the source shows without running it."""
         return self.submission.read(rules_for(self.folder))
 
     def run(self, name: str, rung: CaseRung) -> CheckResult:
-        """The result of a check on one rung."""
-        waiting = self._waiting.get(name) if rung == "hardened" else None
-        result = self._asked(name, rung) if waiting is None else waiting()
-        if result.status == "fail":
-            self._broken.add(name)
-        return result
-
-    def waits(self, name: str) -> bool:
-        """Whether the first rung has shown a fault of the second, which is told when that one is asked for."""
-        return name in self._waiting
-
-    def _asked(self, name: str, rung: CaseRung) -> CheckResult:
+        """Return the result of a check on one rung."""
         ways: dict[Way, Callable[[], CheckResult]] = {
             "file": self._loads,
             "source": self._forbidden,
             "edges": lambda: self._edges(name, rung),
-            "cases": lambda: self._searched(name, rung),
+            "cases": lambda: self._cases(name, rung),
             "growth": lambda: self._growth(name, rung),
             "clock": self._speed,
         }
-        return ways[CHECKS[name].way]()
+        postponed = self._postponed.get(name) if rung == "hardened" else None
+        result = ways[CHECKS[name].way]() if postponed is None else postponed()
+        if result.status == "fail":
+            self._failed.add(name)
+        return result
+
+    def postponed(self, name: str) -> bool:
+        """Tell whether the first rung has shown a failure of the second, to be reported there."""
+        return name in self._postponed
 
     def _loads(self) -> CheckResult:
-        failed = self.faults.failed
         if self.reading.syntax is not None:
             return failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
         failure = self.submission.load()
         if failure is None:
             if self.reading.entry is None:
-                return self.faults.touched("loads") or self.faults.result("loads", "pass")
+                return self.failures.touched("loads") or CheckResult(name="loads", status="pass")
             return failed("loads", "missing-entry-point", self.reading.entry)
-        self.faults.dead = self.faults.dead or failure.fatal
+        self.failures.ended = self.failures.ended or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
             return replace(result, counterexample=counterexample_of({"frames": failure.frames}))
@@ -245,10 +255,10 @@ class Checks:
 
     def _forbidden(self) -> CheckResult:
         if self.reading.forbidden is not None:
-            return self.faults.failed("forbidden", "forbidden", self.reading.forbidden)
-        if self.faults.dead or not self.submission.loaded:
-            return self.faults.result("forbidden", "pass")
-        named = forbidden_in_traces(self.folder.spec.get("forbidden", ()))
+            return failed("forbidden", "forbidden", self.reading.forbidden)
+        if self.failures.ended or not self.submission.loaded:
+            return CheckResult(name="forbidden", status="pass")
+        forbidden = forbidden_in_traces(self.folder.spec.get("forbidden", ()))
         requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
         seen = list(self.examiner.seen)
         for request in requests:
@@ -257,52 +267,57 @@ class Checks:
                 break
             seen += [(str(called), int(line)) for called, line in observed.seen]
         for called, line in seen:
-            if line and named.names(called):
-                return self.faults.failed("forbidden", "forbidden", forbidden_message(line, called))
+            if line and forbidden.names(called):
+                return failed("forbidden", "forbidden", forbidden_message(line, called))
         if self.folder.kernel and seen and (message := outside_kernels(seen)) is not None:
-            return self.faults.failed("forbidden", "forbidden", message)
-        return self.faults.touched("forbidden") or self.faults.result("forbidden", "pass", examples=len(requests))
+            return failed("forbidden", "forbidden", message)
+        return self.failures.touched("forbidden") or CheckResult(
+            name="forbidden", status="pass", examples=len(requests)
+        )
 
     def _edges(self, name: str, rung: CaseRung) -> CheckResult:
-        failed, tried = self._at_edges(name, rung, 0)
-        return failed or self.faults.touched(name) or self.faults.result(name, "pass", examples=tried)
+        failure, tried = self._at_edges(name, rung, 0)
+        return failure or self.failures.touched(name) or CheckResult(name=name, status="pass", examples=tried)
 
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
-        """Asks the questions of every edge case in the profiles of this check."""
+        """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
 
         def result_of(index: int, finding: CaseFinding) -> CheckResult:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
-            examine = self._of_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
-            return self.faults.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
+            examine = self._on_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
+            return self.failures.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
 
-        fault = self.examiner.first_fault([edge.question for edge in edges], self._counting(name, rung, result_of))
-        if fault is None:
+        found = self.examiner.first_fault([edge.question for edge in edges], self._counts_on(name, rung, result_of))
+        if found is None:
             return None, tried + len(edges)
-        return result_of(*fault), tried + fault[0] + 1
+        return result_of(*found), tried + found[0] + 1
 
     def _is_asked(self, edge: EdgeQuestion, name: str) -> bool:
-        """Another layout or device shows nothing where the plain run was wrong, or where no tensor is made."""
+        """Tell whether an edge case can show anything.
+
+        Another layout or device shows nothing where the plain run was wrong, or where no tensor is made.
+        """
         if name == "edge-cases":
             return True
         if name == "device" and edge.label in self.examiner.made_nothing - self.examiner.made:
             return False
-        return edge.rung_of_values == "solved" or self._broken.isdisjoint({"edge-cases", "low-precision"})
+        return edge.rung_of_values == "solved" or self._failed.isdisjoint({"edge-cases", "low-precision"})
 
-    def _counting(self, name: str, rung: CaseRung, result_of: Callable[[int, CaseFinding], CheckResult]) -> Counts:
-        """Which faults break this rung; the first of the other one waits until that is asked for."""
+    def _counts_on(self, name: str, rung: CaseRung, result_of: Callable[[int, CaseFinding], CheckResult]) -> Counts:
+        """Return a test of whether a finding fails this rung; the first one of the other rung is postponed."""
 
         def counts(index: int, finding: CaseFinding) -> bool:
             if rung_of_finding(finding, rung) == rung:
                 return True
-            self._waiting.setdefault(name, lambda: result_of(index, finding))
+            self._postponed.setdefault(name, lambda: result_of(index, finding))
             return False
 
         return counts
 
-    def _of_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
-        """The same question, to which only faults of this rung are an answer."""
+    def _on_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
+        """Return `examine` limited to findings of one rung."""
 
         def examined(case: Case) -> CaseFinding | None:
             of_case = rung_of(case, name, attribute, self.folder.facts)
@@ -312,93 +327,91 @@ class Checks:
         return examined
 
     def _growth(self, name: str, rung: CaseRung) -> CheckResult:
-        held = []
+        documents = []
         promises = contracts(self.folder, name)
-        seen = [c for c in promises if c.measure != "moved" or self.exam.device == devices.CPU]
-        if promises and not seen:
-            return self.faults.result(name, "info", say("only-interpreted"))
-        for contract in seen:
+        measurable = [c for c in promises if c.measure != "moved" or self.exam.device == CPU]
+        if promises and not measurable:
+            return CheckResult(name=name, status="info", message=say("only-interpreted"))
+        for contract in measurable:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
                 if isinstance(growth, CaseFinding):
-                    self.faults.dead = self.faults.dead or growth.fatal
-                    return self.faults.failed(name, growth.reason, growth.message)
+                    self.failures.ended = self.failures.ended or growth.fatal
+                    return failed(name, growth.reason, growth.message)
                 if not growth.holds and not self.options.quick:
                     growth = projected(self.exam, self.submission, growth)
-                shown = growth.document()
+                document = growth.document()
                 if not growth.holds:
-                    return replace(self.faults.failed(name, "growth", growth_told([shown])), growth=(shown,))
-                held.append(shown)
-        return replace(self.faults.result(name, "pass", growth_told(held), examples=len(held)), growth=tuple(held))
+                    return replace(failed(name, "growth", growth_told([document])), growth=(document,))
+                documents.append(document)
+        message = growth_told(documents)
+        return CheckResult(name=name, status="pass", message=message, examples=len(documents), growth=tuple(documents))
 
     def _speed(self) -> CheckResult:
         requests = self.exam.sample("pure", 3)
-        if self.exam.device in devices.AWAY:
+        if self.exam.device in AWAY:
             return self._speed_by_events([replace(r, want=(*r.want, "clock")) for r in requests])
         start = time.monotonic()
         for request in requests:
             if isinstance(self.submission.run(request), Failure):
-                return self.faults.result("speed", "info", say("not-measured"))
+                return CheckResult(name="speed", status="info", message=say("not-measured"))
         elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
-        return self.faults.result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
+        return CheckResult(name="speed", status="info", message=say("milliseconds", ms=f"{elapsed_ms:.1f}"))
 
     def _speed_by_events(self, requests: Sequence[Request]) -> CheckResult:
-        """The median program on a device, each run twice: the first time compiles, and fills the caches."""
+        """Return the median time on a device. Each program runs twice: the first run compiles and fills the caches."""
         times_us = []
         for request in [twice for one in requests for twice in (one, one)]:
-            seen = self.submission.run(request)
-            if isinstance(seen, Failure):
-                return self.faults.result("speed", "info", say("not-measured"))
-            times_us.append(sum(seen.device_us))
+            observed = self.submission.run(request)
+            if isinstance(observed, Failure):
+                return CheckResult(name="speed", status="info", message=say("not-measured"))
+            times_us.append(sum(observed.device_us))
         elapsed_ms = statistics.median(times_us[1::2] or [0]) / 1000
-        return self.faults.result("speed", "info", say("milliseconds-by-events", ms=f"{elapsed_ms:.3f}"))
+        return CheckResult(name="speed", status="info", message=say("milliseconds-by-events", ms=f"{elapsed_ms:.3f}"))
 
-    def _searched(self, name: str, rung: CaseRung) -> CheckResult:
+    def _cases(self, name: str, rung: CaseRung) -> CheckResult:
         replayed = self._replay(name, rung)
         if replayed is not None:
             return replayed
         tried = 0
         for stratum in self.exam.strata(name, self.options.examples if name == "matches-reference" else 0):
-            failed = self._in_stratum(name, rung, stratum, tried)
-            if failed is not None:
-                return failed
+            failure = self._in_stratum(name, rung, stratum, tried)
+            if failure is not None:
+                return failure
             tried += stratum.rungs.count(rung)
         if CHECKS[name].edges and "edge-cases" not in self.options.settled:
-            failed, tried = self._at_edges(name, rung, tried)
-            if failed is not None:
-                return failed
-        touched = self.faults.touched(name)
+            failure, tried = self._at_edges(name, rung, tried)
+            if failure is not None:
+                return failure
+        touched = self.failures.touched(name)
         if touched is not None:
             return touched
         leaks = name == "pure" and rung == "solved" and "loads" not in self.options.settled
         leak = self._leak() if leaks else None
         if leak is not None:
-            return self.faults.found("pure", leak, None, tried, "case", "")
+            return self.failures.found("pure", leak, None, tried, "case", "")
         if name == "device" and self.examiner.device_unproved:
-            return self.faults.result("device", "skipped", say("no-proof-of-device"), tried)
-        return self.faults.result(name, "pass", examples=tried)
+            return CheckResult(name="device", status="skipped", message=say("no-proof-of-device"), examples=tried)
+        return CheckResult(name=name, status="pass", examples=tried)
 
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
         places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
 
         def result_of(index: int, finding: CaseFinding) -> CheckResult:
             broken = rung_of_finding(finding, rung)
-            examine = self._of_rung(self._question(name), name, stratum.attribute, broken)
+            examine = self._on_rung(self._examine(name), name, stratum.attribute, broken)
             smallest = finding
-            if not self._conclusive(name, finding):
+            # Statistics do not shrink: a smaller case proves less, and each costs thousands of draws.
+            if not (self.options.quick or finding.fatal or name == "random"):
                 smallest = self._shrunk(stratum, places[index], finding, examine)
-            return self.faults.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
+            return self.failures.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
 
         ask = self.examiner.first_fault_in_turn if CHECKS[name].in_turn else self.examiner.first_fault
-        fault = ask([stratum.questions[k] for k in places], self._counting(name, rung, result_of))
-        return None if fault is None else result_of(*fault)
-
-    def _conclusive(self, name: str, finding: CaseFinding) -> bool:
-        """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
-        return self.options.quick or finding.fatal or name == "random"
+        found = ask([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
+        return None if found is None else result_of(*found)
 
     def _shrunk(self, stratum: Stratum, index: int, finding: CaseFinding, examine: Examine) -> CaseFinding:
-        """The smallest counterexample that is found from the question at `index` on."""
+        """Return the smallest counterexample, searched for from the question at `index` on."""
         search = Search(
             stratum.record,
             stratum.profile,
@@ -406,20 +419,19 @@ class Checks:
             shrink_calls=SHRINK_CALLS,
             declared=self.folder.declared,
         )
-        found = search.run(examine, len(stratum.questions), stratum.seed, sound=index)
-        return found or finding
+        return search.run(examine, len(stratum.questions), stratum.seed, passing=index) or finding
 
-    def _question(self, name: str) -> Examine:
-        asked: dict[Kind, Examine] = {
+    def _examine(self, name: str) -> Examine:
+        kinds: dict[Kind, Examine] = {
             "values": self.examiner.values,
             "gradients": self.examiner.gradients,
             "device": self.examiner.device,
             "pure": self.examiner.pure,
         }
-        return asked[CHECKS[name].kind]
+        return kinds[CHECKS[name].kind]
 
     def _leak(self) -> CaseFinding | None:
-        """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""
+        """Run the same cases in a fresh worker: an answer must not depend on earlier calls."""
         requests = self.exam.sample("pure", 3)
         before = [self.submission.run(request) for request in requests]
         failure = self.submission.renew()
@@ -429,62 +441,56 @@ class Checks:
             second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):
                 continue
-            due = Expectation(self.exam.demands.reference, request.case)
+            expectation = Expectation(self.exam.demands.reference, request.case)
             reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
-            finding = self.examiner.same(due, second, first, reason, sentence)
+            finding = self.examiner.same(expectation, second, first, reason, sentence)
             if finding is not None:
                 return finding
         return None
 
     def _replay(self, name: str, rung: CaseRung) -> CheckResult | None:
-        for kept in self.options.replay:
-            if kept.get("check") != name:
+        """Run the stored counterexamples of this check and return the first failure."""
+        for stored in self.options.replay:
+            if stored.get("check") != name:
                 continue
-            case = restore(kept, self.folder, self.exam.device)
+            case = restore(stored, self.folder, self.exam.device)
             if case is None:
                 continue
-            examine = self._of_rung(self._question(name), name, str(kept["record"]), rung)
+            examine = self._on_rung(self._examine(name), name, str(stored["record"]), rung)
             finding = examine(case)
             if finding is not None:
-                return self.faults.kept(name, finding, kept, examine)
+                return self.failures.replayed(name, finding, stored, examine)
         return None
 
 
-# What is made of a fault: plain values, a run in a fresh process, the name of the mistake, the result of a check.
-
-PROBES = 8
-# Where these leave several names, so many tell them apart, if anything does.
-MORE_PROBES = 40
-# So many faults of a grading are asked for the name of the mistake.
-MOST_ATTEMPTS = 3
-# What a submission raises, names and returns is quoted; a report is read by people.
-MESSAGE_LENGTH = 2000
-DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
+# Failures
 
 
-class FaultReports:
-    """The faults of one grading. `dead`: nothing further is asked of the file. `stored` are kept counterexamples."""
+class Failures:
+    """The failures of one grading: the stored counterexamples, and the name of the mistake.
+
+    `ended`: nothing further is asked of the file.
+    """
 
     def __init__(self, exam: Exam, submission: Submission, options: Options) -> None:
         self.exam, self.submission, self.options = exam, submission, options
         self.examiner = Examiner(exam.demands, submission)
         self.stored: list[dict[str, Any]] = []
         self.diagnosis: list[Diagnosis] = []
-        self.dead = False
+        self.ended = False
         self._attempts = 0
 
     def touched(self, name: str) -> CheckResult | None:
-        """The result of a check in which the file tried what it may not."""
+        """Return the failure of a check in which the file tried something forbidden, None if it did not."""
         if not self.submission.touched:
             return None
-        self.dead = True
-        tried = ", ".join(self.submission.touched[:4])
-        return self.failed(name, "refused", say("tried", names=tried))
+        self.ended = True
+        return failed(name, "refused", say("tried", names=", ".join(self.submission.touched[:4])))
 
-    def kept(self, name: str, finding: CaseFinding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
-        """The result of a check that a stored counterexample fails."""
+    def replayed(self, name: str, finding: CaseFinding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
+        """Return the failure of a check on a stored counterexample."""
         finding = finding if self.options.quick else reduced(finding, examine).finding
-        self.dead = self.dead or finding.fatal
+        self.ended = self.ended or finding.fatal
         self.stored.append(dict(stored))
         self._name_mistake(name, finding, str(stored["record"]))
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
@@ -492,8 +498,8 @@ class FaultReports:
     def found(
         self, name: str, finding: CaseFinding, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
-        """The result of a check that fails by a finding."""
-        self.dead = self.dead or finding.fatal
+        """Return the failure of a check by a finding. `examine` looks at smaller cases; None leaves it as it is."""
+        self.ended = self.ended or finding.fatal
         touched = self.touched(name)
         if touched is not None and finding.reason != "refused":
             return touched
@@ -503,38 +509,48 @@ class FaultReports:
             else:
                 finding = self._plainest(name, finding, examine, attribute, label)
         if label:
-            # In Chinese the label stands before the reason (see words/grade_report_texts.py), and not in the sentence.
-            said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
-            finding = replace(finding, message=said)
+            # In Chinese the label comes before the reason and outside of the message (see words/grade_report_texts.py).
+            finding = replace(finding, message=Localised(f"{label}: {finding.message.en}", finding.message.zh))
         return self.reported(name, finding, tried)
 
     def _plainest(self, name: str, finding: CaseFinding, examine: Examine, attribute: str, label: str) -> CaseFinding:
-        """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
+        """Return the finding with fewer calls and plain values, as a fresh process shows it; store and diagnose it."""
         small = reduced(finding, examine)
         simple = simplify(small.finding, examine)
         simple.case.label = label
-        simple, fresh = self._in_fresh_worker(simple, examine)
-        if not fresh and small.finding is not finding and (again := examine(finding.case)) is not None:
+        simple, confirmed = self._in_fresh_worker(simple, examine)
+        if not confirmed and small.finding is not finding and (again := examine(finding.case)) is not None:
             small, simple = Reduction(again, range(len(finding.case.inputs)), needs_all=True), again
         if not label:
-            self._keep(name, attribute, finding.case, simple, small, examine)
+            self._store(name, attribute, finding.case, simple, small, examine)
         self._name_mistake(name, simple, attribute)
         if small.needs_all and simple.reason == finding.reason:
             return replace(simple, message=say("only-together", fault=simple.message))
         return simple
 
-    def _keep(
+    def _in_fresh_worker(self, finding: CaseFinding, examine: Examine) -> tuple[CaseFinding, bool]:
+        """Try the finding in a fresh process. If it passes there, that is the failure, and the flag is False."""
+        failure = self.submission.renew()
+        if failure is not None:
+            self.ended = True
+            return finding, True
+        if examine(finding.case) is not None:
+            return finding, True
+        message = say("only-after-other-calls", fault=finding.message)
+        return replace(finding, reason="depends-on-earlier-calls", message=message), False
+
+    def _store(
         self, name: str, attribute: str, drawn: Case, simple: CaseFinding, small: Reduction, examine: Examine
     ) -> None:
-        """Stores the counterexample as the whole that was drawn, with the plain values where it fails with them."""
+        """Store the counterexample as the whole drawn case, with the plain values where it fails with them."""
         whole = simple
         if small.finding.case is not drawn:
             case = small.in_whole(drawn, [item.value for item in simple.case.inputs])
-            found = None if simple.fatal else examine(case)
-            whole = replace(simple, case=drawn if found is None else case)
-        kept = store(whole, name, attribute, self.options.stream)
-        if kept is not None:
-            self.stored.append(kept)
+            fails = not simple.fatal and examine(case) is not None
+            whole = replace(simple, case=case if fails else drawn)
+        stored = store(whole, name, attribute, self.options.stream)
+        if stored is not None:
+            self.stored.append(stored)
 
     def _name_mistake(self, name: str, finding: CaseFinding, attribute: str) -> None:
         """Name the mistake behind a finding. Lost digits are named last: they hide no other mistake."""
@@ -546,7 +562,7 @@ class FaultReports:
         rung = rung_of_finding(finding, rung_of(finding.case, name, attribute, self.exam.folder.facts))
         found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES, rung), rung)
         if len(found) > 1 and not found[0].beside:
-            among = [known.wrong for known in found]
+            among = [diagnosis.wrong for diagnosis in found]
             found = self._diagnosed(self._probes(finding, attribute, gradients, MORE_PROBES, rung), rung, among)
         self.diagnosis = found or self.diagnosis
 
@@ -556,28 +572,16 @@ class FaultReports:
             return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, rung, text, among))
         return []
 
-    def _in_fresh_worker(self, finding: CaseFinding, examine: Examine) -> tuple[CaseFinding, bool]:
-        """The finding again from a new process, and whether it is there; if it is gone, that is the verdict."""
-        failure = self.submission.renew()
-        if failure is not None:
-            self.dead = True
-            return finding, True
-        if examine(finding.case) is not None:
-            return finding, True
-        message = say("only-after-other-calls", fault=finding.message)
-        return replace(finding, reason="depends-on-earlier-calls", message=message), False
-
     def _probes(self, finding: CaseFinding, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
         """Put the failing case, further ones of its kind and the edge cases to the submission."""
         drawn = [Values(self.exam.demands, finding.case)]
         for name in dict.fromkeys([attribute, "case"]):
             drawn += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
-        again = [Values(self.exam.demands, case) for case in other_random_states(finding.case)]
         edges = self.exam.edge_probes(finding.case.profile, rung)
         kinds: dict[ProbeKind, list[Values]] = {
             "drawn": drawn,
-            "again": again,
-            "edge": [e for e in edges if e.case.label != finding.case.label],
+            "again": [Values(self.exam.demands, case) for case in other_random_states(finding.case)],
+            "edge": [edge for edge in edges if edge.case.label != finding.case.label],
         }
         probes: list[Probe] = []
         for kind, questions in kinds.items():
@@ -591,54 +595,42 @@ class FaultReports:
         return probes
 
     def reported(self, name: str, finding: CaseFinding, tried: int) -> CheckResult:
-        result = self.failed(name, finding.reason, finding.message, examples=tried)
+        """Return the failure of a check with its counterexample, where that can be shown."""
+        result = replace(failed(name, finding.reason, finding.message), examples=tried)
         with suppress(Unjudgeable):
             shown = self.submission.guard.look(lambda: render(finding, self.exam.demands))
             result = replace(result, counterexample=shown)
         return result
 
-    def failed(self, name: str, reason: str, message: Localised, examples: int = 0) -> CheckResult:
-        said = Localised(printable(message.en[:MESSAGE_LENGTH]), printable(message.zh[:MESSAGE_LENGTH]))
-        return CheckResult(name=name, status="fail", reason=reason, message=said, examples=examples)
 
-    def result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:
-        return CheckResult(name=name, status=status, message=message, examples=examples)
+def failed(name: str, reason: str, message: Localised) -> CheckResult:
+    """Return the result of a failed check; the message is shortened and has no control characters."""
+    shown = Localised(printable(message.en[:MESSAGE_LENGTH]), printable(message.zh[:MESSAGE_LENGTH]))
+    return CheckResult(name=name, status="fail", reason=reason, message=shown)
 
 
-# A kernel that a GPU accepts is put to Triton's interpreter as well, and reaches what it reaches in both.
-#
-# Compiled, a kernel is judged by its values alone: past the end of a tensor there may be memory, of two programs that
-# store to one place one comes last, and what is loaded and stored is not counted. Grading and proving both ask here.
+# Kernels on a GPU
 
 
 def interpreted_too(
     report: GradeReport, kernel: bool, device: str, interpret: Callable[[], GradeReport]
 ) -> GradeReport:
-    """The report of a file on a device; of a kernel that reaches a rung on a GPU the one that reaches less.
+    """Return the report of a file on a device; of a kernel that reaches a rung on a GPU, the one that reaches less.
 
-    `interpret` grades the same file in the interpreter, on the CPU. Where that changes nothing, its results stand in
-    place of those that a GPU has nothing to say to.
+    A compiled kernel is judged by its values alone: past the end of a tensor there may be memory, of two programs that
+    store to one place one comes last, and loads and stores are not counted. `interpret` therefore grades the file in
+    Triton's interpreter, on the CPU. Where both reach the same rung, its results replace the GPU's `info` results.
     """
     if not kernel or device not in AWAY or report.rung == "none":
         return report
-    found = interpret()
-    seconds = round(report.seconds + found.seconds, 3)
-    if _height(found) < _height(report):
-        return replace(found, seconds=seconds, device_note=say("interpreter-objects"))
-    asked = {check.name: check for check in found.checks}
-    checks = tuple(_told(check, asked.get(check.name)) for check in report.checks)
+    interpreted = interpret()
+    seconds = round(report.seconds + interpreted.seconds, 3)
+    rungs: tuple[Rung, ...] = ("none", *RUNGS)
+    if rungs.index(interpreted.rung) < rungs.index(report.rung):
+        return replace(interpreted, seconds=seconds, device_note=say("interpreter-objects"))
+    results = {check.name: check for check in interpreted.checks}
+    checks = tuple(
+        results.get(check.name, check) if check.required and check.status == "info" else check
+        for check in report.checks
+    )
     return replace(report, checks=checks, seconds=seconds, device_note=say("interpreted-too"))
-
-
-def without_gpu(report: GradeReport, why: str) -> GradeReport:
-    """The report of a file that runs on the CPU, since the GPU cannot be used."""
-    return replace(report, device_note=say("gpu-unusable", why=why))
-
-
-def _height(report: GradeReport) -> int:
-    return ("none", *RUNGS).index(report.rung)
-
-
-def _told(compiled: CheckResult, interpreted: CheckResult | None) -> CheckResult:
-    """The result in the interpreter, of a check to which a GPU has nothing to say."""
-    return interpreted if interpreted is not None and compiled.required and compiled.status == "info" else compiled

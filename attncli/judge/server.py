@@ -1,6 +1,8 @@
 """The judge's process: requests as JSON lines on stdin, events and reports as JSON lines on stdout.
 
-It is one half of a process that imported torch; the other half is the zygote (see sandbox/split.py).
+It is one half of a process that imported torch; the other half is the zygote, which forks the workers (see
+sandbox/zygote.py). Modules of the judge are imported inside functions, so that the zygote can probe its sandbox layers
+while they load.
 """
 
 from __future__ import annotations
@@ -16,26 +18,56 @@ import sys
 import tempfile
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
-from attncli.domain.challenge import CPU, runs_on_gpu
+from attncli.domain.challenge import CPU, Repair, runs_on_gpu
+from attncli.domain.grade_report import INTERPRETER, answers_document
 from attncli.errors import AttnError, JudgeFailed
+from attncli.judge.messages import say
 from attncli.sandbox.policy import CPU as CPU_POLICY
 from attncli.sandbox.policy import MEMORY_MIB, WorkerPolicy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
-# How long nobody asks for anything before a worker is forked for the next grading.
+# After so long without a request, a worker is forked for the next grading.
 IDLE_SECONDS = 0.05
-# Each holds some 200 cases with what the reference says to them: 1 to 10 MiB, 40 for mla.
+# Each exam holds some 200 cases with the reference's results: 1 to 10 MiB, 40 for mla.
 EXAMS_KEPT = 2
 
 Request = dict[str, Any]
 
 
+def main(control: socket.socket, zygote: int) -> NoReturn:
+    """Serve requests until stdin ends, and with it the process. `control` is the socket to the zygote, its child."""
+    log = os.fdopen(os.dup(2), "rb", buffering=0)
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    server = Server(out, ZygoteClient(ForkedProcess(zygote), control, log))
+    requests: queue.Queue[Request] = queue.Queue()
+    threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
+    threading.Thread(target=server.get_ready, daemon=True).start()
+    try:
+        import attncli.judge.grade  # noqa: F401 - so that the first request does not pay for it
+
+        gc.enable()
+        gc.freeze()
+        server.serve(requests)
+    finally:
+        server.close()
+
+
+def _read(stdin: IO[str], requests: queue.Queue[Request], server: Server) -> None:
+    for line in stdin:
+        requests.put(json.loads(line))
+    # The client is gone, so nobody needs the request that is running.
+    server.close()
+    os._exit(0)
+
+
 class Server:
-    """Serves gradings one after the other over one zygote, which is started anew when it has died."""
+    """Serves requests one after the other with one zygote, which is replaced when it has died."""
 
     def __init__(self, out: IO[str], zygote: ZygoteClient) -> None:
         self._out = out
@@ -43,16 +75,16 @@ class Server:
         self._memory_mib = MEMORY_MIB
         self._folders: dict[str, Any] = {}
         self._exams: OrderedDict[tuple[int, int, str], Any] = OrderedDict()
-        # Of the worker that is forked while nobody asks for anything: as the last one.
+        # The policy of the last worker, and therefore of the one that is forked ahead.
         self._policy = CPU_POLICY
-        # Why a GPU cannot be used, by the name of the policy.
+        # The reasons why a GPU cannot be used, by the name of the policy.
         self._unusable: dict[str, str] = {}
 
-    def serve(self, requests: queue.Queue[Request | None]) -> None:
-        while (request := self._next(requests)) is not None:
-            self._answer(request)
+    def serve(self, requests: queue.Queue[Request]) -> NoReturn:
+        while True:
+            self._answer(self._next(requests))
 
-    def _next(self, requests: queue.Queue[Request | None]) -> Request | None:
+    def _next(self, requests: queue.Queue[Request]) -> Request:
         try:
             return requests.get(timeout=IDLE_SECONDS)
         except queue.Empty:
@@ -60,7 +92,7 @@ class Server:
             return requests.get()
 
     def get_ready(self) -> None:
-        """Has the zygote prove its layers while the judge still imports; what fails is said to the first request."""
+        """Let the zygote probe its layers while the judge still imports; the first request reports what fails."""
         self._zygote.prepare(self._memory_mib)
 
     def close(self) -> None:
@@ -85,104 +117,54 @@ class Server:
         except AttnError as error:
             self._send({"id": request.get("id"), "error": error.message})
 
+    def _send(self, line: dict[str, Any]) -> None:
+        self._out.write(json.dumps(line, allow_nan=False) + "\n")
+        self._out.flush()
+
     def _grade(self, request: Request, again: bool = False) -> None:
         from attncli.judge.counterexample import document
-        from attncli.judge.grade import interpreted_too, without_gpu
+        from attncli.judge.grade import interpreted_too
 
         folder, (device, why), zygote = self._folder(request), self._device(request), self._zygote
         report = self._graded(request, device)
         report = interpreted_too(report, folder.kernel, device, lambda: self._graded(request, CPU))
-        report = without_gpu(report, why) if why else report
+        if why:
+            report = replace(report, device_note=say("gpu-unusable", why=why))
         outlived = self._zygote is zygote and zygote.alive()
         if report.accepted or again or outlived:
             self._send({"id": request["id"], "report": {**document(report), "stored": list(report.stored)}})
             return
-        # A worker that died with its zygote says nothing about the file, even if the next one had a zygote of its own.
+        # A worker that died with its zygote says nothing about the file, even if the next one came from a new zygote.
         self._grade(request, again=True)
 
     def _graded(self, request: Request, device: str) -> Any:
-        """The report of one grading on a device, with the layers that it ran behind."""
-        from dataclasses import replace
+        """Return the report of one grading on a device, with the sandbox layers that were in force.
 
-        from attncli.domain.grade_report import INTERPRETER
+        For a file with planted bugs it also says how many are repaired.
+        """
+        from attncli.judge.checks import Options
         from attncli.judge.grade import Grading
+        from attncli.judge.repairs import with_repairs
 
         exam = self._exam(request, device)
         kernel, number = exam.folder.kernel, request["id"]
+        options = Options(
+            stream=int(request.get("seed", 0)),
+            rung=request.get("rung", "hardened"),
+            examples=int(request.get("examples", 0)),
+            quick=bool(request.get("quick", False)),
+            replay=tuple(stored for stored in request.get("replay", ()) if isinstance(stored, dict)),
+        )
+        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
         submission = self._submission(request, exam.folder, device)
-        grading = Grading(exam, submission, _options(request), lambda event: self._send({"id": number, **event}))
+        grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         with contextlib.closing(submission):
             layers = self._zygote.layers_under(policy_of(device, kernel))
-            place = INTERPRETER if kernel and device == CPU else device
-            return replace(self._with_repairs(grading, request), sandbox=layers, device=place)
-
-    def _device(self, request: Request) -> tuple[str, str]:
-        """Where a submission runs: on the GPU that was asked for, if that shows anything of the challenge; and why not,
-        where it cannot be used although nobody has said that it must.
-
-        Raises JudgeFailed where CUDA cannot begin in a worker, unless nobody has asked for it.
-        """
-        folder, device = self._folder(request), str(request.get("device", CPU))
-        if device == CPU or not runs_on_gpu(folder.kernel, folder.spec["required"]):
-            return CPU, ""
-        policy = policy_of(device, folder.kernel)
-        if not request.get("may_fall_back", False):
-            self._zygote.layers_under(policy)
-            return device, ""
-        why = self._why_unusable(policy)
-        return (CPU if why else device), why
-
-    def _why_unusable(self, policy: WorkerPolicy) -> str:
-        """Why no worker of this policy can be had, empty where one can; tried once, if the zygote outlives it."""
-        if policy.name in self._unusable:
-            return self._unusable[policy.name]
-        try:
-            self._zygote.layers_under(policy)
-        except JudgeFailed as error:
-            if self._zygote.alive():
-                self._unusable[policy.name] = error.message
-            return error.message
-        return ""
-
-    def _with_repairs(self, grading: Any, request: Request) -> Any:
-        """The report; of a file with planted bugs also how many of them are repaired."""
-        from attncli.domain.challenge import Repair
-        from attncli.judge.repairs import with_repairs
-
-        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
-        return with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
-
-    def _submission(self, request: Request, folder: Any, device: str = CPU) -> Any:
-        """The file of a request, in a worker as large as is asked for."""
-        source, filename = base64.b64decode(request["source"]), str(request["filename"])
-        return self._opened(request, folder, source, filename, device)
-
-    def _opened(
-        self, request: Request, folder: Any, source: bytes, filename: str, device: str, cache_folder: str = ""
-    ) -> Any:
-        """Return a submission, all of whose workers are of the policy for its device.
-
-        On a GPU a kernel is compiled at its first call: the limits leave time for that.
-        """
-        from attncli.judge.submission import COMPILING, Budget, Submission
-
-        self._memory_mib = int(request["memory_mib"])
-        policy = policy_of(device, folder.kernel, cache_folder)
-        patience = COMPILING if policy.starts_processes else 1
-        return Submission(
-            source=source,
-            filename=filename,
-            entry=folder.entry,
-            open_worker=partial(self._worker, policy),
-            budget=Budget(float(request["timeout_seconds"]) * patience),
-            kernel=folder.kernel,
-            device=device,
-            guard=self._guard(),
-        )
+            report = with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
+            return replace(report, sandbox=layers, device=INTERPRETER if kernel and device == CPU else device)
 
     def _try(self, request: Request) -> dict[str, Any]:
-        """A case that the learner typed, put to their file and to the reference."""
-        from attncli.domain.grade_report import answers_document
+        """Run a case that the learner typed on their file and on the reference."""
         from attncli.judge.counterexample import cleaned
         from attncli.judge.try_case import both_answers
 
@@ -192,7 +174,6 @@ class Server:
         return answers
 
     def _prove(self, request: Request) -> dict[str, Any]:
-        from attncli.domain.challenge import Repair
         from attncli.judge.repairs import planted_surprises
         from attncli.judge.submission import Submission
         from attncli.judge.verify import Proving
@@ -215,35 +196,66 @@ class Server:
             proof["surprises"] += planted_surprises(folder, submit, repairs, device)
         return {**proof, "device": device}
 
-    def _folder(self, request: Request) -> Any:
-        from attncli.judge.challenge import Folder
+    def _device(self, request: Request) -> tuple[str, str]:
+        """Return the device for a submission, and why it is not the GPU where that was only preferred.
 
-        key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
-        if key not in self._folders:
-            folder = self._folders[key] = Folder(request["spec"], Path(request["folder"]))
-            folder.prepare()
-        return self._folders[key]
+        The GPU is used where the request names it and the challenge can show something on it. Raises JudgeFailed if
+        CUDA fails in a worker and the request may not fall back to the CPU.
+        """
+        folder, device = self._folder(request), str(request.get("device", CPU))
+        if device == CPU or not runs_on_gpu(folder.kernel, folder.spec["required"]):
+            return CPU, ""
+        policy = policy_of(device, folder.kernel)
+        if not request.get("may_fall_back", False):
+            self._zygote.layers_under(policy)
+            return device, ""
+        why = self._why_unusable(policy)
+        return (CPU if why else device), why
 
-    def _exam(self, request: Request, device: str) -> Any:
-        """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
-        from attncli.judge.exam import Exam
+    def _why_unusable(self, policy: WorkerPolicy) -> str:
+        """Return why no worker can have this policy, "" if one can. A failure is kept if the zygote survives it."""
+        if policy.name in self._unusable:
+            return self._unusable[policy.name]
+        try:
+            self._zygote.layers_under(policy)
+        except JudgeFailed as error:
+            if self._zygote.alive():
+                self._unusable[policy.name] = error.message
+            return error.message
+        return ""
 
-        folder, stream = self._folder(request), int(request.get("seed", 0))
-        key = (id(folder), stream, device)
-        exam = self._exams.pop(key, None) or Exam(folder, stream, device)
-        self._exams[key] = exam
-        while len(self._exams) > EXAMS_KEPT:
-            self._exams.popitem(last=False)
-        return exam
+    def _submission(self, request: Request, folder: Any, device: str = CPU) -> Any:
+        """Return the submission of a request."""
+        source, filename = base64.b64decode(request["source"]), str(request["filename"])
+        return self._opened(request, folder, source, filename, device)
 
-    def _guard(self) -> Any:
-        """Half of the worker's limit for what the judge looks at, so that both together stay below twice of it."""
+    def _opened(
+        self, request: Request, folder: Any, source: bytes, filename: str, device: str, cache_folder: str = ""
+    ) -> Any:
+        """Return a submission; all its workers have the policy for its device, and the limits of the request.
+
+        On a GPU a kernel is compiled at its first call: the limits leave time for that. The guard gets half of the
+        worker's memory, so that both together stay below twice the limit.
+        """
         from attncli.judge.guard import LEAST_MEMORY_MIB, Guard
+        from attncli.judge.submission import COMPILING, Budget, Submission
 
-        return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
+        self._memory_mib = int(request["memory_mib"])
+        policy = policy_of(device, folder.kernel, cache_folder)
+        patience = COMPILING if policy.starts_processes else 1
+        return Submission(
+            source=source,
+            filename=filename,
+            entry=folder.entry,
+            open_worker=partial(self._worker, policy),
+            budget=Budget(float(request["timeout_seconds"]) * patience),
+            kernel=folder.kernel,
+            device=device,
+            guard=Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2)),
+        )
 
     def _worker(self, policy: WorkerPolicy) -> Worker:
-        """A fresh worker of a policy, and the next one asked for; a zygote that has died is replaced once."""
+        """Return a fresh worker and have the next one forked; a zygote that has died is replaced once."""
         self._policy = policy
         try:
             worker = self._zygote.worker(self._memory_mib, policy)
@@ -254,46 +266,23 @@ class Server:
         self._zygote.prepare(self._memory_mib, policy)
         return worker
 
-    def _send(self, line: dict[str, Any]) -> None:
-        self._out.write(json.dumps(line, allow_nan=False) + "\n")
-        self._out.flush()
+    def _folder(self, request: Request) -> Any:
+        from attncli.judge.challenge import Folder
 
+        key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
+        if key not in self._folders:
+            folder = self._folders[key] = Folder(request["spec"], Path(request["folder"]))
+            folder.prepare()
+        return self._folders[key]
 
-def _options(request: Request) -> Any:
-    from attncli.judge.checks import Options
+    def _exam(self, request: Request, device: str) -> Any:
+        """Return the exam of the challenge on the requested stream; the last few are kept, mainly for `--watch`."""
+        from attncli.judge.exam import Exam
 
-    return Options(
-        stream=int(request.get("seed", 0)),
-        rung=request.get("rung", "hardened"),
-        examples=int(request.get("examples", 0)),
-        quick=bool(request.get("quick", False)),
-        replay=tuple(kept for kept in request.get("replay", ()) if isinstance(kept, dict)),
-    )
-
-
-def _read(stdin: IO[str], requests: queue.Queue[Request | None], zygote_of: Server) -> None:
-    for line in stdin:
-        requests.put(json.loads(line))
-    # The other side is gone: whatever runs now is for nobody.
-    zygote_of.close()
-    os._exit(0)
-
-
-def main(control: socket.socket, zygote: int) -> int:
-    """Runs until stdin ends. `control` is our end of the socket of the zygote, which is a child of this process."""
-    log = os.fdopen(os.dup(2), "rb", buffering=0)
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    server = Server(out, ZygoteClient(ForkedProcess(zygote), control, log))
-    requests: queue.Queue[Request | None] = queue.Queue()
-    threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
-    threading.Thread(target=server.get_ready, daemon=True).start()
-    try:
-        import attncli.judge.grade  # noqa: F401 - so that the first request does not pay for it
-
-        gc.enable()
-        gc.freeze()
-        server.serve(requests)
-    finally:
-        server.close()
-    return 0
+        folder, stream = self._folder(request), int(request.get("seed", 0))
+        key = (id(folder), stream, device)
+        exam = self._exams.pop(key, None) or Exam(folder, stream, device)
+        self._exams[key] = exam
+        while len(self._exams) > EXAMS_KEPT:
+            self._exams.popitem(last=False)
+        return exam

@@ -72,10 +72,10 @@ class Search:
         self._examples = 0
         self._after_failure = 0
 
-    def run(self, examine: Examine, examples: int, seed: int, sound: int = 0) -> CaseFinding | None:
+    def run(self, examine: Examine, examples: int, seed: int, passing: int = 0) -> CaseFinding | None:
         """Return the smallest finding among `examples` cases, or None. The same seed gives the same cases everywhere.
 
-        The first `sound` cases are known to pass and are not examined again.
+        The first `passing` cases are known to pass and are not examined again.
         """
         phases = [Phase.generate, Phase.shrink] if self._shrink_calls else [Phase.generate]
         decorate = settings(
@@ -90,7 +90,7 @@ class Search:
         )
 
         def body(data: st.DataObject) -> None:
-            self._one(data, examine, sound)
+            self._one(data, examine, passing)
 
         try:
             pinned(seed)(decorate(given(st.data())(body)))()
@@ -99,7 +99,7 @@ class Search:
                 raise
         return self.best
 
-    def _one(self, data: st.DataObject, examine: Examine, sound: int) -> None:
+    def _one(self, data: st.DataObject, examine: Examine, passing: int) -> None:
         """Draw and examine one case. Raises _Failed if it has a finding."""
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
@@ -109,7 +109,7 @@ class Search:
             self._examples += 1
         else:
             self._after_failure += 1
-        passes = self.best is None and self._examples <= sound
+        passes = self.best is None and self._examples <= passing
         finding = None if passes else examine(recorder.case)
         if finding is None:
             return

@@ -1,8 +1,7 @@
-"""Proving a challenge: its reference and `right/` are hardened, and its `wrong/` short of the rung that each names.
+"""Prove a challenge: its reference and `right/` reach the second rung, and each `wrong/` misses the rung it names.
 
-A file stays loaded in one worker over many streams, and what is the same on every stream is asked once: whether it
-loads, the edge cases, growth. One required check that fails on the rung is a verdict: a wrong file is asked first for
-what it failed, or is known to have failed.
+A file stays loaded in one worker over many streams. Checks that are the same on every stream run once: loading, the
+edge cases, growth. One failed required check settles a wrong file, so the check that it failed last time runs first.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.challenge import CaseRung
-from attncli.domain.grade_report import CheckResult, GradeReport, Verdict
+from attncli.domain.grade_report import GradeReport, Verdict
 from attncli.judge.challenge import Folder
 from attncli.judge.checks import ONCE, Options
 from attncli.judge.exam import Exam
@@ -23,20 +22,20 @@ from attncli.judge.grade import Grading, interpreted_too
 from attncli.judge.submission import Submission
 from attncli.sandbox.devices import CPU
 
-Submit = Callable[..., Submission]
-# Exams are kept while all files are put to them, at 1 to 40 MiB each: more at once would cost more than they save.
+# Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A file of the challenge, what is due of it, and what is known of it so far.
+    """A file of the challenge, the verdict that is expected, and what is known so far.
 
-    `rung` is what a sound file reaches and a wrong one must not: that one fails a required check there or before.
+    A right file must reach `rung`; a wrong one must fail a required check there or before. `settled` are the checks
+    that need not run again, `failed` is the check that failed and its rung.
     """
 
     file: Path
-    sound: bool
+    right: bool
     rung: CaseRung = "hardened"
     settled: frozenset[str] = frozenset()
     failed: tuple[str, CaseRung | None] = ("", None)
@@ -45,15 +44,15 @@ class Candidate:
 
 @dataclass
 class Proving:
-    """`submit` makes a submission of a file, on the `device` or as it says; `notify` is told after each file how many
-    gradings that was.
+    """The proof of one challenge on a device.
 
-    `known` says what wrong files failed when they were last proved. It changes the order of questions alone: a file
-    that must fail on the first rung is never asked for the second before it.
+    `submit` makes a submission of a file, on the `device` or on the one given. `notify` is called after each file with
+    the number of its gradings. `known` has the checks that wrong files failed in the last proof. It only changes the
+    order of checks, and a file that must fail on the first rung still takes that one first.
     """
 
     folder: Folder
-    submit: Submit
+    submit: Callable[..., Submission]
     notify: Callable[[int], None]
     known: Mapping[str, tuple[str, CaseRung | None]] = field(default_factory=dict)
     device: str = CPU
@@ -61,7 +60,7 @@ class Proving:
     _interpreter_exams: dict[int, Exam] = field(default_factory=dict)
 
     def run(self, streams: int) -> dict[str, Any]:
-        """The counts, and as `surprises` each file that was not judged as it should be, with the line to look at."""
+        """Return the counts, and as `surprises` each file with an unexpected verdict, with the line to look at."""
         candidates = self._candidates()
         for first in range(0, streams, STREAMS_AT_ONCE):
             numbers = range(first, min(streams, first + STREAMS_AT_ONCE))
@@ -70,30 +69,28 @@ class Proving:
             for candidate in candidates:
                 self._prove(candidate, exams)
                 self.notify(len(exams))
-        sound = sum(candidate.sound for candidate in candidates)
-        failed = {c.file.stem: list(c.failed) for c in candidates if not c.sound and c.failed[0]}
-        return {"sound": sound, "wrong": len(candidates) - sound, "surprises": self.surprises, "failed": failed}
+        right = sum(candidate.right for candidate in candidates)
+        failed = {c.file.stem: list(c.failed) for c in candidates if not c.right and c.failed[0]}
+        return {"sound": right, "wrong": len(candidates) - right, "surprises": self.surprises, "failed": failed}
 
     def _candidates(self) -> list[Candidate]:
         path = self.folder.path
-        sound = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
-        wrong = sorted((path / "wrong").glob("*.py"))
-        rungs = {file: self.folder.mistake(file.stem).rung for file in wrong}
-        mistakes = (
-            Candidate(file, False, rungs[file], failed=self._failed_before(file, rungs[file])) for file in wrong
-        )
-        return [*(Candidate(file, True) for file in sound), *mistakes]
-
-    def _failed_before(self, file: Path, rung: CaseRung) -> tuple[str, CaseRung | None]:
-        check, failed = self.known.get(file.stem, ("", None))
-        return ("", None) if rung == "solved" and failed != "solved" else (check, failed)
+        right = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
+        candidates = [Candidate(file, True) for file in right]
+        for file in sorted((path / "wrong").glob("*.py")):
+            rung = self.folder.mistake(file.stem).rung
+            check, failed = self.known.get(file.stem, ("", None))
+            if rung == "solved" and failed != "solved":
+                check, failed = "", None
+            candidates.append(Candidate(file, False, rung, failed=(check, failed)))
+        return candidates
 
     def _prove(self, candidate: Candidate, exams: list[Exam]) -> None:
         if candidate.done:
             return
         submission = self.submit(candidate.file)
         try:
-            for exam, loaded in zip(exams, _once_loaded(), strict=False):
+            for exam, loaded in zip(exams, _settled_by_loading(), strict=False):
                 settled = candidate.settled | loaded
                 options = Options(stream=exam.stream, quick=True, first=candidate.failed, settled=settled)
                 report = Grading(exam, submission, options).run()
@@ -105,7 +102,7 @@ class Proving:
             submission.close()
 
     def _interpreted(self, candidate: Candidate, stream: int) -> GradeReport:
-        """A kernel that a GPU is done with, as the interpreter sees it."""
+        """Grade a kernel in the interpreter."""
         exam = self._interpreter_exams.get(stream) or Exam(self.folder, stream)
         self._interpreter_exams[stream] = exam
         options = Options(stream=stream, quick=True, first=candidate.failed, settled=candidate.settled)
@@ -113,41 +110,39 @@ class Proving:
             return Grading(exam, submission, options).run()
 
     def _note(self, candidate: Candidate, stream: int, report: GradeReport) -> None:
-        failed = _first_failed(report)
+        """Compare a report with the expected verdict, and note what need not be asked on the next stream."""
         required = [check for check in report.checks if check.required]
-        if candidate.sound:
+        failed = next((check for check in required if check.status == "fail"), None)
+        if candidate.right:
             unproved = failed or next((check for check in required if check.status == "skipped"), None)
             if unproved is not None:
                 message = f"{report.verdict} on stream {stream}: {unproved.name}: {unproved.message.en}"
-                self._surprised(candidate, stream, report.verdict, message)
+                self._add_surprise(candidate, stream, report.verdict, message)
             candidate.settled = ONCE - {"loads"}
         elif failed is None or (candidate.rung == "solved" and failed.rung != "solved"):
             message = f"accepted on stream {stream}, though it must not reach {candidate.rung}"
             later = f"; only {failed.name} on the hardened rung turns it away" if failed is not None else ""
-            self._surprised(candidate, stream, "accepted", message + later)
+            self._add_surprise(candidate, stream, "accepted", message + later)
         else:
             candidate.failed = failed.name, failed.rung
             candidate.done = failed.name in ONCE
 
-    def _surprised(self, candidate: Candidate, stream: int, verdict: Verdict, message: str) -> None:
+    def _add_surprise(self, candidate: Candidate, stream: int, verdict: Verdict, message: str) -> None:
         file = candidate.file.relative_to(self.folder.path).as_posix()
-        line = 1 if candidate.sound else _line_of_rung(candidate.file)
-        found = {"file": file, "line": line, "stream": stream, "verdict": verdict, "message": message}
-        self.surprises.append(found)
+        line = 1 if candidate.right else _line_of_rung(candidate.file)
+        surprise = {"file": file, "line": line, "stream": stream, "verdict": verdict, "message": message}
+        self.surprises.append(surprise)
         candidate.done = True
 
 
-def _first_failed(report: GradeReport) -> CheckResult | None:
-    return next((check for check in report.checks if check.required and check.status == "fail"), None)
-
-
 def _line_of_rung(file: Path) -> int:
-    """Where the file says which rung it must not reach."""
+    """Return the line at which the file names the rung that it must not reach, 1 if there is none."""
     lines = file.read_text(encoding="utf-8").splitlines()
     return next((number for number, line in enumerate(lines, 1) if line.strip().startswith("rung:")), 1)
 
 
-def _once_loaded() -> Iterator[frozenset[str]]:
+def _settled_by_loading() -> Iterator[frozenset[str]]:
+    """Yield the checks that an earlier stream has settled: `loads` from the second one on."""
     yield frozenset()
     while True:
         yield frozenset({"loads"})

@@ -243,7 +243,7 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
 
 def reported(kind: Kind, finding: CaseFinding) -> dict[str, Any]:
     """The report with one check that failed so."""
-    check = kind.grading.faults.reported("matches-reference", finding, 1)
+    check = kind.grading.failures.reported("matches-reference", finding, 1)
     report = GradeReport(
         challenge="c", file="s.py", verdict="rejected", checks=(check,), diagnosis=(), seconds=0.1, seed=0
     )
@@ -266,7 +266,7 @@ def asked_of(kind: Kind, ask: Callable[[], CaseFinding | None]) -> int:
     for number in range(ANSWERS):
         if number % 1000 == 0:
             kind.grading.submission.guard = Guard()
-            kind.grading.faults.examiner.seen.clear()
+            kind.grading.failures.examiner.seen.clear()
         found += judged(kind, ask())
     return found
 
@@ -285,7 +285,7 @@ QUESTIONS: dict[str, tuple[str, list[tuple[type, str]]]] = {
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_there_is_a_verdict_on_every_answer(exam, name):
     asked = kind(exam, name)
-    examiner, (record, kinds) = asked.grading.faults.examiner, QUESTIONS[name]
+    examiner, (record, kinds) = asked.grading.failures.examiner, QUESTIONS[name]
     questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
 
     def ask() -> CaseFinding | None:

@@ -68,7 +68,7 @@ def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> A
     monkeypatch.setattr(
         served, "policy_of", lambda device, kernel, *cache: CPU_POLICY if device == CPU else CUDA_KERNELS
     )
-    monkeypatch.setattr(challenge.kernel_watch, "prepare", lambda: None)
+    monkeypatch.setattr(challenge.kernels, "prepare", lambda: None)
     folder, out = write_kernels(tmp_path), io.StringIO()
     server: Any = Server(out, zygote)  # type: ignore[arg-type]
 
@@ -94,7 +94,7 @@ def test_over_many_streams_every_worker_has_the_policy_of_its_submissions_device
     ask: Ask, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each stream a wrong kernel is put to the interpreter, in a worker of another policy, and is renewed."""
-    monkeypatch.setattr(verify, "_once_loaded", lambda: repeat(frozenset()))
+    monkeypatch.setattr(verify, "_settled_by_loading", lambda: repeat(frozenset()))
     assert ask("prove", streams=2, known={})["proof"]["surprises"] == []
     assert set(zygote.loaded) == {("cpu", CPU), ("cuda-kernels", ELSEWHERE)}
 
