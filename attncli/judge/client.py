@@ -1,4 +1,7 @@
-"""The judge as the app and the commands see it. Loads no torch: the judge is a process of its own."""
+"""The judge as the app and the commands use it: start its process, send requests, read events and reports.
+
+It loads no torch: the judge is another process. One judge serves a whole session, so torch is imported once.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
-    """What the judge is asked of a challenge, by its document and folder."""
+    """A request about a challenge, given by its document and its folder."""
 
     op: ClassVar[str]
     spec: Mapping[str, Any]
@@ -45,7 +48,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SourceRequest(_Request):
-    """What it is asked of a submission, by the bytes of its file."""
+    """A request about a submission, given by the bytes of its file."""
 
     source: bytes
     filename: str
@@ -56,7 +59,7 @@ class _SourceRequest(_Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProveRequest(_Request):
-    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
+    """Prove all files of a challenge on many input streams; `known` has the checks that wrong files failed before."""
 
     op = "prove"
     streams: int
@@ -67,10 +70,10 @@ class ProveRequest(_Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRequest(_SourceRequest):
-    """One grading, and how to grade.
+    """Grade a submission.
 
-    `device` is "cpu" or "cuda"; `may_fall_back` leaves a GPU that cannot be used aside, where nobody has asked for it.
-    `bugs` are the names of those that were planted in the file, `repairs` how, where they were planted together.
+    `device` is "cpu" or "cuda"; with `may_fall_back` the CPU replaces a GPU that cannot be used. `bugs` names the bugs
+    that were planted in the file; `repairs` has their texts where several were planted together.
     """
 
     op = "grade"
@@ -87,14 +90,14 @@ class GradeRequest(_SourceRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryRequest(_SourceRequest):
-    """A case that the learner typed, as `text`, for the submission."""
+    """Run a case that the learner typed, as `text`, on the submission and on the reference."""
 
     op = "try"
     text: str
 
 
 class Judge:
-    """One judge process for a whole sitting. `start` returns at once; torch is imported meanwhile."""
+    """One judge process for a whole session. `start` returns at once; torch is imported meanwhile."""
 
     def __init__(self, process: subprocess.Popen[Any], log: IO[bytes]) -> None:
         self._process = process
@@ -103,11 +106,11 @@ class Judge:
 
     @classmethod
     def start(cls) -> Judge:
-        where = folders()
+        packages = folders()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the judge
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
         try:
-            process = launch(sys.executable, ["judge"], log, **streams)
+            process: subprocess.Popen[Any] = launch(sys.executable, ["judge"], log, **streams)
         except AttnError:
             log.close()
             raise
@@ -116,45 +119,40 @@ class Judge:
             "environment": dict(os.environ),
             "dont_write_bytecode": sys.dont_write_bytecode,
         }
-        judge = cls(process, log)
-        for message in (where, setup):
-            judge._tell(message)
-        return judge
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        """What the process has to know before it is a judge; if it is gone already, the first request says so."""
-        text = json.dumps(message)
-        assert self._process.stdin is not None
+        assert process.stdin is not None
+        # If the process has died already, the first request reports it.
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(f"{len(text):0{LENGTH_DIGITS}d}{text}")
-            self._process.stdin.flush()
+            for text in map(json.dumps, (packages, setup)):
+                process.stdin.write(f"{len(text):0{LENGTH_DIGITS}d}{text}")
+                process.stdin.flush()
+        return cls(process, log)
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
-        """The grade report; `on_check` is told of each check when it begins and when it has ended."""
+        """Return the grade report; `on_check` is called when each check starts and when it ends."""
         on_event = None if on_check is None else lambda event: on_check(check_of(event))
         return report_of(self._ask(request.document(), on_event)["report"])
 
     def try_case(self, request: TryRequest) -> BothAnswers:
-        """What the reference and the submission answer to a typed case, or why it cannot be tried."""
+        """Return the answers of the reference and the submission to a typed case, or why it cannot be tried."""
         return answers_of(self._ask(request.document(), None)["answers"])
 
     def prove(self, request: ProveRequest, on_proved: OnProved) -> dict[str, Any]:
-        """How many sound and wrong files there are, and those that were not judged as they should be.
+        """Return how many right and wrong files there are, and those that were not judged as they should be.
 
-        `on_proved` is told how many gradings more are done.
+        `on_proved` is called with the number of gradings that were just done.
         """
         proof: dict[str, Any] = self._ask(request.document(), lambda event: on_proved(event["gradings"]))["proof"]
         return proof
 
     def hello(self) -> dict[str, Any]:
-        """Waits until the judge is ready; which sandbox layers are in force."""
+        """Wait until the judge is ready and return the sandbox layers that are in force."""
         return self._ask({"op": "hello"}, None)
 
     def alive(self) -> bool:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """Ends the judge and everything that it started."""
+        """End the judge and everything that it started."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -167,7 +165,7 @@ class Judge:
         self._log.close()
 
     def kill(self) -> None:
-        """Stops a grading that is under way; the zygote and its workers die with the judge."""
+        """Stop a running grading; the zygote and its workers die with the judge."""
         self._process.kill()
         self._process.wait()
 
@@ -201,21 +199,21 @@ class Judge:
         raise self._failure()
 
     def _failure(self) -> JudgeFailed:
-        """Why there is no answer, by the last words of the process."""
+        """Return why there is no answer, from the last line of the process's log."""
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self.kill()
         self._log.seek(0)
-        said = self._log.read().decode("utf-8", "replace")
-        last = said.strip().splitlines()[-1] if said.strip() else f"exit status {self._process.returncode}"
-        if "No module named 'torch'" in said:
+        log = self._log.read().decode("utf-8", "replace").strip()
+        last = log.splitlines()[-1] if log else f"exit status {self._process.returncode}"
+        if "No module named 'torch'" in log:
             return NoTorch("grading needs PyTorch and it is not installed; install it with: pip install torch")
         return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
 
 
 def sandbox_layers() -> tuple[str, ...]:
-    """All layers that a worker can be confined by; on Linux alone, whose modules this loads."""
+    """Return the names of all sandbox layers. Works on Linux only, whose modules this loads."""
     from attncli.sandbox.policy import LAYERS
 
     return LAYERS
