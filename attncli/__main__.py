@@ -1,4 +1,4 @@
-"""`attn`, and `python -m attncli`, which is the same."""
+"""The entry point of `attn` and `python -m attncli`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 try:
-    from attncli.commands.session import Boundary, Session, let_go_of_stderr, stand_in_for_closed, tell
+    from attncli.commands.session import Boundary, Session, flush_stderr, print_message, replace_closed_streams
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -16,39 +16,35 @@ PLAIN_DUE = (["due"], ["due", "--json"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; the exit code.
+    """Run the program and return the exit code.
 
-    `attn due` is what prompts and status bars call. In its plain forms it starts without the option parser, which
-    would take as long as all the rest of it.
+    Prompts and status bars call `attn due`. Its plain forms run without the option parser, which would take as long
+    as all the rest.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    stand_in_for_closed()
+    replace_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     session = Session()
     with Boundary(session) as boundary:
         if words in PLAIN_DUE:
-            from attncli.commands.cards import report
+            from attncli.commands.cards import print_due
 
-            report(session, at=None, as_json="--json" in words)
+            print_due(session, at=None, as_json="--json" in words)
         else:
             from attncli.cli import run
 
             boundary.code = run(words, session)
         sys.stdout.flush()
-    if boundary.code == 0 and session.left_out:
-        tell(session, _left_out(session.left_out))
-    if boundary.code == 0:
+    if boundary.code == 0:  # a command that failed has printed its own line, and prints nothing else
+        if session.left_out:
+            first, *others = session.left_out
+            more = f" (and {len(others)} more; `attn bank check` lists them)" if others else ""
+            print_message(session, f"left out: {first}{more}")
         for remark in session.remarks:
-            tell(session, remark)
-    let_go_of_stderr()
+            print_message(session, remark)
+    flush_stderr()
     return boundary.code
-
-
-def _left_out(problems: Sequence[str]) -> str:
-    """Broken bank files in one line; a command that failed has said its own line, and says nothing else."""
-    more = f" (and {len(problems) - 1} more; `attn bank check` lists them)" if len(problems) > 1 else ""
-    return f"left out: {problems[0]}{more}"
 
 
 if __name__ == "__main__":

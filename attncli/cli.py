@@ -1,4 +1,4 @@
-"""The console command: global options, and commands that are loaded when they are called."""
+"""The `attn` command: global options, commands that are imported when they are called, and `--help` in Chinese."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ COMMANDS: dict[str, str] = {
 
 
 class Commands(click.Group):
-    """Imports a command's module when it is called, so that no command pays for another."""
+    """Import the module of a command when it is called, so that no command pays for another."""
 
-    worded: Callable[[click.Command], click.Command] = staticmethod(lambda command: command)
-    """What each command passes before it is used: its words may be made those of another language."""
+    localise: Callable[[click.Command], click.Command] = staticmethod(lambda command: command)
+    """Returns a command with its help in the learner's language."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -74,7 +74,7 @@ class Commands(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         _accept_global_options(command)
-        return self.worded(command)
+        return self.localise(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -89,21 +89,12 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _set_home(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value == "":
-        raise click.BadParameter("names no folder", ctx, parameter)
-    if value is not None:
-        ctx.ensure_object(Session).home_folder = Path(value)
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from attncli import __version__
 
-
-def _set_lang(ctx: click.Context, _: click.Parameter, value: Any) -> None:
-    if value is not None:
-        ctx.ensure_object(Session).lang_option = value
-
-
-def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.ensure_object(Session).debug = True
+        click.echo(f"attn {__version__}")
+        ctx.exit()
 
 
 def _global_options() -> list[click.Option]:
@@ -129,8 +120,25 @@ def _global_options() -> list[click.Option]:
     ]
 
 
+def _set_home(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value == "":
+        raise click.BadParameter("names no folder", ctx, parameter)
+    if value is not None:
+        ctx.ensure_object(Session).home_folder = Path(value)
+
+
+def _set_lang(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+    if value is not None:
+        ctx.ensure_object(Session).lang_option = value
+
+
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Session).debug = True
+
+
 def _accept_global_options(command: click.Command) -> None:
-    """The global options are understood after the command's name as well."""
+    """Let `command` and its subcommands take the global options too, so that they may follow its name."""
     taken = {name for parameter in command.params for name in parameter.opts}
     for option in _global_options():
         if not taken.intersection(option.opts):
@@ -138,14 +146,6 @@ def _accept_global_options(command: click.Command) -> None:
             command.params.append(option)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         _accept_global_options(inner)
-
-
-def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from attncli import __version__
-
-        click.echo(f"attn {__version__}")
-        ctx.exit()
 
 
 @click.group(
@@ -171,15 +171,15 @@ cli.params[:0] = _global_options()
 
 
 def run(words: Sequence[str], current: Session) -> int:
-    """Runs the command that `words` name; its exit code. Raises AttnError, KeyboardInterrupt."""
+    """Run the command in `words` and return its exit code. Raises AttnError, KeyboardInterrupt."""
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(_in_words(current), {}, "attn", COMPLETION_VARIABLE, instruction)
+        return shell_complete(_in_language(current), {}, "attn", COMPLETION_VARIABLE, instruction)
     group: click.Group = cli
     if "--help" in words or "-h" in words:
         _read_ahead(words, current)
-        group = _in_words(current)
+        group = _in_language(current)
     try:
         with group.make_context("attn", list(words), obj=current) as ctx:
             result = group.invoke(ctx)
@@ -189,72 +189,85 @@ def run(words: Sequence[str], current: Session) -> int:
         raise KeyboardInterrupt from abort
     except click.UsageError as error:
         _read_ahead(words, current)
-        raise UsageError(_usage(error)) from error
+        raise UsageError(_usage_message(error)) from error
     except click.ClickException as error:
         raise UsageError(error.format_message()) from error
     return result if isinstance(result, int) else 0
 
 
-def _read_ahead(words: Sequence[str], current: Session) -> None:
-
-    read_ahead(words, current)
-
-
-def _in_words(current: Session) -> click.Group:
-    """The commands, with the words of the learner's language."""
-    if current.told_in == "en":
-        return cli
-
-    told = with_chinese_help(cli)
-    assert isinstance(told, Commands), "a copy is what was copied"
-    told.worded = with_chinese_help
-    return told
-
-
-def _usage(error: click.UsageError) -> str:
+def _usage_message(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "attn"
     message = error.format_message().rstrip(".")
     return message if "`" in message or "did you mean" in message.lower() else f"{message}; see `{path} --help`"
 
 
-# What a call says of its language and its folder, where the parser has not read it to its end.
+def _read_ahead(words: Sequence[str], current: Session) -> None:
+    """Set `--lang` and `--home` from anywhere in `words`, unless they are set already.
 
-
-def read_ahead(words: Sequence[str], current: Session) -> None:
-    """Takes over `--lang` and `--home` from `words`, wherever they stand, unless they were read already.
-
-    `--help` ends a call before the options behind it are read, and so does a mistake.
+    `--help` or a mistake ends the parsing before the options behind it are read.
     """
-    for name, value in _given(words):
+    pairs = [*pairwise(words), *((name, value) for name, _, value in (word.partition("=") for word in words))]
+    for name, value in pairs:
         if name == "--lang" and current.lang_option is None:
             current.lang_option = next((lang for lang in LANGS if lang == value), None)
         if name == "--home" and current.home_folder is None and value:
             current.home_folder = Path(value)
 
 
-def _given(words: Sequence[str]) -> list[tuple[str, str]]:
-    apart = [(name, value) for name, value in pairwise(words) if name in ("--lang", "--home")]
-    return apart + [(name, value) for name, sign, value in (word.partition("=") for word in words) if sign]
+# `--help` in Chinese
 
-
-# `--help` in Chinese: the same commands with the words of the tables, laid out in cells.
-#
-# Click asks the methods of `HelpFormatter` and the attributes of a command for whatever it prints; what these are here
-# is Chinese. A command is copied, and itself stays as it was.
-
-_Command = TypeVar("_Command", bound=click.Command)
 _EXTRA = re.compile(r"(?P<help>.*?)(?:  )?\[(?P<extra>[^\[\]]*)\]", re.DOTALL)
 
 
+def _in_language(current: Session) -> click.Group:
+    """Return the group `cli`, or a copy with Chinese help."""
+    if current.message_lang == "en":
+        return cli
+    chinese = with_chinese_help(cli)
+    assert isinstance(chinese, Commands), "a copy is what was copied"
+    chinese.localise = with_chinese_help
+    return chinese
+
+
+_Command = TypeVar("_Command", bound=click.Command)
+
+
+def with_chinese_help(command: _Command) -> _Command:
+    """Return a copy of `command` and its subcommands with Chinese help; unknown texts stay English."""
+    chinese = copy(command)
+    chinese.context_class = ChineseContext
+    chinese.options_metavar = _chinese(command.options_metavar or "")
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    chinese.help = "\n\n".join(_chinese(" ".join(paragraph.split())) for paragraph in paragraphs)
+    chinese.short_help = re.split("[。：；]", chinese.help, maxsplit=1)[0]
+    chinese.params = [_chinese_option(parameter) for parameter in command.params]
+    if isinstance(command, click.Group) and isinstance(chinese, click.Group):
+        chinese.commands = {name: with_chinese_help(inner) for name, inner in command.commands.items()}
+        chinese.subcommand_metavar = _chinese(command.subcommand_metavar)
+    return click.help_option("-h", "--help", help=_chinese("Show this message and exit."))(chinese)
+
+
+def _chinese_option(parameter: click.Parameter) -> click.Parameter:
+    chinese = copy(parameter)
+    if isinstance(chinese, click.Option):
+        chinese.help = _chinese(chinese.help or "")
+        chinese.metavar = chinese.metavar or in_chinese(chinese.type.name.upper())
+    return chinese
+
+
+def _chinese(text: str) -> str:
+    return told_in("zh", text)
+
+
 class ChineseFormatter(click.HelpFormatter):
-    """Click's layout, measured in cells."""
+    """The layout of Click, measured in terminal cells."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        first = f"{prefix or _said('Usage: ')}{prog} "
+        first = f"{prefix or _chinese('Usage: ')}{prog} "
         self._write_beside(first, wrapped(args, max(self.width - cells(first), 20)))
 
     def write_heading(self, heading: str) -> None:
-        self.write(f"{'':{self.current_indent}}{_said(heading)}：\n")
+        self.write(f"{'':{self.current_indent}}{_chinese(heading)}：\n")
 
     def write_text(self, text: str) -> None:
         indent = " " * self.current_indent
@@ -262,10 +275,10 @@ class ChineseFormatter(click.HelpFormatter):
         self.write("\n\n".join("\n".join(f"{indent}{line}" for line in lines) for lines in paragraphs) + "\n")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        told = [(first, _with_extra(second)) for first, second in rows]
-        widest = max(cells(first) for first, _ in told)
+        chinese = [(first, _chinese_description(second)) for first, second in rows]
+        widest = max(cells(first) for first, _ in chinese)
         column = self.current_indent + min(widest, col_max) + col_spacing
-        for first, second in told:
+        for first, second in chinese:
             name = " " * self.current_indent + first
             if second and cells(name) + col_spacing > column:
                 self.write(f"{name}\n")
@@ -279,47 +292,15 @@ class ChineseFormatter(click.HelpFormatter):
 
 
 class ChineseContext(click.Context):
-    """What Click hands from a command to its help."""
+    """A context whose help is laid out by ChineseFormatter."""
 
     formatter_class = ChineseFormatter
 
 
-def with_chinese_help(command: _Command) -> _Command:
-    """A copy of `command`, and of those below it, whose help is Chinese."""
-    told = copy(command)
-    told.context_class = ChineseContext
-    told.options_metavar = _said(command.options_metavar or "")
-    told.help = _paragraphs(inspect.cleandoc(command.help or ""))
-    told.short_help = re.split("[。：；]", told.help, maxsplit=1)[0]
-    told.params = [_in_chinese(parameter) for parameter in command.params]
-    if isinstance(command, click.Group) and isinstance(told, click.Group):
-        told.commands = {name: with_chinese_help(inner) for name, inner in command.commands.items()}
-        told.subcommand_metavar = _said(command.subcommand_metavar)
-    return click.help_option("-h", "--help", help=_said("Show this message and exit."))(told)
-
-
-def _said(text: str) -> str:
-    return told_in("zh", text)
-
-
-def _paragraphs(text: str) -> str:
-    """Each paragraph in Chinese, or as it is where no table has it."""
-    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    return "\n\n".join(map(_said, paragraphs))
-
-
-def _in_chinese(parameter: click.Parameter) -> click.Parameter:
-    told = copy(parameter)
-    if isinstance(told, click.Option):
-        told.help = _said(told.help or "")
-        told.metavar = told.metavar or in_chinese(told.type.name.upper())
-    return told
-
-
-def _with_extra(text: str) -> str:
-    """The text of an option with Click's `[default: 20; x>=1]` behind it."""
+def _chinese_description(text: str) -> str:
+    """Return the description of an option with Click's suffix `[default: 20; x>=1]` in Chinese."""
     found = _EXTRA.fullmatch(text)
     if not found:
         return text
-    said = "；".join(map(_said, found["extra"].split("; ")))
-    return f"{found['help']}［{said}］"
+    extra = "；".join(map(_chinese, found["extra"].split("; ")))
+    return f"{found['help']}［{extra}］"

@@ -1,12 +1,16 @@
-"""A card as the fields of an Anki note: what is asked and what is told, for each kind, in one language."""
+"""`attn export anki`: the cards as notes of one type, in a deck with a subdeck for each topic.
+
+A card's Markdown becomes HTML, with formulas for Anki's MathJax and code with plain marks. Schedules and reviews are
+replayed from the log under the settings in force now.
+"""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -26,7 +30,6 @@ from attncli.anki.package import (
     AnkiReview,
     AnkiSchedule,
     CardType,
-    Fill,
     ReviewType,
     own_guid,
     package_bytes,
@@ -48,17 +51,138 @@ if TYPE_CHECKING:
 
     from attncli.memory.scheduler import Scheduler
 
+DECK = "attn"
+CORE = "core"
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUMBERS = "①②③④⑤⑥⑦⑧"
 ALTERNATIVES_SHOWN = 3
 _BLANK = re.compile(r"_{4,}")
-AskedOf = Callable[[str], Localised]
+
+QuestionOf = Callable[[str], Localised]
+
+
+@dataclass(frozen=True, slots=True)
+class DeckWritten:
+    """Counts of a deck: its cards, the reviewed ones, their reviews, and cards left out because Anki has them."""
+
+    cards: int
+    reviewed: int
+    reviews: int
+    from_anki: int
+
+
+def export_deck(
+    workspace: Workspace, write: Callable[[bytes], object], topic: str | None, langs: Sequence[Lang]
+) -> DeckWritten:
+    """Pass the package with the cards (of one topic) to `write`, with texts in `langs`, the learner's language first.
+
+    Cards that came from Anki are left out unless their topic is named. Raises NotFound for an unknown topic,
+    NothingFound if there is no card.
+    """
+    cards = [workspace.library.card(summary.id) for summary in workspace.library.cards(topic=topic)]
+    kept = [card for card in cards if topic is not None or FROM_ANKI not in card.tags]
+    if not kept:
+        raise NothingFound("there is no card to export; `attn bank check` says whether a bank is broken")
+    first = workspace.lang if workspace.lang in langs else langs[0]
+    decks = _decks(workspace, kept, langs, first)
+    notes = {own_guid(card.id, card.formerly): card.id for card in kept}
+
+    def fill(cursor: Any, at: float, ids: Iterator[int]) -> None:
+        import genanki
+
+        genanki.Package(decks).write_to_db(cursor, at, ids)
+
+    schedules = {guid: _anki_schedule(workspace, card) for guid, card in notes.items()}
+    calendar = _anki_calendar(workspace, schedules.values())
+    write(package_bytes(workspace.clock(), fill, calendar, schedules))
+    reviewed = [schedule for schedule in schedules.values() if schedule.reviews]
+    reviews = sum(len(schedule.reviews) for schedule in reviewed)
+    return DeckWritten(len(schedules), len(reviewed), reviews, len(cards) - len(kept))
+
+
+def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], first: Lang) -> list[genanki.Deck]:
+    import genanki
+
+    def question_of(id: str) -> Localised:
+        return workspace.library.card(id).listed
+
+    model, decks = _note_type(), dict[str, genanki.Deck]()
+    titles = {topic.id: topic.title[first].strip() or topic.id for topic in workspace.library.topics()}
+    for place, card in enumerate(cards, 1):
+        if card.topic not in decks:
+            name = titles.get(card.topic, card.topic).replace("::", ":")
+            decks[card.topic] = genanki.Deck(_deck_number(card.topic), f"{DECK}::{name}")
+        sides = [side(card, lang, question_of) if lang in langs else EMPTY for lang in LANGS]
+        about = plain(f"{card.id} · {card.topic} · {card.kind} · {card.level}")
+        fields = [card.id, *(text for each in sides for text in each.fields), about, sources(card), first]
+        decks[card.topic].add_note(
+            genanki.Note(model, fields, tags=_tags(card), guid=own_guid(card.id, card.formerly), due=place)
+        )
+    return list(decks.values())
+
+
+def _deck_number(topic: str) -> int:
+    """Return the id of the deck of `topic`, the same in every export."""
+    return 1_700_000_000_000 + int.from_bytes(sha256(f"{DECK}:{topic}".encode()).digest()[:4], "big")
+
+
+def _tags(card: Card) -> list[str]:
+    """Return tags nested under `attn`, which Anki's sidebar shows as a tree; a space would end a tag."""
+    named = [f"topic::{card.topic}", f"kind::{card.kind}", f"level::{card.level}", *([CORE] if card.core else [])]
+    return [f"{DECK}::{name}" for name in named] + ["-".join(tag.split()) for tag in card.tags]
+
+
+# The note type
+
+NOTE_TYPE = 1_795_020_117
+"""Anki identifies the note type by this number: never change it."""
+PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
+FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
+_PART_HEADINGS = {"Why": "explain", "Points": "points", "Pitfalls": "pitfalls", "Follow-ups": "follow-ups"}
+
+
+def _note_type() -> genanki.Model:
+    """Return the note type, of one card: the question in each language that the note has, then the answer."""
+    import genanki
+
+    question = _each_language(lambda lang: f"{{{{Question ({lang})}}}}")
+    heading = " · ".join(HEADINGS["sources"][lang] for lang in LANGS)
+    sources = f'<div class="sources">{heading}{{{{Sources}}}}</div>'
+    template = {
+        "name": "attn",
+        "qfmt": f'<div class="about">{{{{About}}}}</div>{question}',
+        "afmt": f'{{{{FrontSide}}}}<hr id="answer">{_each_language(_answer)}{_optional("Sources", sources)}',
+    }
+    css = files("attncli.export").joinpath("templates/anki.css").read_text(encoding="utf-8")
+    return genanki.Model(NOTE_TYPE, "attn", [{"name": name} for name in FIELDS], [template], css)
+
+
+def _each_language(shown: Callable[[Lang], str]) -> str:
+    sections = "".join(
+        _optional(f"Question ({lang})", f'<section class="{lang}">{shown(lang)}</section>') for lang in LANGS
+    )
+    return f'<div class="attn first-{{{{First language}}}}">{sections}</div>'
+
+
+def _answer(lang: Lang) -> str:
+    sections = "".join(
+        _optional(f"{part} ({lang})", f"<h2>{HEADINGS[word][lang]}</h2>{{{{{part} ({lang})}}}}")
+        for part, word in _PART_HEADINGS.items()
+    )
+    return f"{{{{Answer ({lang})}}}}{sections}"
+
+
+def _optional(field: str, shown: str) -> str:
+    return f"{{{{#{field}}}}}{shown}{{{{/{field}}}}}"
+
+
+# The fields of a note
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSide:
-    """The fields of one language; empty where a card has nothing to say."""
+    """The fields of a note in one language, as HTML; empty if the card has none."""
 
     question: str
     answer: str
@@ -75,12 +199,12 @@ class NoteSide:
 EMPTY = NoteSide("", "", "", "", "", "")
 
 
-def side(card: Card, lang: Lang, asked_of: AskedOf) -> NoteSide:
-    """The card in one language; `asked_of` gives the question of a card that a follow-up names.
+def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
+    """Return the card in one language; `question_of` returns the question of a card that a follow-up names.
 
-    Numbers and orders are drawn by the card's id, so that they are the same in every export.
+    Numbers and orders are drawn with the card's id as seed, so that they are the same in every export.
     """
-    question, answer = _asked_and_told(card, lang)
+    question, answer = _question_and_answer(card, lang)
     short = block(card.short[lang]) if card.short else ""
     return NoteSide(
         question=question,
@@ -88,15 +212,11 @@ def side(card: Card, lang: Lang, asked_of: AskedOf) -> NoteSide:
         why=_why(card, lang),
         points=_listed([inline(point[lang]) for point in card.points], "ol"),
         pitfalls=_listed([inline(pitfall.says[lang]) for pitfall in card.pitfalls]) + _slips(card, lang),
-        follow_ups="".join(_follow_up(follow_up, lang, asked_of) for follow_up in card.follow_ups),
+        follow_ups="".join(_follow_up(follow_up, lang, question_of) for follow_up in card.follow_ups),
     )
 
 
-def sources(card: Card) -> str:
-    return _listed([plain(source.text) for source in card.sources])
-
-
-def _asked_and_told(card: Card, lang: Lang) -> tuple[str, str]:
+def _question_and_answer(card: Card, lang: Lang) -> tuple[str, str]:
     rng = Random(card.id)
     match card:
         case ChoiceCard():
@@ -115,16 +235,16 @@ def _asked_and_told(card: Card, lang: Lang) -> tuple[str, str]:
 def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
     options = [card.options[index] for index in shuffled_options(card, rng)]
     several = f"<p>{words.MARK_SEVERAL[lang]}</p>" if card.multiple else ""
-    told = []
+    marked = []
     for letter, option in zip(LETTERS, options, strict=False):
         mark = "✓" if option.correct else "✗"
         why = f"<br>{inline(option.why_not[lang])}" if option.why_not else ""
         text = inline(option.text[lang])
-        told.append(f"{mark} {letter}. " + (f"<strong>{text}</strong>" if option.correct else text) + why)
+        marked.append(f"{mark} {letter}. " + (f"<strong>{text}</strong>" if option.correct else text) + why)
     right = ", ".join(letter for letter, option in zip(LETTERS, options, strict=False) if option.correct)
     choices = "".join(f"<li>{inline(option.text[lang])}</li>" for option in options)
     asked = f'{block(card.question[lang])}{several}<ol type="A">{choices}</ol>'
-    lines = "".join(f"<li>{line}</li>" for line in told)
+    lines = "".join(f"<li>{line}</li>" for line in marked)
     return asked, f'<p><strong>{right}</strong></p><ul class="marked">{lines}</ul>'
 
 
@@ -143,57 +263,61 @@ def _cloze(card: ClozeCard, lang: Lang) -> tuple[str, str]:
     several = len(card.blanks) > 1
     numbers = iter(NUMBERS[: len(card.blanks)] if several else "")
     asked = block(_BLANK.sub(lambda _: next(numbers, "") + r"\_\_\_\_", card.question[lang]))
-    told = []
-    for blank_ in card.blanks:
-        answer = f"<code>{plain(blank_.answer)}</code>"
-        others = ", ".join(f"<code>{plain(other)}</code>" for other in blank_.accept[:ALTERNATIVES_SHOWN])
-        told.append(words.ALSO_RIGHT[lang].format(answer=answer, others=others) if others else answer)
-    return asked, _listed(told, "ol") if several else f"<p>{told[0]}</p>"
+    answers = []
+    for blank in card.blanks:
+        answer = f"<code>{plain(blank.answer)}</code>"
+        others = ", ".join(f"<code>{plain(other)}</code>" for other in blank.accept[:ALTERNATIVES_SHOWN])
+        answers.append(words.ALSO_RIGHT[lang].format(answer=answer, others=others) if others else answer)
+    return asked, _listed(answers, "ol") if several else f"<p>{answers[0]}</p>"
 
 
 def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
     texts = dict(card.items)
     asked = _listed([inline(texts[key][lang]) for key in shuffled_items(card, rng)])
-    told = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
+    ordered = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
     pairs = _listed([f"{inline(texts[a][lang])} → {inline(texts[b][lang])}" for a, b in card.before])
     free = len(card.before) < len(card.items) - 1
     head = words.ONE_ORDER[lang] if free else ""
     more = f"<p>{words.BEFORE[lang]}</p>{pairs}" if free else ""
     return (
         f"{block(card.question[lang])}<p>{words.PUT_IN_ORDER[lang]}</p>{asked}",
-        (f"<p>{head}</p>" if head else "") + told + more,
+        (f"<p>{head}</p>" if head else "") + ordered + more,
     )
 
 
 def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
     lines = BETWEEN_LINES[lang].join(map(str, card.lines))
-    told = f"<p>{LINE[lang].format(lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))}</p>"
+    answer = f"<p>{LINE[lang].format(lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))}</p>"
     fix = f"<p>{FIX[lang].format(fix='').strip()}</p>{code(card.fix[lang])}" if card.fix else ""
-    return block(card.question[lang]) + code(card.code, numbered=True), told + fix
+    return block(card.question[lang]) + code(card.code, numbered=True), answer + fix
 
 
 def _why(card: Card, lang: Lang) -> str:
-    told = block(card.explain[lang]) if card.explain else ""
+    text = block(card.explain[lang]) if card.explain else ""
     notes = [UNVERIFIABLE[lang]] if card.unverifiable else []
     notes += [AS_OF[lang].format(date=plain(card.as_of))] if card.as_of else []
-    return told + "".join(f"<p><em>{note}</em></p>" for note in notes)
+    return text + "".join(f"<p><em>{note}</em></p>" for note in notes)
 
 
 def _slips(card: Card, lang: Lang) -> str:
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
-    told = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    return f"<p><strong>{HEADINGS['slips'][lang]}</strong></p>" + _listed(told)
+    slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
+    return f"<p><strong>{HEADINGS['slips'][lang]}</strong></p>" + _listed(slips)
 
 
-def _follow_up(follow_up: FollowUp, lang: Lang, asked_of: AskedOf) -> str:
+def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:
     more = f" ({plain(follow_up.card)})" if follow_up.card else ""
     if follow_up.ask and follow_up.answer:
         return f"<p><strong>{inline(follow_up.ask[lang])}</strong></p>{block(follow_up.answer[lang])}"
     try:
-        return f"<p>{inline(asked_of(follow_up.card)[lang])}{more}</p>"
+        return f"<p>{inline(question_of(follow_up.card)[lang])}{more}</p>"
     except NotFound:
         return ""
+
+
+def sources(card: Card) -> str:
+    return _listed([plain(source.text) for source in card.sources])
 
 
 def _listed(items: Iterable[str], tag: str = "ul") -> str:
@@ -201,7 +325,7 @@ def _listed(items: Iterable[str], tag: str = "ul") -> str:
     return f"<{tag}>{lines}</{tag}>" if lines else ""
 
 
-# A card's Markdown as Anki shows it: HTML, formulas for its MathJax, code with plain marks.
+# Markdown as HTML for Anki
 
 _CODE = re.compile(
     r"(?P<text>[rbf]?\"[^\"\n]*\"|[rbf]?'[^'\n]*')|(?P<em>\#[^\n]*)"
@@ -212,30 +336,30 @@ _ANKI_TAG = re.compile(r"\[(?=(?:sound|anki|/?latex|/?\$\$?)[:\]])", re.IGNORECA
 
 
 def block(text: str) -> str:
-    """A text of paragraphs, lists, tables and code."""
+    """Return Markdown of paragraphs, lists, tables and code as HTML."""
     return _safe(_parser().render(text).strip())
 
 
 def inline(text: str) -> str:
-    """A text that stands in a line."""
+    """Return the Markdown of one line as HTML."""
     return _safe(_parser().renderInline(text.strip()))
 
 
 def code(source: str, numbered: bool = False) -> str:
-    """Code as it is, keywords strong and comments apart; its lines may bear numbers."""
-    lines = highlighted(source.rstrip()).split("\n")
+    """Return code as HTML with keywords and comments marked, and line numbers if `numbered`."""
+    lines = _highlighted(source.rstrip()).split("\n")
     if numbered:
         lines = [f"{number:>2}  {line}" for number, line in enumerate(lines, 1)]
     return _safe("<pre><code>" + "\n".join(lines) + "</code></pre>")
 
 
 def plain(text: str) -> str:
-    """Text in which nothing is mark-up."""
+    """Return plain text as HTML."""
     return _safe(escape(text))
 
 
-def highlighted(source: str) -> str:
-    """The source as HTML: `<strong>` for keywords, `<em>` for comments."""
+def _highlighted(source: str) -> str:
+    """Return `source` as HTML, with `<strong>` for keywords and `<em>` for comments."""
     parts, at = list[str](), 0
     for found in _CODE.finditer(source):
         parts.append(escape(source[at : found.start()]))
@@ -246,7 +370,7 @@ def highlighted(source: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Sanitised, without what hides, and without the tags that Anki itself would obey."""
+    """Return HTML without unsafe tags, hidden characters and the tags that Anki itself interprets."""
     return _ANKI_TAG.sub("&#91;", sanitised(printable(text)))
 
 
@@ -258,73 +382,22 @@ def _parser() -> MarkdownIt:
 
 
 def _formula(source: str, options: dict[str, bool]) -> str:
-    """For MathJax, which finds a formula between `\\(` and `\\)`, or `\\[` and `\\]`."""
+    """Return a formula between the delimiters of MathJax."""
     opened, closed = ("\\[", "\\]") if options.get("display_mode") else ("\\(", "\\)")
     return f"{opened}{escape(html.unescape(source).strip())}{closed}"
 
 
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     token = tokens[index]
-    shown = highlighted(token.content.rstrip()) if token.info.startswith("python") else escape(token.content.rstrip())
+    shown = _highlighted(token.content.rstrip()) if token.info.startswith("python") else escape(token.content.rstrip())
     return f"<pre><code>{shown}</code></pre>\n"
 
 
-# The note type of the exported deck: its fields, what the two sides of a card show, and how that looks.
-
-NOTE_TYPE = 1_795_020_117
-"""For ever: by this number Anki knows the note type again."""
-PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
-FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
-_TOLD = {"Why": "explain", "Points": "points", "Pitfalls": "pitfalls", "Follow-ups": "follow-ups"}
-
-
-def note_type() -> genanki.Model:
-    """One card a note: the question in each language that is there, then the answer, short before long."""
-    import genanki
-
-    question = _each_language(_question)
-    template = {
-        "name": "attn",
-        "qfmt": f'<div class="about">{{{{About}}}}</div>{question}',
-        "afmt": f'{{{{FrontSide}}}}<hr id="answer">{_each_language(_answer)}{_optional("Sources", _sources())}',
-    }
-    css = files("attncli.export").joinpath("templates/anki.css").read_text(encoding="utf-8")
-    return genanki.Model(NOTE_TYPE, "attn", [{"name": name} for name in FIELDS], [template], css)
-
-
-def _each_language(shown: Callable[[Lang], str]) -> str:
-    sections = "".join(
-        _optional(f"Question ({lang})", f'<section class="{lang}">{shown(lang)}</section>') for lang in LANGS
-    )
-    return f'<div class="attn first-{{{{First language}}}}">{sections}</div>'
-
-
-def _question(lang: Lang) -> str:
-    return f"{{{{Question ({lang})}}}}"
-
-
-def _answer(lang: Lang) -> str:
-    told = "".join(
-        _optional(f"{part} ({lang})", f"<h2>{HEADINGS[word][lang]}</h2>{{{{{part} ({lang})}}}}")
-        for part, word in _TOLD.items()
-    )
-    return f"{{{{Answer ({lang})}}}}{told}"
-
-
-def _sources() -> str:
-    head = " · ".join(HEADINGS["sources"][lang] for lang in LANGS)
-    return f'<div class="sources">{head}{{{{Sources}}}}</div>'
-
-
-def _optional(field: str, shown: str) -> str:
-    return f"{{{{#{field}}}}}{shown}{{{{/{field}}}}}"
-
-
-# Schedules and the review log as Anki keeps them.
+# Schedules and reviews
 
 SECONDS_A_DAY = 86_400
 LONGEST_ANSWER_IN_ANKI_MS = 60_000
-"""What Anki itself counts at most for one answer."""
+"""Anki counts no more for one answer."""
 _EASE_STEPS = {Rating.AGAIN: -200, Rating.HARD: -150, Rating.GOOD: 0, Rating.EASY: 150}
 _TYPES = {
     State.NEW: CardType.NEW,
@@ -340,20 +413,14 @@ _REVIEW_TYPES = {
 }
 
 
-def anki_schedule(workspace: Workspace, card: str) -> AnkiSchedule:
-    """Where `card` stands, and its reviews, replayed under the settings that hold now."""
+def _anki_schedule(workspace: Workspace, card: str) -> AnkiSchedule:
+    """Return the status of `card` and its reviews, replayed under the settings in force now."""
     store = workspace.store
     suspended, _ = store.schedules.hold(card)
     schedule = store.schedules.get(card)
     if schedule is None:
         return AnkiSchedule(type=CardType.NEW, suspended=suspended)
-    reviews, ease = replayed(workspace.card_scheduler(card), store.log.of_subjects(store.index.names_of(card)))
-    return _standing(workspace, schedule, suspended, reviews, ease)
-
-
-def _standing(
-    workspace: Workspace, schedule: Schedule, suspended: bool, reviews: Sequence[AnkiReview], ease: int
-) -> AnkiSchedule:
+    reviews, ease = _replayed(workspace.card_scheduler(card), store.log.of_subjects(store.index.names_of(card)))
     policy = workspace.policy
     steps = {State.LEARNING: policy.learning_steps, State.RELEARNING: policy.relearning_steps}.get(schedule.state, ())
     return AnkiSchedule(
@@ -375,8 +442,8 @@ def _standing(
     )
 
 
-def replayed(scheduler: Scheduler, rows: Iterable[LogRow]) -> tuple[list[AnkiReview], int]:
-    """The standing reviews of one card with the intervals that they led to, and the ease that SM-2 would give it."""
+def _replayed(scheduler: Scheduler, rows: Iterable[LogRow]) -> tuple[list[AnkiReview], int]:
+    """Return the reviews of one card with their intervals, and the ease that SM-2 would give it."""
     schedule: Schedule | None = None
     ease, last_interval, reviews = 0, 0, list[AnkiReview]()
     for row in standing_reviews(rows):
@@ -401,115 +468,16 @@ def _interval(schedule: Schedule) -> int:
 
 
 def _elapsed_ms(row: LogRow) -> int:
-    told = row.payload.get("elapsed_ms")
-    return min(max(told, 0), LONGEST_ANSWER_IN_ANKI_MS) if type(told) is int else 0
+    elapsed_ms = row.payload.get("elapsed_ms")
+    return min(max(elapsed_ms, 0), LONGEST_ANSWER_IN_ANKI_MS) if type(elapsed_ms) is int else 0
 
 
-def anki_calendar(workspace: Workspace, schedules: Iterable[AnkiSchedule]) -> AnkiCalendar:
-    """The calendar of a package: it begins on the day of the first review, so that no day has a negative number."""
+def _anki_calendar(workspace: Workspace, schedules: Iterable[AnkiSchedule]) -> AnkiCalendar:
+    """Return the calendar of a package; it starts before the first review, so that no day is negative."""
     calendar, now = workspace.calendar, workspace.clock()
     firsts = [schedule.reviews[0].at for schedule in schedules if schedule.reviews]
     first_day = calendar.day(min([*firsts, now])) - 1
-    begins = calendar.starts_at(first_day)
-    return AnkiCalendar(first_day, begins, calendar.day_start.hour, _minutes_west(begins, workspace))
-
-
-def _minutes_west(at: datetime, workspace: Workspace) -> int:
-    offset = at.astimezone(UTC).astimezone(workspace.calendar.zone).utcoffset()
-    return -round(offset.total_seconds() / 60) if offset else 0
-
-
-# Puts an Anki package together: notes from whoever draws them up, schedules and reviews from the log.
-
-
-@dataclass(frozen=True, slots=True)
-class AnkiWritten:
-    """How many cards are in a package, how many of them have been reviewed, and how many reviews went with them."""
-
-    cards: int
-    reviewed: int
-    reviews: int
-
-
-def write_package(
-    workspace: Workspace, write: Callable[[bytes], object], notes: Mapping[str, str], fill: Fill
-) -> AnkiWritten:
-    """Gives `write` the whole package; `notes` maps the guid of each note to its card, `fill` writes them."""
-    schedules = {guid: anki_schedule(workspace, card) for guid, card in notes.items()}
-    calendar = anki_calendar(workspace, schedules.values())
-    write(package_bytes(workspace.clock(), fill, calendar, schedules))
-    reviewed = [schedule for schedule in schedules.values() if schedule.reviews]
-    return AnkiWritten(len(schedules), len(reviewed), sum(len(schedule.reviews) for schedule in reviewed))
-
-
-# `attn export anki`: the cards as notes of one type in a deck with a subdeck for each topic.
-
-DECK = "attn"
-CORE = "core"
-
-
-@dataclass(frozen=True, slots=True)
-class DeckWritten:
-    """What was written, and how many cards were left out because they came from Anki."""
-
-    package: AnkiWritten
-    from_anki: int
-
-
-def export_deck(
-    workspace: Workspace, write: Callable[[bytes], object], topic: str | None, langs: Sequence[Lang]
-) -> DeckWritten:
-    """Gives `write` the cards (of one topic), with the texts of `langs`; the learner's language comes first.
-
-    What came from Anki is left out unless its topic is named: Anki has it. Raises NotFound for an unknown topic,
-    NothingFound where there is no card.
-    """
-    cards = [workspace.library.card(summary.id) for summary in workspace.library.cards(topic=topic)]
-    kept = [card for card in cards if topic is not None or FROM_ANKI not in card.tags]
-    if not kept:
-        raise NothingFound("there is no card to export; `attn bank check` says whether a bank is broken")
-    first = workspace.lang if workspace.lang in langs else langs[0]
-    decks = _decks(workspace, kept, langs, first)
-    notes = {own_guid(card.id, card.formerly): card.id for card in kept}
-
-    def fill(cursor: Any, at: float, ids: Iterator[int]) -> None:
-        import genanki
-
-        genanki.Package(decks).write_to_db(cursor, at, ids)
-
-    return DeckWritten(write_package(workspace, write, notes, fill), len(cards) - len(kept))
-
-
-def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], first: Lang) -> list[genanki.Deck]:
-    import genanki
-
-    def asked_of(id: str) -> Localised:
-        return workspace.library.card(id).listed
-
-    model, decks = note_type(), dict[str, genanki.Deck]()
-    titles = {topic.id: topic.title[first].strip() or topic.id for topic in workspace.library.topics()}
-    for place, card in enumerate(cards, 1):
-        if card.topic not in decks:
-            name = titles.get(card.topic, card.topic).replace("::", ":")
-            decks[card.topic] = genanki.Deck(_deck_number(card.topic), f"{DECK}::{name}")
-        sides = [side(card, lang, asked_of) if lang in langs else EMPTY for lang in LANGS]
-        fields = [card.id, *(text for each in sides for text in each.fields), _about(card), sources(card), first]
-        decks[card.topic].add_note(
-            genanki.Note(model, fields, tags=_tags(card), guid=own_guid(card.id, card.formerly), due=place)
-        )
-    return list(decks.values())
-
-
-def _deck_number(topic: str) -> int:
-    """The same for a topic in every export."""
-    return 1_700_000_000_000 + int.from_bytes(sha256(f"{DECK}:{topic}".encode()).digest()[:4], "big")
-
-
-def _about(card: Card) -> str:
-    return plain(f"{card.id} · {card.topic} · {card.kind} · {card.level}")
-
-
-def _tags(card: Card) -> list[str]:
-    """Nested under `attn`, as Anki's sidebar shows them; a space would end a tag."""
-    named = [f"topic::{card.topic}", f"kind::{card.kind}", f"level::{card.level}", *([CORE] if card.core else [])]
-    return [f"{DECK}::{name}" for name in named] + ["-".join(tag.split()) for tag in card.tags]
+    starts_at = calendar.starts_at(first_day)
+    offset = starts_at.astimezone(UTC).astimezone(calendar.zone).utcoffset()
+    minutes_west = -round(offset.total_seconds() / 60) if offset else 0
+    return AnkiCalendar(first_day, starts_at, calendar.day_start.hour, minutes_west)

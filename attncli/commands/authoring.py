@@ -1,4 +1,4 @@
-"""`attn bank check`."""
+"""The commands for authors of cards and challenges: `attn bank check`, `attn new card` and `attn new challenge`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.session import UserPath, echo, json_option, print_json, session, verdict_counts
+from attncli.commands.session import UserPath, echo, json_option, keep_verdict, print_json, session
 from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
 from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
@@ -18,7 +18,6 @@ from attncli.words.in_chinese import told_in
 if TYPE_CHECKING:
     from attncli.bank.check import Report
     from attncli.bank.problems import Problem
-
 
 PLACES_SHOWN = 4
 
@@ -37,24 +36,26 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
     Without PATHS the bundled bank and your own banks are checked.
     """
     from attncli import paths as places
-    from attncli.bank.check import check as checked
+    from attncli.bank.check import check as check_banks
     from attncli.bank.checked_files import Surroundings
 
     home = session().home
     around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)
-    report = checked(paths, around, session().clock().date())
-    with verdict_counts():
+    report = check_banks(paths, around, session().clock().date())
+    with keep_verdict():
         if as_json:
-            problems = [problem.as_json() for problem in report.problems]
-            notes = [note.as_json() for note in report.notes]
+            problems, notes = ([each.as_json() for each in found] for found in (report.problems, report.notes))
             print_json({"problems": problems, "cards": report.cards, "notes": notes})
         else:
-            _print(report, session().told_in)
+            _print_check(report, session().message_lang)
     if report.problems:
-        raise BankInvalid(_summary(report))
+        count, files = len(report.problems), len({problem.file for problem in report.problems})
+        found = "1 problem" if count == 1 else f"{count} problems"
+        where = "1 file" if files == 1 else f"{files} files"
+        raise BankInvalid(f"{found} in {where}; correct them and run attn bank check again")
 
 
-def _print(report: Report, lang: Lang) -> None:
+def _print_check(report: Report, lang: Lang) -> None:
     for problem in report.problems:
         echo(told_in(lang, str(problem)))
     if report.problems:
@@ -67,7 +68,7 @@ def _print(report: Report, lang: Lang) -> None:
 
 
 def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
-    """One line for notes that say the same of several places."""
+    """Yield one line for the notes with the same message, with the first few places."""
     places: dict[str, list[str]] = {}
     for note in notes:
         places.setdefault(note.message, []).append(f"{note.file}:{note.line}:{note.column}")
@@ -76,20 +77,12 @@ def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
         yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
 
 
-def _summary(report: Report) -> str:
-    found = _counted(len(report.problems), "problem")
-    files = _counted(len({problem.file for problem in report.problems}), "file")
-    return f"{found} in {files}; correct them and run attn bank check again"
+@click.group(no_args_is_help=False)
+def new() -> None:
+    """Scaffolds a card or a challenge in place."""
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-# `attn new card`.
-
-
-@click.command()
+@new.command()
 @click.argument("topic")
 @click.option("--question", default="", help="What it asks.")
 @click.option("--answer", default="", help="What is right.")
@@ -104,16 +97,8 @@ def card(topic: str, question: str, answer: str) -> None:
         new = add_card(workspace, topic, question, answer)
         lang = workspace.lang
     echo(f"{new.path}:{new.line}")
-    told = CARD_WRITTEN if question.strip() and answer.strip() else CARD_TO_WRITE
-    echo(told[lang].format(id=new.id, path=new.path), err=True)
-
-
-# `attn new`.
-
-
-@click.group(no_args_is_help=False)
-def new() -> None:
-    """Scaffolds a card or a challenge in place."""
+    next_step = CARD_WRITTEN if question.strip() and answer.strip() else CARD_TO_WRITE
+    echo(next_step[lang].format(id=new.id, path=new.path), err=True)
 
 
 @new.command()
@@ -129,6 +114,3 @@ def challenge(name: str) -> None:
         folder = new_challenge(workspace, name)
         echo(folder)
         echo(CHALLENGE_NEXT[workspace.lang].format(id=folder.name), err=True)
-
-
-new.add_command(card)

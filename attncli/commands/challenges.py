@@ -1,4 +1,4 @@
-"""`attn challenges`."""
+"""The commands about challenges but for `attn grade`: `challenges`, `start`, `hint`, `solution` and `verify`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from attncli.commands.session import (
     UserPath,
     echo,
     json_option,
+    keep_verdict,
     print_json,
     print_result,
     session,
     show_progress,
-    verdict_counts,
 )
 from attncli.domain.card import STREAMS
 from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from attncli.domain.challenge import Challenge
     from attncli.practice.verify import Proof
     from attncli.practice.workspace import Workspace
+
+JUDGES_ON_GPU = 4
+"""Each worker holds a CUDA context of about 500 MiB, and more judges than this wait for the GPU."""
 
 
 @click.command()
@@ -59,9 +62,6 @@ def challenges(track: str | None, as_json: bool) -> None:
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"
             f" {challenge.title[lang]}{due}"
         )
-
-
-# `attn start`.
 
 
 @click.command()
@@ -98,9 +98,6 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     echo(str(started.path))
 
 
-# `attn hint`.
-
-
 @click.command()
 @click.argument("challenge")
 def hint(challenge: str) -> None:
@@ -111,14 +108,11 @@ def hint(challenge: str) -> None:
 
 
 def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
-    """The hint under the heading that it has in the app, and whether it is the last one once more."""
+    """Print the hint under its heading, and say so if it is the last one, repeated."""
     heading = say("challenge.hint", lang, n=found.number, total=found.total)
     echo(HINT[lang].format(heading=heading, text=found.text[lang].strip()))
     if found.again:
         echo(LAST_HINT[lang].format(challenge=challenge), err=True)
-
-
-# `attn solution`.
 
 
 @click.command()
@@ -130,15 +124,12 @@ def solution(challenge: str) -> None:
     """
     with session().workspace() as workspace:
         echo(show_solution(workspace, challenge), end="")
-        told = asked_next(workspace.library.challenge(challenge), workspace.lang)
-    for line in told:
+        follow_ups = asked_next(workspace.library.challenge(challenge), workspace.lang)
+    for line in follow_ups:
         echo(line, err=True)
 
 
-# `attn verify`.
-
-JUDGES_ON_GPU = 4
-"""Each worker holds a CUDA context of some 500 MiB; a fifth judge would wait for the GPU."""
+# `attn verify`
 
 
 @click.command()
@@ -159,27 +150,35 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
         require_gpu()
     with session().workspace() as workspace:
         if problems := faults(workspace, challenges):
-            _tell(problems, as_json)
-        chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
+            _report_problems(problems, as_json)
+        chosen = [workspace.library.challenge(id) for id in challenges] or _runnable(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     judges = jobs or (cores if device == CPU else min(cores, JUDGES_ON_GPU))
-    proofs = prove(chosen, streams, judges, _progress(), device, _silent if as_json else _print)
+    proofs = prove(chosen, streams, judges, _progress(), device, lambda proof: None if as_json else _print_proof(proof))
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
-    with verdict_counts():
+    with keep_verdict():
         if as_json:
             print_json({"challenges": documents, "problems": [], "score": score})
         else:
-            _print_score(score)
+            right, wrong = score["right"], score["wrong"]
+            echo(
+                f"{wrong['rejected']} of {wrong['total']} wrong solutions rejected, "
+                f"{right['accepted']} of {right['total']} right ones accepted, "
+                f"on {'1 stream' if streams == 1 else f'{streams} streams'}"
+            )
             if device == CUDA:
-                _tell_of_gpu(proofs)
+                on_gpu = sum(proof.device == CUDA for proof in proofs)
+                others = len(proofs) - on_gpu
+                rest = f", {others} on the CPU, as a GPU shows nothing of them" if others else ""
+                echo(f"{on_gpu} on the GPU{rest}")
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
         raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
 
 
-def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
-    """All challenges, without those that need what is not installed; these are told."""
+def _runnable(workspace: Workspace) -> list[Challenge]:
+    """Return all challenges but those that need what is not installed; print how many these are."""
     from attncli.practice.verify import can_be_run
 
     everything = list(workspace.library.challenges())
@@ -189,9 +188,9 @@ def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
     return [challenge for challenge in everything if challenge.id not in left_out]
 
 
-def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
-    """Shows every fault of the files. Raises Rejected."""
-    with verdict_counts():
+def _report_problems(problems: Sequence[Problem], as_json: bool) -> NoReturn:
+    """Print every problem of the files, then raise Rejected."""
+    with keep_verdict():
         print_result(
             as_json,
             lambda: {"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None},
@@ -199,6 +198,30 @@ def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
         )
     found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Return a function that shows how many gradings are done, and the estimated minutes left."""
+    start = time.monotonic()
+
+    def show(done: int, of: int) -> None:
+        minutes = (time.monotonic() - start) / done * (of - done) / 60
+        show_progress(f"{done}/{of}, about {minutes:.0f} min left" if done < of else "")
+
+    return show
+
+
+def _print_proof(proof: Proof) -> None:
+    document = proof.document()
+    right, wrong = document["right"], document["wrong"]
+    show_progress("")
+    with keep_verdict():
+        echo(
+            f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
+            f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
+        )
+        for failure in proof.failures():
+            echo(f"       {failure}")
 
 
 def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
@@ -211,46 +234,3 @@ def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
         "right": {"accepted": total("right", "accepted"), "total": total("right", "total")},
         "wrong": {"rejected": total("wrong", "rejected"), "total": total("wrong", "total")},
     }
-
-
-def _silent(proof: Proof) -> None:
-    return None
-
-
-def _print(proof: Proof) -> None:
-    document = proof.document()
-    right, wrong = document["right"], document["wrong"]
-    show_progress("")
-    with verdict_counts():
-        echo(
-            f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
-            f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
-        )
-        for failure in proof.failures():
-            echo(f"       {failure}")
-
-
-def _print_score(score: dict[str, Any]) -> None:
-    streams = "1 stream" if score["streams"] == 1 else f"{score['streams']} streams"
-    echo(
-        f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
-        f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {streams}"
-    )
-
-
-def _tell_of_gpu(proofs: Sequence[Proof]) -> None:
-    """How many of them ran on the GPU: of the others it shows nothing."""
-    there = sum(proof.device == CUDA for proof in proofs)
-    left = len(proofs) - there
-    echo(f"{there} on the GPU" + (f", {left} on the CPU, as a GPU shows nothing of them" if left else ""))
-
-
-def _progress() -> Callable[[int, int], None]:
-    """Return what shows how many gradings are done, and an estimate of the minutes that are left."""
-    start = time.monotonic()
-
-    def show(done: int, of: int) -> None:
-        minutes = (time.monotonic() - start) / done * (of - done) / 60
-        show_progress(f"{done}/{of}, about {minutes:.0f} min left" if done < of else "")
-
-    return show

@@ -1,4 +1,4 @@
-"""`attn cohort`."""
+"""`attn cohort`: grade the files of a class on this machine or on a Ray cluster, and report on them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,33 @@ from attncli.commands.session import (
     echo,
     json_option,
     json_text,
+    keep_verdict,
     print_json,
     session,
     show_progress,
-    verdict_counts,
 )
 from attncli.domain.card import STREAMS
 from attncli.domain.text import Lang, cells, left, right
 from attncli.errors import JudgeFailed, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
-from attncli.words.cohort_texts import REPORT, graded_by, left_out_text
+from attncli.words.cohort_texts import (
+    KEPT,
+    PROGRESS,
+    REPORT,
+    SOME_MINUTES,
+    SOME_SECONDS,
+    WRITTEN,
+    graded_by,
+    left_out_text,
+)
 from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from attncli.cohort.outcomes import CohortOptions, Outcome, Task
 
-
 ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
+
+Rows = Sequence[Sequence[str]]
 
 
 @click.command()
@@ -70,11 +80,11 @@ def cohort(
         raise UsageError("--timeout is no number; give seconds, such as 10")
     from attncli.cohort.outcomes import CohortOptions
 
-    form = _form(output)
+    format = _report_format(output)
     options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
     draw_seed = None if seed is not None else lambda: Random().randrange(STREAMS)
     report = _report(folder, options, draw_seed, _judges(jobs, address, weak, options), times)
-    _tell(report, output, form, as_json, session().lang)
+    _output(report, output, format, as_json, session().lang)
     if failed := report["judge_failed"]:
         first = failed[0]
         raise JudgeFailed(
@@ -83,15 +93,29 @@ def cohort(
         )
 
 
-def _form(output: Path | None) -> str:
-    """What to write; said before anything is graded. Raises UsageError."""
+def _report_format(output: Path | None) -> str:
+    """Return the format of the report, before anything is graded. Raises UsageError."""
     if output is None:
         return ""
-    form = ENDINGS.get(output.suffix.lower())
-    if form is None:
+    format = ENDINGS.get(output.suffix.lower())
+    if format is None:
         raise UsageError(f"{output} ends in none of {', '.join(sorted(set(ENDINGS)))}; {REMEDY}")
     Target(output).refuse_place()
-    return form
+    return format
+
+
+def _judges(
+    jobs: int | None, address: str | None, weak: bool, options: CohortOptions
+) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
+    """Return what grades tasks: the judges of this machine, or of a cluster."""
+    if address is not None:
+        from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
+
+        cluster = ClusterOptions(address=address, jobs=jobs or 0, memory_mib=options.memory_mib, weak_sandbox=weak)
+        return lambda tasks: grade_on_cluster(tasks, cluster)
+    from attncli.cohort.grade_class import default_jobs, grade_here
+
+    return lambda tasks: grade_here(tasks, jobs or default_jobs(options.memory_mib))
 
 
 def _report(
@@ -114,81 +138,77 @@ def _report(
     return report_document(results, times)
 
 
-def _judges(
-    jobs: int | None, address: str | None, weak: bool, options: CohortOptions
-) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
-    """The judges of this machine, or of a cluster."""
-    if address is not None:
-        from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
+def _progress(lang: Lang) -> Callable[[int, int, int], None]:
+    """Return a function that shows how many files are graded and about how long the rest takes."""
+    start = time.monotonic()
 
-        cluster = ClusterOptions(address=address, jobs=jobs or 0, memory_mib=options.memory_mib, weak_sandbox=weak)
-        return lambda tasks: grade_on_cluster(tasks, cluster)
-    from attncli.cohort.grade_class import default_jobs, grade_here
+    def show(done: int, total: int, before: int) -> None:
+        if done == before:
+            message = KEPT[lang].format(count=before, total=total) if before else ""
+        elif done < total:
+            left = (time.monotonic() - start) / (done - before) * (total - done)
+            wait = SOME_MINUTES if left >= 90 else SOME_SECONDS
+            count = math.ceil(left / 60 if left >= 90 else left)
+            message = PROGRESS[lang].format(done=done, total=total, wait=wait[lang].format(count=count))
+        else:
+            message = ""
+        show_progress(message)
 
-    return lambda tasks: grade_here(tasks, jobs or default_jobs(options.memory_mib))
+    return show
 
 
-def _tell(report: dict[str, Any], output: Path | None, form: str, as_json: bool, lang: Lang) -> None:
-    from attncli.words.cohort_texts import WRITTEN
-
+def _output(report: dict[str, Any], output: Path | None, format: str, as_json: bool, lang: Lang) -> None:
     if output is not None:
-        Target(output).write_text(_written(report, form, lang))
+        Target(output).write_text(_rendered(report, format, lang))
         echo(WRITTEN[lang].format(file=output), err=True)
-    with verdict_counts():
+    with keep_verdict():
         if as_json:
             print_json(report)
         elif output is None:
-            for line in lines(report, lang):
+            for line in _report_lines(report, lang):
                 echo(line)
 
 
-def _written(report: dict[str, Any], form: str, lang: Lang) -> str:
-    if form == "html":
+def _rendered(report: dict[str, Any], format: str, lang: Lang) -> str:
+    if format == "html":
         from attncli.export.render import to_page
 
         return to_page(report, lang)
-    if form == "csv":
+    if format == "csv":
         from attncli.cohort.report import to_csv
 
         return to_csv(report, lang)
     return json_text(report) + "\n"
 
 
-def _progress(lang: Lang) -> Callable[[int, int, int], None]:
-    """Says how many are graded and about how long the rest takes."""
-    from attncli.words.cohort_texts import KEPT, PROGRESS, SOME_MINUTES, SOME_SECONDS
-
-    start = time.monotonic()
-
-    def show(done: int, total: int, before: int) -> None:
-        if done == before:
-            said = KEPT[lang].format(count=before, total=total) if before else ""
-        elif done < total:
-            left = (time.monotonic() - start) / (done - before) * (total - done)
-            wait = SOME_MINUTES if left >= 90 else SOME_SECONDS
-            count = math.ceil(left / 60 if left >= 90 else left)
-            said = PROGRESS[lang].format(done=done, total=total, wait=wait[lang].format(count=count))
-        else:
-            said = ""
-        show_progress(said)
-
-    return show
+# The report as lines of text
 
 
-# The report on a class as a person reads it on a terminal.
-
-Rows = Sequence[Sequence[str]]
-
-
-def lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
-    """People, challenges, what stopped most of them, who wrote alike, what was not graded."""
-    yield from _section("people", _people(report, lang), lang)
-    yield from _section("challenges", _challenges(report, lang), lang)
-    yield from _section("costliest_checks", _checks(report, lang), lang)
-    yield from _section("costliest_diagnoses", _mistakes(report, lang), lang)
-    yield from _section("similar", _similar(report), lang)
-    yield from _section("left_out", _left_out(report, lang), lang)
-    yield from _section("judge_failed", _judge_failed(report), lang)
+def _report_lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
+    """Yield the report: learners, challenges, common failures and mistakes, similar files, files not graded."""
+    head = [REPORT[name][lang] for name in ("handed_in", "solved", "hardened")]
+    learners = [[row["learner"], *_reached(row)] for row in report["learners"]]
+    yield from _section("people", [[REPORT["learner"][lang], *head], *learners], lang)
+    challenges = [[row["challenge"], *_reached(row)] for row in report["challenges"]]
+    yield from _section("challenges", [[REPORT["challenge"][lang], *head], *challenges], lang)
+    colon = "：" if lang == "zh" else ": "
+    checks = [
+        f"{row['learners']} × {row['name']}"
+        + (f"{colon}{REASONS[row['reason']][lang]}" if row["reason"] in REASONS else "")
+        for row in report["costliest"]["checks"]
+    ]
+    yield from _section("costliest_checks", [[check] for check in checks], lang)
+    mistakes = [
+        [f"{row['learners']} × {row['challenge']}", row.get("says_zh", row["says"]) if lang == "zh" else row["says"]]
+        for row in report["costliest"]["diagnoses"]
+    ]
+    yield from _section("costliest_diagnoses", mistakes, lang)
+    similar = [[f"{row['share']:.0%}", row["challenge"], ", ".join(row["learners"])] for row in report["similar"]]
+    yield from _section("similar", similar, lang)
+    left_out = [[row["path"], left_out_text(row["reason"], row["detail"])[lang]] for row in report["left_out"]]
+    yield from _section("left_out", left_out, lang)
+    failed = [[f"{row['learner']}/{row['challenge']}.py", row["error"]] for row in report["judge_failed"]]
+    yield from _section("judge_failed", failed, lang)
     files = sum(learner["graded"] for learner in report["learners"])
     yield REPORT["graded"][lang].format(
         files=files, learners=len(report["learners"]), challenges=len(report["challenges"])
@@ -196,52 +216,12 @@ def lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
     yield graded_by(report, lang)
 
 
-def _people(report: Mapping[str, Any], lang: Lang) -> Rows:
-    head = [REPORT[name][lang] for name in ("learner", "handed_in", "solved", "hardened")]
-    return [head, *([row["learner"], *_reached(row)] for row in report["learners"])]
-
-
-def _challenges(report: Mapping[str, Any], lang: Lang) -> Rows:
-    head = [REPORT[name][lang] for name in ("challenge", "handed_in", "solved", "hardened")]
-    return [head, *([row["challenge"], *_reached(row)] for row in report["challenges"])]
-
-
 def _reached(row: Mapping[str, Any]) -> list[str]:
     return [str(row[name]) for name in ("graded", "solved", "hardened")]
 
 
-def _checks(report: Mapping[str, Any], lang: Lang) -> Rows:
-    found = report["costliest"]["checks"]
-    return [[f"{row['learners']} × {row['name']}{_reason(row['reason'], lang)}"] for row in found]
-
-
-def _reason(reason: str, lang: Lang) -> str:
-    if reason not in REASONS:
-        return ""
-    return f"：{REASONS[reason].zh}" if lang == "zh" else f": {REASONS[reason].en}"
-
-
-def _mistakes(report: Mapping[str, Any], lang: Lang) -> Rows:
-    return [
-        [f"{row['learners']} × {row['challenge']}", row.get("says_zh", row["says"]) if lang == "zh" else row["says"]]
-        for row in report["costliest"]["diagnoses"]
-    ]
-
-
-def _similar(report: Mapping[str, Any]) -> Rows:
-    return [[f"{row['share']:.0%}", row["challenge"], ", ".join(row["learners"])] for row in report["similar"]]
-
-
-def _left_out(report: Mapping[str, Any], lang: Lang) -> Rows:
-    return [[row["path"], left_out_text(row["reason"], row["detail"])[lang]] for row in report["left_out"]]
-
-
-def _judge_failed(report: Mapping[str, Any]) -> Rows:
-    return [[f"{row['learner']}/{row['challenge']}.py", row["error"]] for row in report["judge_failed"]]
-
-
 def _section(name: str, rows: Rows, lang: Lang) -> Iterator[str]:
-    """A heading and its rows in columns; the middle columns of four are numbers."""
+    """Yield a heading and its rows in columns; with four columns the last three are numbers."""
     if not rows:
         return
     yield REPORT[name][lang]

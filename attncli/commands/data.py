@@ -1,4 +1,4 @@
-"""`attn export`."""
+"""The commands that move data: `export`, `import`, `backup`, `restore` and `sync`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import click
 
 from attncli.commands.session import (
     REMEDY,
+    STDOUT,
     Target,
     TargetType,
     UserPath,
     echo,
     json_option,
     json_text,
+    print_left_out,
     print_result,
-    say_left_out,
     session,
 )
 from attncli.domain.text import LANGS, Lang, escaped, printable
@@ -44,11 +45,95 @@ if TYPE_CHECKING:
     from attncli.export.summary import Summary
     from attncli.practice.workspace import Workspace
 
+ENDINGS = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "pdf": "pdf", "json": "json"}
 
-# `attn export anki`.
+FORMATS = ("md", "html", "pdf", "json")
 
 
-@click.command()
+# `attn export`
+
+
+@click.group(no_args_is_help=False)
+def export() -> None:
+    """Take something along: the interview summary, a deck for Anki, the review log."""
+
+
+@export.command()
+@click.option("--format", type=click.Choice(FORMATS), default=None, help="Default: by FILE's ending, else md.")
+@click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help="Language of the summary.")
+@click.option(
+    "--interview",
+    type=click.DateTime(["%Y-%m-%d"]),
+    default=None,
+    help="The day to forecast recall for (default: the setting interview).",
+)
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
+def summary(format: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
+    """One page at a glance, weak cards with their answers, your own code, what to review before the day."""
+    chosen = _summary_format(format, target)
+    if chosen == "pdf":
+        target.refuse_terminal("a PDF", "summary.pdf")
+    from attncli.export.summary import summarise
+
+    with session().workspace() as workspace:
+        day = _interview_day(workspace, interview.date() if interview else None)
+        summaries = [summarise(workspace, language, day) for language in _summary_languages(lang, workspace.lang)]
+    if chosen == "pdf":
+        from attncli.export.render import to_pdf
+
+        target.write_bytes(to_pdf(*summaries))
+    else:
+        target.write_text(_summary_text(chosen, summaries))
+    if target.file:
+        echo(f"wrote {target.file}", err=True)
+
+
+def _summary_format(requested: str | None, target: Target) -> str:
+    """Return the format that the option or the ending of the file names. Raises UsageError if they disagree."""
+    by_ending = ENDINGS.get(target.ending)
+    if requested and by_ending and requested != by_ending:
+        raise UsageError(
+            f"--format {requested} contradicts {target.file}, which ends as {by_ending}; change one of them"
+        )
+    if target.ending and not by_ending and not requested:
+        known = ", ".join(f".{name}" for name in ENDINGS)
+        raise UsageError(f"{target.file} ends in no format ({known}); rename it, or say which with --format")
+    return requested or by_ending or "md"
+
+
+def _interview_day(workspace: Workspace, requested: date | None) -> date | None:
+    """Return the requested day, else the setting `interview` if it is not past. Raises UsageError."""
+    from attncli.export.summary import day_ahead
+    from attncli.practice.plan import local_date
+
+    today = local_date(workspace)
+    if requested is not None and requested < today:
+        raise UsageError(f"--interview: {requested} is past; give the day of the interview, or leave it out")
+    return requested or day_ahead(workspace)
+
+
+def _summary_languages(requested: str | None, own: Lang) -> list[Lang]:
+    """Return the languages of the summary, the learner's own first."""
+    if requested == "both":
+        return sorted(LANGS, key=lambda lang: lang != own)
+    return [lang for lang in LANGS if lang == (requested or own)]
+
+
+def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
+    if format == "json":
+        first, *others = summaries
+        document = {each.lang: each.document() for each in summaries} if others else first.document()
+        return json_text(document) + "\n"
+    if format == "html":
+        from attncli.export.render import to_html
+
+        return to_html(*summaries)
+    from attncli.export.render import to_markdown
+
+    return to_markdown(*summaries)
+
+
+@export.command("anki")
 @click.option(
     "-o", "--output", "target", type=TargetType(), required=True, help="Where to write: a file such as DECK.apkg."
 )
@@ -64,15 +149,11 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
         done = export_deck(workspace, target.write_bytes, topic, LANGS if lang == "both" else [cast(Lang, lang)])
         if done.from_anki:
             echo(FROM_ANKI_LEFT_OUT[workspace.lang].format(count=done.from_anki), err=True)
-        written = done.package
-        file, told = target.file or "-", ANKI_WRITTEN[workspace.lang]
-        echo(told.format(cards=written.cards, file=file, reviewed=written.reviewed, reviews=written.reviews), err=True)
+        file, message = target.file or STDOUT, ANKI_WRITTEN[workspace.lang]
+        echo(message.format(cards=done.cards, file=file, reviewed=done.reviewed, reviews=done.reviews), err=True)
 
 
-# `attn export reviews`.
-
-
-@click.command()
+@export.command("reviews")
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
 def export_reviews(target: Target) -> None:
     """The whole review log, one JSON document a line: what `attn import reviews` merges."""
@@ -86,99 +167,18 @@ def export_reviews(target: Target) -> None:
         else:
             count = sync.write_lines(target.file, lines)
             echo(EXPORTED[workspace.lang].format(count=count, file=target.file), err=True)
-    say_left_out(left_out)
+    print_left_out(left_out)
 
 
-ENDINGS = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "pdf": "pdf", "json": "json"}
-FORMATS = ("md", "html", "pdf", "json")
+# `attn import`
 
 
-@click.group(no_args_is_help=False)
-def export() -> None:
-    """Take something along: the interview summary, a deck for Anki, the review log."""
+@click.group(name="import", no_args_is_help=False)
+def import_() -> None:
+    """Take over what another program or machine has."""
 
 
-export.add_command(export_anki, "anki")
-export.add_command(export_reviews, "reviews")
-
-
-@export.command()
-@click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="Default: by FILE's ending, else md.")
-@click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help="Language of the summary.")
-@click.option(
-    "--interview",
-    type=click.DateTime(["%Y-%m-%d"]),
-    default=None,
-    help="The day to forecast recall for (default: the setting interview).",
-)
-@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
-def summary(form: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
-    """One page at a glance, weak cards with their answers, your own code, what to review before the day."""
-    chosen = _format(form, target)
-    if chosen == "pdf":
-        target.refuse_terminal("a PDF", "summary.pdf")
-    from attncli.export.summary import summarise
-
-    with session().workspace() as workspace:
-        day = _day(workspace, interview.date() if interview else None)
-        parts = [summarise(workspace, language, day) for language in _languages(lang, workspace.lang)]
-    if chosen == "pdf":
-        from attncli.export.render import to_pdf
-
-        target.write_bytes(to_pdf(*parts))
-    else:
-        target.write_text(_text(chosen, parts))
-    if target.file:
-        echo(f"wrote {target.file}", err=True)
-
-
-def _languages(asked: str | None, own: Lang) -> list[Lang]:
-    """Those of the summary, the learner's own first."""
-    if asked == "both":
-        return sorted(LANGS, key=lambda lang: lang != own)
-    return [lang for lang in LANGS if lang == (asked or own)]
-
-
-def _text(form: str, parts: Sequence[Summary]) -> str:
-    if form == "json":
-        first, *others = parts
-        document = {part.lang: part.document() for part in parts} if others else first.document()
-        return json_text(document) + "\n"
-    if form == "html":
-        from attncli.export.render import to_html
-
-        return to_html(*parts)
-    from attncli.export.render import to_markdown
-
-    return to_markdown(*parts)
-
-
-def _day(workspace: Workspace, asked: date | None) -> date | None:
-    """The day that was asked for, else the setting `interview` while it lies ahead."""
-    from attncli.export.summary import day_ahead
-    from attncli.practice.plan import local_date
-
-    today = local_date(workspace)
-    if asked is not None and asked < today:
-        raise UsageError(f"--interview: {asked} is past; give the day of the interview, or leave it out")
-    return asked or day_ahead(workspace)
-
-
-def _format(asked: str | None, target: Target) -> str:
-    """The format that was asked for; the file's ending asks for one too, and both have to agree."""
-    meant = ENDINGS.get(target.ending)
-    if asked and meant and asked != meant:
-        raise UsageError(f"--format {asked} contradicts {target.file}, which ends as {meant}; change one of them")
-    if target.ending and not meant and not asked:
-        known = ", ".join(f".{name}" for name in ENDINGS)
-        raise UsageError(f"{target.file} ends in no format ({known}); rename it, or say which with --format")
-    return asked or meant or "md"
-
-
-# `attn import anki`.
-
-
-@click.command()
+@import_.command("anki")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what is in it, and write nothing.")
 @json_option
@@ -190,10 +190,10 @@ def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
         done = import_package(workspace, file, dry_run)
         if not dry_run:
             workspace.keep_daily_copy()
-        print_result(as_json, done.document, lambda: _told(done, file, dry_run, workspace.lang))
+        print_result(as_json, done.document, lambda: _import_lines(done, file, dry_run, workspace.lang))
 
 
-def _told(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:
+def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:
     known = done.cards - done.new_cards - done.own - done.unreadable
     lines = [
         ANKI_IMPORTED["done"][lang].format(
@@ -221,17 +221,6 @@ def _told(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str
     return [*lines, *(ANKI_IMPORTED["file"][lang].format(file=path) for path in done.files)]
 
 
-# `attn import reviews`: what another program or machine has comes in here.
-
-
-@click.group(name="import", no_args_is_help=False)
-def import_() -> None:
-    """Take over what another program or machine has."""
-
-
-import_.add_command(import_anki, "anki")
-
-
 @import_.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def reviews(file: Path) -> None:
@@ -239,11 +228,11 @@ def reviews(file: Path) -> None:
     with session().workspace() as workspace:
         done = sync.import_file(workspace, file)
         workspace.keep_daily_copy()
-        say_left_out(done.faults)
+        print_left_out(done.faults)
         echo(IMPORTED[workspace.lang].format(new=done.new))
 
 
-# `attn backup`.
+# `attn backup`, `attn restore` and `attn sync`
 
 
 @click.command()
@@ -264,9 +253,6 @@ def backup(output: Path | None) -> None:
         echo(f"attn: the copy is as damaged as the database ({problems[0]}); run `attn doctor --rebuild`", err=True)
 
 
-# `attn restore`.
-
-
 @click.command()
 @click.argument("file", type=UserPath(path_type=Path))
 def restore(file: Path) -> None:
@@ -285,15 +271,12 @@ def restore(file: Path) -> None:
     if done.refused:
         first = " ".join(printable(done.refused[0]).split())
         echo(ROWS_LEFT_OUT.format(rows=counted(len(done.refused), "row"), first=first, file=file)[lang], err=True)
-    said = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
+    messages = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
     if done.missing:
-        said.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
+        messages.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
     elif done.kept:
-        said.append(WHAT_WAS_KEPT.format(kept=done.kept))
-    echo(SEMICOLON.join(said)[lang])
-
-
-# `attn sync`.
+        messages.append(WHAT_WAS_KEPT.format(kept=done.kept))
+    echo(SEMICOLON.join(messages)[lang])
 
 
 @click.command()
@@ -303,7 +286,7 @@ def sync_(folder: Path) -> None:
     with session().workspace() as workspace:
         done = synchronise(workspace, folder)
         workspace.keep_daily_copy()
-        say_left_out([*done.faults, *done.left_out])
+        print_left_out([*done.faults, *done.left_out])
         if done.renewed:
             echo(RENEWED[workspace.lang].format(id=workspace.store.log.machine), err=True)
         echo(SYNCED[workspace.lang].format(received=done.received, written=done.written, file=done.file))

@@ -1,4 +1,4 @@
-"""`attn experiment`: the list, a run, and the picture, which holds the plots of the first seed."""
+"""`attn experiment`, which runs the experiment behind a claim, and `attn ladder`, which runs your solved pieces."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ from attncli.commands.session import (
     UserPath,
     echo,
     json_option,
+    keep_verdict,
     print_result,
     session,
     show_progress,
-    verdict_counts,
 )
+from attncli.domain.text import Lang, cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
 from attncli.paths import expanded
+from attncli.words.experiment_texts import LIST_HEAD, SECONDS, WRITTEN
+from attncli.words.ladder_texts import ALL_REFERENCES, PROGRESS, SO_MANY_OWN
 
 if TYPE_CHECKING:
-    from attncli.domain.text import Lang
-    from attncli.experiments.runner import Experiment, SeedOutcome
-
+    from attncli.experiments.runner import Experiment
 
 LONGEST_TEXT = 400
 TEXTUAL = "attention-map"
+
+
+# `attn experiment`
 
 
 @click.command()
@@ -55,19 +59,41 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
     _run(id, text, quick, output, as_json)
 
 
+def _list(lang: Lang, as_json: bool) -> None:
+    from attncli.experiments.runner import catalogue
+
+    found = catalogue(paths.bundled_impl())
+
+    def table() -> list[str]:
+        rows = [LIST_HEAD[lang].split()]
+        for entry in found:
+            times = [SECONDS[lang].format(count=count) for count in (entry.quick_seconds, entry.full_seconds)]
+            rows.append([entry.id, entry.title[lang], *times, " ".join(entry.cards)])
+        widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+        sides = (left, left, right, right, left)
+        return [
+            "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+
+    print_result(as_json, lambda: [entry.document(lang) for entry in found], table)
+
+
 def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
-    from attncli.experiments.plots import WIDEST, document, lines, unmet
+    from attncli.experiments.plots import WIDEST, document, lines, svg, unmet
     from attncli.experiments.runner import ChildRun, find
 
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)
-    shown = _text(chosen, text, lang)
+    shown = _input_text(chosen, text, lang)
     Target(output).refuse_place()
     with ChildRun(chosen, impl, chosen.seeds(quick), quick, shown) as run:
-        outcomes = run.outcomes(_progress(id))
+        show_progress(f"{id} …")
+        outcomes = run.outcomes(lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else ""))
     if output is not None:
-        _draw(output, outcomes, lang)
-    with verdict_counts():
+        Target(output).write_text(svg(outcomes[0].plots, lang))
+        echo(WRITTEN[lang].format(file=output), err=True)
+    with keep_verdict():
         width = min(WIDEST, shutil.get_terminal_size().columns)
         print_result(
             as_json,
@@ -78,8 +104,8 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
         raise Rejected(f"{id}: the claim did not show: {failed}; the table above has what was seen")
 
 
-def _text(chosen: Experiment, text: str | None, lang: Lang) -> str:
-    """What an experiment that looks at a text is given; nothing for the others."""
+def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
+    """Return the text that the experiment looks at, or nothing if it looks at none. Raises UsageError."""
     if chosen.text is None:
         if text is not None:
             raise UsageError(f"{chosen.id} looks at no text; leave it out, or give it to attn experiment {TEXTUAL}")
@@ -95,43 +121,7 @@ def _text(chosen: Experiment, text: str | None, lang: Lang) -> str:
     return text
 
 
-def _draw(output: Path, outcomes: Sequence[SeedOutcome], lang: Lang) -> None:
-    from attncli.experiments.plots import svg
-    from attncli.words.experiment_texts import WRITTEN
-
-    Target(output).write_text(svg(outcomes[0].plots, lang))
-    echo(WRITTEN[lang].format(file=output), err=True)
-
-
-def _list(lang: Lang, as_json: bool) -> None:
-    from attncli.experiments.runner import catalogue
-
-    found = catalogue(paths.bundled_impl())
-    print_result(as_json, lambda: [entry.document(lang) for entry in found], lambda: _listed(found, lang))
-
-
-def _listed(found: Sequence[Experiment], lang: Lang) -> list[str]:
-    from attncli.domain.text import cells, left, right
-    from attncli.words.experiment_texts import LIST_HEAD, SECONDS
-
-    rows = [LIST_HEAD[lang].split()]
-    for entry in found:
-        times = [SECONDS[lang].format(count=count) for count in (entry.quick_seconds, entry.full_seconds)]
-        rows.append([entry.id, entry.title[lang], *times, " ".join(entry.cards)])
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    sides = (left, left, right, right, left)
-    return [
-        "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
-def _progress(id: str) -> Callable[[float], None]:
-    show_progress(f"{id} …")
-    return lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else "")
-
-
-# `attn ladder`.
+# `attn ladder`
 
 
 @click.command()
@@ -153,7 +143,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     from attncli.sandbox.zygote_client import ZygoteClient
 
     files, lang = Files(paths.bundled_impl()), session().lang
-    given_files = _given(given)
+    given_files = _piece_files(given)
     with ZygoteClient.start() as zygote:  # it imports torch while this process looks for what is the learner's own
         from attncli.practice.grade import texts_for_seats
 
@@ -165,7 +155,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
         layers = list(zygote.layers)
     if not as_json:
         show_progress("")
-    with verdict_counts():
+    with keep_verdict():
         print_result(
             as_json,
             lambda: {**document(found, whose, lang), "sandbox": layers},
@@ -175,7 +165,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
         raise Rejected(failure(found, lang))
 
 
-def _given(words: Sequence[str]) -> dict[str, Path]:
+def _piece_files(words: Sequence[str]) -> dict[str, Path]:
     from difflib import get_close_matches
 
     from attncli.ladder.engine import BY_ID
@@ -196,8 +186,6 @@ def _given(words: Sequence[str]) -> dict[str, Path]:
 
 
 def _ladder_progress(as_json: bool, lang: Lang) -> Callable[[int, Sequence[str]], None]:
-    from attncli.words.ladder_texts import ALL_REFERENCES, PROGRESS, SO_MANY_OWN
-
     if as_json:
         return lambda number, own: None
 

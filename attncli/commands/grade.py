@@ -1,4 +1,4 @@
-"""`attn grade`."""
+"""`attn grade`: one grading, or with `--watch` one on every save; and the report of a grading as lines of text."""
 
 from __future__ import annotations
 
@@ -11,31 +11,39 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any
 
 import click
 
 from attncli.commands.challenges import print_hint
-from attncli.commands.session import UserPath, echo, json_option, print_json, session, show_progress, verdict_counts
+from attncli.commands.session import UserPath, echo, json_option, keep_verdict, print_json, session, show_progress
 from attncli.domain.card import STREAMS
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, RUNGS, CaseRung, Challenge
 from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, report_document
 from attncli.domain.text import Lang, printable
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
-from attncli.practice import grade as grade_file
+from attncli.practice import grade as grading
 from attncli.practice import start
 from attncli.practice.challenges import is_solved, next_hint, next_unsolved, show_solution
-from attncli.practice.grade import GradeOptions, WarmJudge
+from attncli.practice.grade import GradeOptions, WarmJudge, require_gpu
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.words import grade_report_texts as words
 from attncli.words.after_solving_texts import after_solving
 from attncli.words.command_texts import GRADE, WATCH, WATCH_KEYS
 from attncli.words.counterexample_lines import counterexample_lines
-from attncli.words.grade_report_texts import PRINTED, REASONS, STATUSES, headline
+from attncli.words.grade_report_texts import PRINTED, REASONS, STATUSES
 from attncli.words.in_chinese import told_in
 from attncli.words.repair_texts import repaired_lines
+
+PRINTED_LINES = 20
+INDENT = " " * 8
+POLL_SECONDS = 0.2
+# Ctrl-D; also read when the terminal is gone.
+END = "\x04"
+
+CheckStatus = tuple[str, str]
+"""The status of a check, and the reason if it failed."""
 
 
 @click.command()
@@ -74,194 +82,111 @@ def grade(
 ) -> None:
     """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
     if device == CUDA:
-        from attncli.practice.grade import require_gpu
-
         require_gpu()
     if math.isnan(timeout):
         raise UsageError("--timeout is no number; give seconds, such as 10")
     if watch and as_json:
         raise UsageError("--json prints one document and --watch one report after another; leave out one of them")
-    asked: dict[str, Any] = {
-        "timeout_seconds": timeout,
-        "memory_mib": memory,
-        "seed": seed,
-        "examples": examples,
-        "record": not no_record,
-        "rung": rung or session().settings.rung,
-        "device": device,
-    }
+    options = GradeOptions(
+        timeout_seconds=timeout,
+        memory_mib=memory,
+        seed=seed,
+        rung=rung or session().settings.rung,
+        examples=examples,
+        record=not no_record,
+        device=device,
+    )
     if watch:
-        from attncli.practice.grade import GradeOptions
-
-        watch_file(challenge, file, GradeOptions(**asked))
+        _watch(challenge, file, options)
     else:
-        _once(challenge, file, asked, as_json)
+        _grade_once(challenge, file, options, as_json)
 
 
-def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
-    with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
-        from attncli.practice import grade as grade_file
-        from attncli.practice.challenges import is_solved, next_unsolved
+def _grade_once(id: str, file: Path, options: GradeOptions, as_json: bool) -> None:
+    def show_check(check: CheckResult) -> None:
+        show_progress(f"{check.name} …" if check.status == "running" else "")
 
-        grade_file.read_submission(file)
-        options = grade_file.GradeOptions(**asked)
+    with Judge.start() as judge:  # it imports torch while this process reads the file and opens the workspace
+        grading.read_submission(file)
         with session().workspace() as workspace:
-            title = workspace.library.challenge(challenge)
-            unsolved = not is_solved(workspace, title.id)
+            challenge, lang = workspace.library.challenge(id), workspace.lang
+            unsolved = not is_solved(workspace, challenge.id)
             try:
-                report = grade_file.grade(workspace, judge, title.id, file, options, None if as_json else _show_check)
+                report = grading.grade(workspace, judge, challenge.id, file, options, None if as_json else show_check)
             except JudgeFailed as error:
                 if as_json:
-                    print_json(report_document(grade_file.failed_report(title.id, file, error)))
+                    print_json(report_document(grading.failed_report(challenge.id, file, error)))
                 raise
             first = unsolved and report.repaired is None
-            following = next_unsolved(workspace, title.id) if report.accepted and first else None
-    with verdict_counts():
+            next_challenge = next_unsolved(workspace, challenge.id) if report.accepted and first else None
+    with keep_verdict():
         if as_json:
             print_json(report_document(report))
         else:
-            print_report(report, title, session().lang)
-    if report.accepted:
-        if first and not as_json:
-            from attncli.words.after_solving_texts import after_solving
-
-            echo("\n".join(after_solving(title, following, session().lang)))
-        _offer(report, file, title.id, as_json, session().lang)
-    else:
-        raise Rejected(_rejection(report, file, title.id, session().lang))
-
-
-def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
-    """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
-    if as_json:
-        return
-    from attncli.practice.grade import fresh_seed
-
-    again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    echo(GRADE["again"][lang].format(command=again))
+            print_report(report, challenge, lang)
+    if not report.accepted:
+        raise Rejected(_rejection(report, file, challenge.id, lang))
+    if not as_json:
+        if first:
+            echo("\n".join(after_solving(challenge, next_challenge, lang)))
+        # Without another seed the verdict on the same file stays the same.
+        again = f"attn grade {challenge.id} {file} --seed {grading.fresh_seed(report)}"
+        echo(GRADE["again"][lang].format(command=again))
 
 
 def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
-    from attncli.words.grade_report_texts import deciding_checks, told
-
-    failed = next(iter(deciding_checks(report.checks)), None)
-    name, said = (failed.name, told(failed, lang)) if failed else ("", "")
-    reached = "solved" if report.rung == "solved" else "rejected"
-    return GRADE[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
+    failed = next(iter(words.deciding_checks(report.checks)), None)
+    name, message = (failed.name, words.told(failed, lang)) if failed else ("", "")
+    key = "solved" if report.rung == "solved" else "rejected"
+    return GRADE[key][lang].format(file=file, name=name, said=message, challenge=challenge)
 
 
-def _show_check(check: CheckResult) -> None:
-    """Names the running check."""
-    show_progress(f"{check.name} …" if check.status == "running" else "")
+# The report
 
 
-# `attn grade --watch`: one warm judge, a grading on every save, and keys for what one needs meanwhile.
-
-POLL_SECONDS = 0.2
-# Ctrl-D, and what a terminal that is gone says.
-END = "\x04"
-
-Stamp = tuple[int, int]
-Standing = tuple[str, str]
-"""The status of a check, and the reason if it failed."""
+def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
+    """Print the report at the width of the terminal, or of 100 columns without one."""
+    for line in report_lines(report, challenge, lang, get_terminal_size((100, 24)).columns):
+        echo(line)
 
 
-@dataclass
-class GradeWatch:
-    """What is being watched, and the checks as they stood at the last grading."""
-
-    workspace: Workspace
-    grader: WarmJudge
-    id: str
-    file: Path
-    options: GradeOptions
-    before: dict[str, Standing] = field(default_factory=dict)
-    seen: Stamp | None = None
-    asked_for: str = ""
-
-    def poll(self) -> None:
-        """Grades if the file has changed since the last time."""
-        stamp = _stamp(self.file)
-        if stamp is not None and stamp != self.seen:
-            self.seen = stamp
-            self.grade()
-
-    def grade(self) -> None:
-        challenge = self.workspace.library.challenge(self.id)
-        first = not is_solved(self.workspace, self.id)
-        try:
-            report = grade_file.grade(self.workspace, self.grader, self.id, self.file, self.options)
-        except AttnError as error:
-            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
-            return
-        echo("")
-        print_report(report, challenge, self.lang)
-        for line in changes(self.before, report, self.lang):
-            echo(line)
-        self.before = check_standings(report)
-        if report.accepted and first and report.repaired is None:
-            echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
-        head = PRINTED["head"][self.lang].format(
-            title=challenge.title[self.lang], verdict=headline(report, self.lang), **report.score
-        )
-        echo(f"{head}\n{WATCH_KEYS[self.lang]}")
-
-    @property
-    def lang(self) -> Lang:
-        return self.workspace.lang
-
-    def _say(self, key: str, **values: object) -> str:
-        return WATCH[key][self.lang].format(**values)
-
-    def press(self, key: str) -> bool:
-        """Does what a key asks for; False ends the watch."""
-        action = self._actions().get(key)
-        confirmed, self.asked_for = key == self.asked_for, ""
-        if key == "s" and not confirmed:
-            self.asked_for = key
-            echo(self._say("see-solution"))
-            return True
-        if action is None:
-            return key not in ("q", "\x03", END)
-        try:
-            action()
-        except AttnError as error:
-            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
-        return True
-
-    def _actions(self) -> Mapping[str, Callable[[], None]]:
-        return {"h": self._hint, "s": self._solution, "e": self._edit, "n": self._next, "r": self.grade}
-
-    def _hint(self) -> None:
-        print_hint(next_hint(self.workspace, self.id), self.id, self.lang)
-
-    def _solution(self) -> None:
-        echo(show_solution(self.workspace, self.id))
-
-    def _edit(self) -> None:
-        try:
-            start.edit(self.file, self.workspace.settings.editor, os.environ)
-        except EditorMissing as error:
-            echo(f"attn: {start.told(error, self.lang)}", err=True)
-
-    def _next(self) -> None:
-        """Goes on with the first challenge that is not solved, after this one, in the same folder."""
-        following = next_unsolved(self.workspace, self.id)
-        if following is None:
-            echo(self._say("none-left"))
-            return
-        folder = self.file.parent
-        self.id = following.id
-        self.file = folder / solution_file(self.workspace, self.id).name
-        if not self.file.exists():
-            self.file = start_challenge(self.workspace, self.id, folder).path
-        self.before, self.seen = {}, _stamp(self.file)
-        echo(f"{self.id}: {self.file}")
+def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
+    """Yield the report: verdict, checks with counterexamples, diagnosis, output of the code, device, sandbox."""
+    texts, title = PRINTED, challenge.title[lang]
+    yield texts["head"][lang].format(title=title, verdict=words.headline(report, lang), **report.score)
+    for key, checks in (("to-harden", words.to_harden(report)), ("unproved", words.unproved(report))):
+        if checks:
+            yield f"  {texts[key][lang].format(checks=', '.join(checks))}"
+    for check in report.checks:
+        badge = "" if check.required else texts["badge"][lang]
+        status = STATUSES[words.status_of(check)][lang]
+        yield f"  {status}  {check.name}{badge}  {words.told(check, lang)}".rstrip()
+        if check.status == "fail" and check.counterexample and not words.follows(check, report.checks):
+            shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
+            yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
+    if report.repaired is not None:
+        yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
+    yield from (f"  {says}{cards}" for says, cards in words.diagnosis_lines(report, challenge.mistakes, lang))
+    if report.printed:
+        yield f"  {texts['printed'][lang]}"
+        yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
+    if report.device == INTERPRETER:
+        yield f"  {texts['interpreter'][lang]}"
+    if report.device == CUDA:
+        alone = challenge.kernel and not report.device_note.en
+        yield from (f"  {texts[key][lang]}" for key in ("gpu", *(["compiled"] if alone else [])))
+    if report.device_note.en:
+        yield f"  {report.device_note[lang]}"
+    layers = ", ".join(report.sandbox)
+    yield f"  {texts['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"
 
 
-def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
-    """Watches until `q` or Ctrl-C."""
-    grade_file.read_submission(file)
+# `attn grade --watch`
+
+
+def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
+    """Grade on every save with one warm judge, until `q` or Ctrl-C."""
+    grading.read_submission(file)
     with closing(WarmJudge()) as grader, session().workspace() as workspace:
         grader.warm_up()
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
@@ -275,29 +200,118 @@ def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
                     break
 
 
-def check_standings(report: GradeReport) -> dict[str, Standing]:
-    """How each check of a report stands."""
-    return {check.name: (check.status, check.reason) for check in report.checks}
+@dataclass
+class GradeWatch:
+    """What is being watched, and the status of each check at the last grading."""
+
+    workspace: Workspace
+    grader: WarmJudge
+    id: str
+    file: Path
+    options: GradeOptions
+    before: dict[str, CheckStatus] = field(default_factory=dict)
+    seen: tuple[int, int] | None = None
+    to_confirm: str = ""
+
+    @property
+    def lang(self) -> Lang:
+        return self.workspace.lang
+
+    def poll(self) -> None:
+        """Grade if the file has changed since the last time."""
+        stamp = _stamp(self.file)
+        if stamp is not None and stamp != self.seen:
+            self.seen = stamp
+            self.grade()
+
+    def grade(self) -> None:
+        """Grade the file, print the report, and what has changed since the last one."""
+        challenge = self.workspace.library.challenge(self.id)
+        first = not is_solved(self.workspace, self.id)
+        try:
+            report = grading.grade(self.workspace, self.grader, self.id, self.file, self.options)
+        except AttnError as error:
+            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
+            return
+        echo("")
+        print_report(report, challenge, self.lang)
+        for line in changes(self.before, report, self.lang):
+            echo(line)
+        self.before = check_statuses(report)
+        if report.accepted and first and report.repaired is None:
+            echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
+        head = PRINTED["head"][self.lang].format(
+            title=challenge.title[self.lang], verdict=words.headline(report, self.lang), **report.score
+        )
+        echo(f"{head}\n{WATCH_KEYS[self.lang]}")
+
+    def press(self, key: str) -> bool:
+        """Do what a key stands for, and return False if it ends the watch; `s` has to be pressed twice."""
+        confirmed, self.to_confirm = key == self.to_confirm, ""
+        try:
+            match key:
+                case "h":
+                    print_hint(next_hint(self.workspace, self.id), self.id, self.lang)
+                case "s" if confirmed:
+                    echo(show_solution(self.workspace, self.id))
+                case "s":
+                    self.to_confirm = key
+                    echo(WATCH["see-solution"][self.lang])
+                case "e":
+                    self._edit()
+                case "n":
+                    self._next()
+                case "r":
+                    self.grade()
+                case _:
+                    return key not in ("q", "\x03", END)
+        except AttnError as error:
+            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
+        return True
+
+    def _edit(self) -> None:
+        try:
+            start.edit(self.file, self.workspace.settings.editor, os.environ)
+        except EditorMissing as error:
+            echo(f"attn: {start.told(error, self.lang)}", err=True)
+
+    def _next(self) -> None:
+        """Watch the next unsolved challenge, with its file in the same folder."""
+        next_challenge = next_unsolved(self.workspace, self.id)
+        if next_challenge is None:
+            echo(WATCH["none-left"][self.lang])
+            return
+        folder = self.file.parent
+        self.id = next_challenge.id
+        self.file = folder / solution_file(self.workspace, self.id).name
+        if not self.file.exists():
+            self.file = start_challenge(self.workspace, self.id, folder).path
+        self.before, self.seen = {}, _stamp(self.file)
+        echo(f"{self.id}: {self.file}")
 
 
-def changes(before: Mapping[str, Standing], report: GradeReport, lang: Lang = "en") -> Iterator[str]:
-    """What is different from the last grading; nothing after the first one."""
+def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang = "en") -> Iterator[str]:
+    """Yield the checks whose status has changed since the last grading; nothing after the first one."""
     changed = [
-        (name, before[name], now) for name, now in check_standings(report).items() if before.get(name, now) != now
+        (name, before[name], now) for name, now in check_statuses(report).items() if before.get(name, now) != now
     ]
     for name, then, now in changed:
-        words = {"check": name, "before": _in_words(then, lang), "now": _in_words(now, lang)}
-        yield f"  {WATCH['changed'][lang].format(**words)}"
+        before_text, now_text = _status_text(then, lang), _status_text(now, lang)
+        yield f"  {WATCH['changed'][lang].format(check=name, before=before_text, now=now_text)}"
     if before and not changed:
         yield f"  {WATCH['unchanged'][lang]}"
 
 
-def _in_words(standing: Standing, lang: Lang) -> str:
-    status, reason = standing
+def check_statuses(report: GradeReport) -> dict[str, CheckStatus]:
+    return {check.name: (check.status, check.reason) for check in report.checks}
+
+
+def _status_text(check_status: CheckStatus, lang: Lang) -> str:
+    status, reason = check_status
     return STATUSES[status][lang] + (f" ({REASONS[reason][lang]})" if reason in REASONS else "")
 
 
-def _stamp(file: Path) -> Stamp | None:
+def _stamp(file: Path) -> tuple[int, int] | None:
     try:
         status = file.stat()
     except OSError:
@@ -307,9 +321,14 @@ def _stamp(file: Path) -> Stamp | None:
 
 @contextmanager
 def keys() -> Iterator[Callable[[], str]]:
-    """A function that waits a moment for a key; without a terminal it only waits."""
+    """Yield a function that returns the next key, or nothing after POLL_SECONDS; without a terminal it only waits."""
     if not sys.stdin.isatty():
-        yield _wait
+
+        def wait() -> str:
+            time.sleep(POLL_SECONDS)
+            return ""
+
+        yield wait
         return
     import select
     import termios
@@ -331,50 +350,3 @@ def keys() -> Iterator[Callable[[], str]]:
     finally:
         with suppress(termios.error):  # the terminal may be gone
             termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
-
-
-def _wait() -> str:
-    time.sleep(POLL_SECONDS)
-    return ""
-
-
-# A grade report for people: plain lines, no colour needed.
-
-PRINTED_LINES = 20
-INDENT = " " * 8
-
-
-def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
-    for line in report_lines(report, challenge, lang, get_terminal_size((100, 24)).columns):
-        echo(line)
-
-
-def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
-    """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
-    said, title = words.PRINTED, challenge.title[lang]
-    yield said["head"][lang].format(title=title, verdict=words.headline(report, lang), **report.score)
-    for key, checks in (("to-harden", words.to_harden(report)), ("unproved", words.unproved(report))):
-        if checks:
-            yield f"  {said[key][lang].format(checks=', '.join(checks))}"
-    for check in report.checks:
-        badge = "" if check.required else said["badge"][lang]
-        status = words.STATUSES[words.status_of(check)][lang]
-        yield f"  {status}  {check.name}{badge}  {words.told(check, lang)}".rstrip()
-        if check.status == "fail" and check.counterexample and not words.follows(check, report.checks):
-            shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
-            yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
-    if report.repaired is not None:
-        yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
-    yield from (f"  {says}{cards}" for says, cards in words.diagnosis_lines(report, challenge.mistakes, lang))
-    if report.printed:
-        yield f"  {said['printed'][lang]}"
-        yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
-    if report.device == INTERPRETER:
-        yield f"  {said['interpreter'][lang]}"
-    if report.device == CUDA:
-        alone = challenge.kernel and not report.device_note.en
-        yield from (f"  {said[key][lang]}" for key in ("gpu", *(["compiled"] if alone else [])))
-    if report.device_note.en:
-        yield f"  {report.device_note[lang]}"
-    layers = ", ".join(report.sandbox)
-    yield f"  {said['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"

@@ -1,4 +1,4 @@
-"""`attn mock`."""
+"""The commands that practise: `review`, `drill`, `quiz` and `mock`, in the app or, with `--plain`, line by line."""
 
 from __future__ import annotations
 
@@ -8,36 +8,29 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import session
+from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.card import KINDS, LEVELS, SITTINGS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
 from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
 from attncli.practice.queue import DRILL_COUNT, Wish, level_of
 from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizWish
-from attncli.practice.review import ReviewSitting
-
-# `attn review`.
+from attncli.practice.review import ChosenDrill, ReviewSitting
 
 
 @click.command()
 @click.option("--topic", help="Only cards of this topic.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many answers.")
 @click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
-@click.pass_context
-def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool) -> None:
+def review(topic: str | None, limit: int | None, plain: bool) -> int:
     """Review what is due."""
     if not plain:
-        from attncli.commands.session import open_app
-
-        ctx.exit(open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit))
+        return open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit)
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
         PlainReview(workspace, ReviewSitting(workspace, topic, limit), Random(), sys.stdin.readline).run()
-
-
-# `attn drill`.
+    return 0
 
 
 @click.command()
@@ -50,28 +43,22 @@ def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool
 @click.option("--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help="At most this many.")
 @click.option("--cram", is_flag=True, help="Record nothing: answers are no reviews.")
 @click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
-def drill(plain: bool, level: str | None, **options: Any) -> int:
+def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     """Practise cards of your choice, due or not.
 
     Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. Without
     options the app asks what to drill.
     """
-    wish = Wish(**options, level=level_of(level or session().settings.level))
+    options = Wish(**chosen, level=level_of(level or session().settings.level))
     if not plain:
-        from attncli.commands.session import open_app
-
-        is_open = level is None and wish == Wish(level=wish.level)
-        return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else wish)
+        is_open = level is None and options == Wish(level=options.level)
+        return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else options)
     from attncli.commands.plain import PlainReview
-    from attncli.practice.review import ChosenDrill
 
     with session().workspace() as workspace:
         rng = Random()
-        PlainReview(workspace, ChosenDrill(workspace, wish, rng), rng, sys.stdin.readline).run()
+        PlainReview(workspace, ChosenDrill(workspace, options, rng), rng, sys.stdin.readline).run()
     return 0
-
-
-# `attn quiz`.
 
 
 @click.command()
@@ -88,15 +75,13 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     A quiz changes no schedule and records nothing. Suspended and buried cards are left out.
     """
     up_to = level_of(level or session().settings.level)
-    wish = QuizWish(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
+    options = QuizWish(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
     if not plain:
-        from attncli.commands.session import open_app
-
-        return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=wish)
+        return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=options)
     from attncli.commands.plain import PlainQuiz
 
     with session().workspace() as workspace:
-        PlainQuiz(workspace, Quiz(workspace, wish), sys.stdin.readline).run()
+        PlainQuiz(workspace, Quiz(workspace, options), sys.stdin.readline).run()
     return 0
 
 
@@ -123,13 +108,11 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     like any other. An interview that was not finished is gone on with.
     """
     level = level or level_of(session().settings.level) or MOCK_LEVEL
-    wish = MockWish(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
+    options = MockWish(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:
-        from attncli.commands.session import open_app
-
-        return open_app("mock", "`attn mock --plain` asks line by line", mock=wish)
+        return open_app("mock", "`attn mock --plain` asks line by line", mock=options)
     from attncli.commands.plain import hold_interview
 
     with session().workspace() as workspace:
-        hold_interview(workspace, wish, sys.stdin.readline)
+        hold_interview(workspace, options, sys.stdin.readline)
     return 0

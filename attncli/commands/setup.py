@@ -1,10 +1,9 @@
-"""`attn doctor`: what is put together of all that is looked at, in which order it is told, and the exit code."""
+"""The commands that set up and serve: `config`, `doctor`, `optimize`, `completion`, `mcp` and `serve`."""
 
 from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,26 +20,34 @@ from attncli.commands.session import (
     Session,
     echo,
     json_option,
+    keep_verdict,
     print_json,
     print_result,
     session,
     show_thousands,
-    verdict_counts,
 )
 from attncli.domain.challenge import CUDA
-from attncli.domain.text import Lang
+from attncli.domain.text import Lang, left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
-from attncli.practice.workspace import newest_copy
+from attncli.practice.sync import ahead_in_words
+from attncli.practice.workspace import newest_copy, with_topics_named
 from attncli.words import doctor_texts as words
-from attncli.words import fit_texts as texts
+from attncli.words import fit_texts
 from attncli.words.command_texts import MCP_WAITS, counted
 from attncli.words.in_chinese import told_in
 from attncli.words.shared_review_texts import RATINGS
 
-# `attn config`.
+NAME_CELLS = 12
+
+SAME_WITHIN = 0.05
+"""A change of the minutes a day by a smaller share is reported as none."""
+
+PORT = 8767
+TOKEN_BYTES = 24
+START = "import sys; sys.path.append({root!r}); from attncli.__main__ import main; sys.exit(main())"
 
 
 @click.command()
@@ -54,8 +61,6 @@ def config(key: str | None, value: str | None) -> None:
             echo(f"{name} = {current.settings.text(name)}")
         return
     if key.startswith(configuration.PER_TOPIC):
-        from attncli.practice.workspace import with_topics_named
-
         with current.workspace() as workspace:
             key, named = with_topics_named(workspace, key, value or "")
         value = None if value is None else named
@@ -63,11 +68,11 @@ def config(key: str | None, value: str | None) -> None:
         echo(current.settings.text(configuration.known_key(key)))
     else:
         configuration.save(current.home.config, key, value, current.clock().astimezone().date())
-        kept = configuration.load(current.home.config, {}).text(key)
-        echo(f"{key} = {kept if value else value}")
+        saved = configuration.load(current.home.config, {}).text(key)
+        echo(f"{key} = {saved if value else value}")
 
 
-NAME_CELLS = 12
+# `attn doctor`
 
 
 @click.command()
@@ -79,8 +84,8 @@ def doctor(as_json: bool, rebuild: bool) -> None:
     if rebuild:
         _rebuild(current)
     found = _findings(current)
-    with verdict_counts():
-        print_result(as_json, lambda: found, lambda: _lines(found, current.told_in))
+    with keep_verdict():
+        print_result(as_json, lambda: found, lambda: _report_lines(found, current.message_lang))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
@@ -90,30 +95,17 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 
 def _rebuild(current: Session) -> None:
-    done, lang = health.rebuild(current.home, current.workspace, show_thousands), current.told_in
-    for line in _mended(done, lang):
-        echo(line, err=True)
-    echo(words.DERIVED[lang].format(count=done.subjects), err=True)
-
-
-def _mended(done: health.Rebuilt, lang: Lang) -> Iterator[str]:
+    done, lang = health.rebuild(current.home, current.workspace, show_thousands), current.message_lang
     if done.kept:
         lost = words.LOST[lang].format(rows=_rows_counted(done.lost, lang)) if done.lost else ""
         cut = words.CUT_SHORT[lang] if done.is_cut_short else ""
         saved = _rows_counted(done.rescued or 0, lang)
-        yield words.SAVED[lang].format(rows=saved, lost=lost, cut=cut, kept=done.kept)
+        echo(words.SAVED[lang].format(rows=saved, lost=lost, cut=cut, kept=done.kept), err=True)
     if done.set_aside:
-        yield words.PUT_ASIDE[lang].format(rows=_damaged_counted(done.set_aside, lang))
+        echo(words.PUT_ASIDE[lang].format(rows=_damaged_counted(done.set_aside, lang)), err=True)
     if done.put_back:
-        yield words.PUT_BACK[lang].format(rows=_rows_counted(done.put_back, lang))
-
-
-def _rows_counted(count: int, lang: Lang) -> str:
-    return counted(count, "row")[lang]
-
-
-def _damaged_counted(count: int, lang: Lang) -> str:
-    return (words.DAMAGED_ROW if count == 1 else words.DAMAGED_ROWS)[lang].format(count=count)
+        echo(words.PUT_BACK[lang].format(rows=_rows_counted(done.put_back, lang)), err=True)
+    echo(words.DERIVED[lang].format(count=done.subjects), err=True)
 
 
 def _findings(current: Session) -> dict[str, Any]:
@@ -167,11 +159,9 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
 
 
 def _clock(current: Session, whole: bool) -> list[str]:
-    """One line for each row that is stamped later than the clock says."""
+    """Return one line for each row with a time later than the clock's."""
     if not whole:
         return []
-    from attncli.practice.sync import ahead_in_words
-
     try:
         with current.workspace() as workspace:
             return ahead_in_words(workspace)
@@ -179,15 +169,7 @@ def _clock(current: Session, whole: bool) -> list[str]:
         return []
 
 
-def _rows(database: dict[str, Any], lang: Lang) -> str:
-    if database["rows"] is None:
-        return ""
-    aside = _damaged_counted(database["set_aside"], lang)
-    said = words.SET_ASIDE[lang].format(rows=aside) if database["set_aside"] else ""
-    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang)) + said
-
-
-def _lines(found: dict[str, Any], lang: Lang) -> list[str]:
+def _report_lines(found: dict[str, Any], lang: Lang) -> list[str]:
     database, banks, sandbox = found["database"], found["banks"], found["sandbox"]
     lines = [_line(name, version, lang) for name, version in found["versions"].items()]
     lines += ["", *(_line(name, place, lang) for name, place in found["paths"].items()), ""]
@@ -212,18 +194,27 @@ def _lines(found: dict[str, Any], lang: Lang) -> list[str]:
     return lines
 
 
-def _line(name: str, said: str, lang: Lang) -> str:
-    """What is said of something, in a column of its own: a Chinese character takes two cells."""
-    from rich.cells import cell_len
-
-    shown = words.NAMES[name][lang] if name in words.NAMES else name
-    return f"{shown}{' ' * (NAME_CELLS - cell_len(shown))} {said}"
+def _line(name: str, message: str, lang: Lang) -> str:
+    return f"{left(words.NAMES[name][lang] if name in words.NAMES else name, NAME_CELLS)} {message}"
 
 
-# `attn optimize`.
+def _rows(database: dict[str, Any], lang: Lang) -> str:
+    if database["rows"] is None:
+        return ""
+    aside = _damaged_counted(database["set_aside"], lang)
+    message = words.SET_ASIDE[lang].format(rows=aside) if database["set_aside"] else ""
+    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang)) + message
 
-SAME_WITHIN = 0.05
-"""A change of work by less than this share is none to speak of."""
+
+def _rows_counted(count: int, lang: Lang) -> str:
+    return counted(count, "row")[lang]
+
+
+def _damaged_counted(count: int, lang: Lang) -> str:
+    return (words.DAMAGED_ROW if count == 1 else words.DAMAGED_ROWS)[lang].format(count=count)
+
+
+# `attn optimize`
 
 
 @click.command()
@@ -237,15 +228,15 @@ def optimize(as_json: bool) -> None:
             if as_json:
                 print_json({"kept": False, "reviews": error.reviews, "needed": error.needed})
             raise
-        wished, lang = workspace.settings.desired_retention, workspace.lang
-    print_result(as_json, done.document, lambda: _fit_lines(done, wished, lang))
+        retention, lang = workspace.settings.desired_retention, workspace.lang
+    print_result(as_json, done.document, lambda: _fit_lines(done, retention, lang))
 
 
-def _fit_lines(done: Optimised, wished: float, lang: Lang) -> list[str]:
+def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
     before, after = done.before, done.after
     lines = [
-        texts.JUDGED[done.kept][lang].format(reviews=done.reviews, held_back=done.held_back),
-        texts.SCORES[lang].format(
+        fit_texts.JUDGED[done.kept][lang].format(reviews=done.reviews, held_back=done.held_back),
+        fit_texts.SCORES[lang].format(
             before=before.log_loss,
             after=after.log_loss,
             gain=done.gain,
@@ -257,16 +248,18 @@ def _fit_lines(done: Optimised, wished: float, lang: Lang) -> list[str]:
     if not done.kept:
         return lines
     intervals = [
-        texts.ONE_INTERVAL[lang].format(
+        fit_texts.ONE_INTERVAL[lang].format(
             rating=RATINGS[rating][lang], before=days, after=after.first_interval_days[rating]
         )
         for rating, days in before.first_interval_days.items()
     ]
-    lines.append(texts.FIRST_INTERVALS[lang].format(intervals=texts.COMMA[lang].join(intervals)))
+    lines.append(fit_texts.FIRST_INTERVALS[lang].format(intervals=fit_texts.COMMA[lang].join(intervals)))
     if before.recall is not None and after.recall is not None:
-        lines.append(texts.RECALL[lang].format(before=before.recall, after=after.recall, wished=wished))
-    lines.append(texts.MINUTES[lang].format(before=before.minutes_a_day, after=after.minutes_a_day, days=AHEAD_DAYS))
-    return [*lines, texts.MEANING[_meaning(done)][lang], texts.IN_FORCE[lang]]
+        lines.append(fit_texts.RECALL[lang].format(before=before.recall, after=after.recall, wished=retention))
+    lines.append(
+        fit_texts.MINUTES[lang].format(before=before.minutes_a_day, after=after.minutes_a_day, days=AHEAD_DAYS)
+    )
+    return [*lines, fit_texts.MEANING[_meaning(done)][lang], fit_texts.IN_FORCE[lang]]
 
 
 def _meaning(done: Optimised) -> str:
@@ -276,7 +269,7 @@ def _meaning(done: Optimised) -> str:
     return "longer" if after < before else "shorter"
 
 
-# `attn completion`.
+# `attn completion`, `attn mcp` and `attn serve`
 
 
 @click.command()
@@ -288,9 +281,6 @@ def completion(shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None, "click completes all three"
     echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())
-
-
-# `attn mcp`.
 
 
 @click.command()
@@ -307,13 +297,6 @@ def mcp() -> None:
         echo(MCP_WAITS[current.lang], err=True)
     with current.workspace() as workspace:
         serve(workspace, Random())
-
-
-# `attn serve`.
-
-PORT = 8767
-TOKEN_BYTES = 24
-START = "import sys; sys.path.append({root!r}); from attncli.__main__ import main; sys.exit(main())"
 
 
 @click.command()
@@ -337,13 +320,13 @@ def serve(port: int) -> None:
         try:
             listening.bind((LOOPBACK, port))
         except OSError as error:
-            said = f"cannot listen on port {port} of {LOOPBACK} ({error.strerror})"
-            raise UsageError(f"{said}; choose another: attn serve --port 0 picks a free one") from error
-        serve_browser(listening, _opens_the_app(current), token_urlsafe(TOKEN_BYTES), current.lang, echo)
+            message = f"cannot listen on port {port} of {LOOPBACK} ({error.strerror})"
+            raise UsageError(f"{message}; choose another: attn serve --port 0 picks a free one") from error
+        serve_browser(listening, _app_command(current), token_urlsafe(TOKEN_BYTES), current.lang, echo)
 
 
-def _opens_the_app(current: Session) -> list[str]:
-    """The command of one visitor's app: the same program, home and options."""
+def _app_command(current: Session) -> list[str]:
+    """Return the command line of the app for one visitor: the same program, home and options."""
     root = str(Path(attncli.__file__).parent.parent)
     words = [sys.executable, "-P", "-c", START.format(root=root), "--home", str(current.home.root.absolute())]
     words += ["--lang", current.lang_option] if current.lang_option else []

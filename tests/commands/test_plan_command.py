@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from attncli import __main__ as program
-from attncli.commands.cards import _cut
+from attncli.commands.cards import _shortened
 from attncli.commands.session import Session
 from attncli.domain.text import cells
 
@@ -109,9 +109,9 @@ def test_the_day_s_list_is_not_given_again_once_it_is_done(attn: Attn) -> None:
 
 
 def test_a_title_that_is_cut_off_shows_that_it_is() -> None:
-    assert _cut("Attention mathematics") == "Attention mathematics"
-    assert _cut("Architectures: encoder, decoder, cross-attention") == "Architectures: encoder, decoder, c…"
-    assert cells(_cut("架构：编码器、解码器与交叉注意力，以及更多的内容一二三四五")) < 36
+    assert _shortened("Attention mathematics") == "Attention mathematics"
+    assert _shortened("Architectures: encoder, decoder, cross-attention") == "Architectures: encoder, decoder, c…"
+    assert cells(_shortened("架构：编码器、解码器与交叉注意力，以及更多的内容一二三四五")) < 36
 
 
 def test_config_prints_what_it_kept(attn: Attn) -> None:

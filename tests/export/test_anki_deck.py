@@ -74,7 +74,7 @@ def test_every_card_arrives_with_both_languages_and_its_tags(
     workspace: Workspace, collection: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "deck.apkg"
-    assert export(workspace, path).package.cards == 6
+    assert export(workspace, path).cards == 6
     log = take_in(collection, path)
     assert (len(log.new), collection.note_count(), collection.card_count()) == (6, 6, 6)
     note = card(collection, "att-01").note()
@@ -263,10 +263,10 @@ def test_the_same_cards_make_the_same_package(workspace: Workspace, tmp_path: Pa
 def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, clock: Any) -> None:
     with Workspace.open(Home(tmp_path / "whole"), clock) as workspace:
         done = export(workspace, tmp_path / "deck.apkg")
-        assert done.package.cards == len(workspace.library.cards())
+        assert done.cards == len(workspace.library.cards())
     with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:
         notes = rows.execute("SELECT guid, flds FROM notes").fetchall()
-    assert len({guid for guid, _ in notes}) == done.package.cards
+    assert len({guid for guid, _ in notes}) == done.cards
     for guid, text in notes:
         shown = re.sub(r"<pre>.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", text, flags=re.DOTALL)
         assert "{{" not in shown and "$$" not in shown, guid

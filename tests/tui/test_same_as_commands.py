@@ -128,8 +128,8 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
     drill = ReviewSitting(workspace)
     review = PlainReview(workspace, drill, Random(SEED), read)
     told: list[Asked] = []
-    tell = review._tell
-    review._tell = lambda found: (told.append(found), tell(found))[1]  # type: ignore[method-assign]
+    tell = review._print_answer
+    review._print_answer = lambda found: (told.append(found), tell(found))[1]  # type: ignore[method-assign]
     review.run()
     return outcome(workspace, " ".join(text[workspace.lang] for text in told[0].told))
 

@@ -219,9 +219,9 @@ def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, fill
 
     import_package(workspace, filled.export("one.apkg"))
     done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
-    assert (done.package.cards, done.from_anki) == (6, 5)
+    assert (done.cards, done.from_anki) == (6, 5)
     done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, TOPIC, ("en",))
-    assert (done.package.cards, done.from_anki) == (5, 0)
+    assert (done.cards, done.from_anki) == (5, 0)
 
 
 TEXTS = {
