@@ -1,7 +1,9 @@
-"""The summary as one self-contained HTML page: formulas as MathML, no script, nothing fetched.
+"""The documents that go out: the summary as Markdown, HTML and PDF, and the report on a class as HTML.
 
-Whatever cards and code say comes in escaped or through `sanitised`, and the page's own policy forbids the browser what
-might slip through: scripts, requests, forms, and every style but the page's own.
+An HTML page is one self-contained file: formulas are MathML, nothing is fetched, and there are no scripts. Cards and
+code are other people's text. They are escaped, or pass `sanitised`, an allowlist of tags and attributes held by nh3;
+the policy of the page also forbids scripts, requests, forms and foreign styles. In a PDF, whose engine knows no MathML,
+formulas are drawings.
 """
 
 from __future__ import annotations
@@ -40,26 +42,65 @@ from attncli.words.grade_report_texts import REASONS
 if TYPE_CHECKING:
     from nh3 import Cleaner
 
-
 _ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "right")}
 
 
-def to_html(*parts: Summary) -> str:
-    """One page with the summary in one language or, one part after the other, in several."""
-    return printable(_page("summary.html.j2", parts, lambda fragment: fragment))
+# Markdown
+
+_REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};))")
 
 
-def to_print(parts: Sequence[Summary], draw: Callable[[str], str]) -> str:
-    """The same page for a PDF engine: `draw` turns the MathML of a clean fragment into what the engine can show."""
-    return printable(_page("summary.print.html.j2", parts, draw))
+def to_markdown(*summaries: Summary) -> str:
+    """Return the summary as Markdown, in one language or in several, one after the other; formulas stay `$…$`."""
+    jinja = environment(autoescape=False)
+    jinja.filters["shown"] = shown
+    page = jinja.get_template("summary.md.j2").render(parts=summaries, code_block=code_block, bar=bar)
+    return printable(page).strip() + "\n"
 
 
-def _page(template: str, parts: Sequence[Summary], draw: Callable[[str], str]) -> str:
+def bar(topic: TopicLine) -> str:
+    """Return the readiness of a topic as a bar of ten blocks; lighter ones show what was seen but is not ready."""
+    ready = round(10 * topic.readiness_on_day)
+    seen = max(round(10 * topic.seen / topic.total) if topic.total else 0, ready)
+    return "█" * ready + "▒" * (seen - ready) + "░" * (10 - seen)
+
+
+def shown(text: str) -> str:
+    """Return Markdown in which no reference such as `&#x202e;` becomes a hidden character when it is rendered."""
+
+    def escape_hidden(found: re.Match[str]) -> str:
+        meant = html.unescape(f"&{found[1]}")
+        return "&" if meant and not hidden_in(meant) else "&amp;"
+
+    return _REFERENCE.sub(escape_hidden, text)
+
+
+# HTML
+
+
+def to_html(*summaries: Summary) -> str:
+    """Return one page with the summary in one language or in several, one after the other."""
+    return printable(_summary_page("summary.html.j2", summaries, lambda fragment: fragment))
+
+
+def write_summary(workspace: Workspace) -> Path:
+    """Write the page in the language of the workspace beside the learner's data, and return its path.
+
+    A page of the same day is replaced. Raises UsageError if it cannot be written, EnvironmentFailure if there is no
+    space.
+    """
+    page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
+    file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
+    put_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
+    return file
+
+
+def _summary_page(template: str, summaries: Sequence[Summary], draw: Callable[[str], str]) -> str:
     jinja = environment(autoescape=True)
     parser = _parser()
     style = jinja.get_template("summary.css").render()
     return jinja.get_template(template).render(
-        parts=parts,
+        parts=summaries,
         style=Markup(style),
         policy=policy(style),
         picture=lambda summary, says: Markup(topic_map(summary.started, summary.lang, says)),
@@ -69,7 +110,7 @@ def _page(template: str, parts: Sequence[Summary], draw: Callable[[str], str]) -
 
 
 def policy(style: str) -> str:
-    """What the page asks of the browser: nothing is run or fetched, and `style` alone is obeyed."""
+    """Return a Content-Security-Policy: nothing is run or fetched, and only `style` applies."""
     own = b64encode(sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; form-action 'none'"
 
@@ -82,19 +123,19 @@ def _parser() -> MarkdownIt:
 
 
 def _aligned(state: StateCore) -> None:
-    """Columns are aligned by classes: the page obeys no style but its own."""
+    """Align columns by classes, because the policy forbids style attributes."""
     for token in state.tokens:
         if wanted := _ALIGNED.get(str(token.attrs.pop("style", ""))):
             token.attrs["class"] = wanted
 
 
 def _displayed(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    """A formula on lines of its own that stands within a paragraph."""
+    """Render a display formula inside a paragraph."""
     return _formula(tokens[index].content, {"display_mode": True})
 
 
 def _formula(source: str, options: dict[str, bool]) -> str:
-    """MathML, or the LaTeX itself where it cannot be converted."""
+    """Return MathML, or the LaTeX source if it cannot be converted."""
     display = "block" if options.get("display_mode") else "inline"
     plain = html.unescape(source)
     try:
@@ -106,7 +147,7 @@ def _formula(source: str, options: dict[str, bool]) -> str:
 
 
 def _is_mathml(text: str) -> bool:
-    """Whether it is MathML with nothing but text in its words and signs: `\\text{…}` lets mark-up through."""
+    """Check that words and operators hold only text: `\\text{…}` lets mark-up through."""
     try:
         formula = ElementTree.fromstring(text)
     except ElementTree.ParseError:
@@ -115,37 +156,37 @@ def _is_mathml(text: str) -> bool:
     return all(tag in MATHML_TAGS and not (tag in MATHML_WORDS and children) for tag, children in elements)
 
 
-# The summary as Markdown; formulas stay `$…$`.
+def to_page(report: Mapping[str, Any], lang: Lang) -> str:
+    """Return the report on a class as a page; `report` is the document that `attn cohort --json` prints."""
+    jinja = environment(autoescape=True)
+    jinja.filters["said"] = lambda found, name: found.get(f"{name}_zh", found[name]) if lang == "zh" else found[name]
+    jinja.filters["why"] = lambda left: left_out_text(left["reason"], left["detail"])[lang]
+    jinja.filters["reason"] = lambda word: REASONS[word][lang] if word in REASONS else ""
+    style = jinja.get_template("cohort.css").render()
+    page = jinja.get_template("cohort.html.j2").render(
+        report=report,
+        lang=lang,
+        l={name: text[lang] for name, text in REPORT.items()},
+        rung={name: text[lang] for name, text in RUNG.items()},
+        reached={
+            learner["learner"]: {result["challenge"]: result["rung"] for result in learner["results"]}
+            for learner in report["learners"]
+        },
+        open=[
+            (learner["learner"], result)
+            for learner in report["learners"]
+            for result in learner["results"]
+            if result["stopped_by"]
+        ],
+        by=graded_by(report, lang),
+        files=sum(learner["graded"] for learner in report["learners"]),
+        style=Markup(style),
+        policy=policy(style),
+    )
+    return printable(page)
 
-_REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};))")
 
-
-def to_markdown(*parts: Summary) -> str:
-    """The summary in one language or, one part after the other, in several."""
-    jinja = environment(autoescape=False)
-    jinja.filters["shown"] = shown
-    page = jinja.get_template("summary.md.j2").render(parts=parts, code_block=code_block, bar=bar)
-    return printable(page).strip() + "\n"
-
-
-def bar(topic: TopicLine) -> str:
-    """A topic's readiness on the day as a bar of ten: full blocks, and lighter ones for what was only seen."""
-    ready = round(10 * topic.readiness_on_day)
-    seen = max(round(10 * topic.seen / topic.total) if topic.total else 0, ready)
-    return "█" * ready + "▒" * (seen - ready) + "░" * (10 - seen)
-
-
-def shown(text: str) -> str:
-    """A card's Markdown, in which no `&#x202e;` becomes a hidden character once somebody renders it."""
-    return _REFERENCE.sub(lambda found: "&" if _is_seen(f"&{found[1]}") else "&amp;", text)
-
-
-def _is_seen(reference: str) -> bool:
-    meant = html.unescape(reference)
-    return bool(meant) and not hidden_in(meant)
-
-
-# What of a card's Markdown may come into a page: lists of tags and attributes, held by nh3 (ammonia).
+# Sanitising
 
 TEXT_TAGS = frozenset(
     "p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a table thead tbody tr th td".split()
@@ -183,7 +224,7 @@ _VALUE = re.compile(rf"#[0-9a-fA-F]{{3,6}}|{_WORDS}|(?:{_LENGTH})(?: (?:{_LENGTH
 
 
 def sanitised(html: str) -> str:
-    """A fragment with nothing in it that acts, fetches or covers anything: the rest is dropped, its text stays."""
+    """Return the fragment without tags and attributes that are not allowed; their text stays."""
     return _cleaner().clean(html)
 
 
@@ -203,19 +244,17 @@ def _cleaner() -> Cleaner:
 
 
 def _value(tag: str, attribute: str, value: str) -> str | None:
-    """The value if it is a short word, number, length or colour, or the address of a link, which nh3 has checked."""
+    """Return the value if it is a short word, number, length or colour, or an address, which nh3 has checked."""
     if attribute in ("href", "class", "rel"):
         return value
     return value if _VALUE.fullmatch(value) else None
 
 
-# The Markdown of cards, read for a page: CommonMark with tables and formulas.
-#
-# Raw HTML in a card is shown and not obeyed, and a picture is its description.
-
-
 def card_parser(formula: Callable[[str, dict[str, bool]], str]) -> MarkdownIt:
-    """`formula` writes a formula, given its source and whether it stands on lines of its own (`display_mode`)."""
+    """Return a parser of card Markdown: CommonMark with tables and formulas; raw HTML and pictures become text.
+
+    `formula` renders a formula, given its source and options, of which `display_mode` matters.
+    """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=formula, label_renderer=lambda _: "", allow_space=True, double_inline=True)
     parser.add_render_rule("image", _picture)
@@ -226,148 +265,27 @@ def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, option
     return f"[{escape(renderer.renderInlineAsText(tokens[index].children, options, env))}]"
 
 
-# The interview summary as a file beside the learner's data: one page a day and language.
-
-
-def write_summary(workspace: Workspace) -> Path:
-    """The page in the workspace's language, and where it is; one of the same day gives way to it.
-
-    Raises UsageError where it cannot be written, EnvironmentFailure without room.
-    """
-    page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
-    file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
-    put_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
-    return file
-
-
-# The report on a class as one self-contained HTML page: no script, nothing fetched, and it prints.
-#
-# Names, messages and diagnoses are other people's: all of it is escaped, and the page's own policy forbids the rest.
-
-
-def to_page(report: Mapping[str, Any], lang: Lang) -> str:
-    """The page; `report` is the document that `attn cohort --json` prints."""
-    jinja = environment(autoescape=True)
-    jinja.filters["said"] = lambda found, name: found.get(f"{name}_zh", found[name]) if lang == "zh" else found[name]
-    jinja.filters["why"] = lambda left: left_out_text(left["reason"], left["detail"])[lang]
-    jinja.filters["reason"] = lambda word: REASONS[word][lang] if word in REASONS else ""
-    style = jinja.get_template("cohort.css").render()
-    page = jinja.get_template("cohort.html.j2").render(
-        report=report,
-        lang=lang,
-        l={name: text[lang] for name, text in REPORT.items()},
-        rung={name: text[lang] for name, text in RUNG.items()},
-        reached={learner["learner"]: _reached(learner) for learner in report["learners"]},
-        open=list(_open(report)),
-        by=graded_by(report, lang),
-        files=sum(learner["graded"] for learner in report["learners"]),
-        style=Markup(style),
-        policy=policy(style),
-    )
-    return printable(page)
-
-
-def _reached(learner: Mapping[str, Any]) -> dict[str, str]:
-    """The rung of each file of a learner, by challenge."""
-    return {result["challenge"]: result["rung"] for result in learner["results"]}
-
-
-def _open(report: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every result that something stopped, with the learner's name."""
-    for learner in report["learners"]:
-        yield from ((learner["learner"], result) for result in learner["results"] if result["stopped_by"])
-
-
-# Formulas as drawings, for the PDF engine, which knows no MathML.
-
-SIZE_PX = 15.0
-MARGIN_PX = 1.0
-MOST_LAYOUTS = 10_000
-"""Some three seconds; the longest formula of the bank takes 2,000."""
-_ROWS = frozenset({"math", "mrow", "msqrt", "mtd", "mstyle", "mpadded", "mphantom", "menclose"})
-_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
-_MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
-
-
-def drawn(fragment: str) -> str:
-    """A clean HTML fragment with an SVG drawing in the place of each MathML formula."""
-    return _MATHML.sub(lambda found: _drawing(found[0]), fragment)
-
-
-@cache
-def _drawing(mathml: str) -> str:
-    """Return the formula as SVG that sits on the line; its words if a sign is not in the font, or it nests too deep."""
-    from ziafont import config
-    from ziamath import Math
-
-    config.svg2 = False
-    formula = ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0"))
-    words = " ".join("".join(formula.itertext()).split())
-    if _layouts(formula) > MOST_LAYOUTS:
-        return f"<code>{html.escape(words)}</code>"
-    _hold_signs_with_limits(formula)
-    try:
-        math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
-    except Exception:  # noqa: BLE001 - ziamath raises many kinds; the words are always readable
-        return f"<code>{html.escape(words)}</code>"
-    if not _has_signs(math.font.glyphindex, words):
-        return f"<code>{html.escape(words)}</code>"
-    svg = math.svgxml()
-    depth = _depth(svg)
-    svg.set("style", f"vertical-align: {-depth:.3f}px")
-    svg.set("role", "img")
-    svg.set("aria-label", words)
-    picture = ElementTree.tostring(svg, encoding="unicode")
-    return f'<span class="formula">{picture}</span>' if formula.get("display") == "block" else picture
-
-
-def _layouts(formula: ElementTree.Element) -> int:
-    """Return how many elements ziamath lays out: it lays out each row twice, and so each row in a row four times."""
-    return 1 + (1 + (_plain(formula) in _ROWS)) * sum(_layouts(child) for child in formula)
-
-
-def _hold_signs_with_limits(formula: ElementTree.Element) -> None:
-    """Says that Σ and its like are of one size: with limits ziamath takes them, and brackets around, for endless."""
-    for script in formula.iter():
-        base = next(iter(script), None)
-        if _plain(script) in _SCRIPTS and base is not None and _plain(base) == "mo" and "stretchy" not in base.attrib:
-            base.set("stretchy", "false")
-
-
-def _plain(element: ElementTree.Element) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
-def _depth(svg: ElementTree.Element) -> float:
-    """How far the drawing reaches below its baseline, which is y = 0."""
-    _, top, _, height = (float(number) for number in svg.get("viewBox", "0 0 0 0").split())
-    return top + height
-
-
-def _has_signs(glyph_of: Callable[[str], int], words: str) -> bool:
-    return all(sign.isspace() or glyph_of(sign) for sign in words if ord(sign) > 0x7F)
-
-
-# The summary as PDF, laid out by WeasyPrint from the page that a browser would print; nothing is fetched for it.
+# PDF
 
 CHARACTERS_NAMED = 8
-_EXTRA = "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"
-_HAN = "Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts"
-_OTHER = "Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts"
+_MISSING = (
+    "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"
+)
+_HAN_FONTS = "Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts"
+_OTHER_FONTS = "Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts"
 
 
-def to_pdf(*parts: Summary) -> bytes:
-    """One document with the summary in one language or several; the same summary gives the same bytes.
+def to_pdf(*summaries: Summary) -> bytes:
+    """Return one PDF with the summary in one language or in several; the same summary gives the same bytes.
 
-    Raises EnvironmentFailure without the engine, without Pango, and where no font here has a character of the text:
-    a row of boxes is no summary.
+    Raises EnvironmentFailure without WeasyPrint or Pango, and if no installed font has a character of the text.
     """
     weasyprint = _engine()
-    page = to_print(parts, drawn)
+    page = printable(_summary_page("summary.print.html.j2", summaries, drawn))
     with _missing_characters() as missing:
         document = weasyprint.HTML(string=page, url_fetcher=_refuse).write_pdf(pdf_tags=True)
     if missing:
-        raise EnvironmentFailure(_without_font(missing))
+        raise EnvironmentFailure(_missing_font_message(missing))
     return bytes(document)
 
 
@@ -376,7 +294,7 @@ def _engine() -> Any:
         import weasyprint
         import ziamath  # noqa: F401 - asked for here, so that both are missed at once
     except ImportError as error:
-        raise EnvironmentFailure(_EXTRA) from error
+        raise EnvironmentFailure(_MISSING) from error
     except OSError as error:
         raise EnvironmentFailure(
             "WeasyPrint finds no Pango here: Debian has libpango-1.0-0 and libpangoft2-1.0-0, Homebrew pango; "
@@ -391,7 +309,7 @@ def _refuse(url: str, *args: object, **kwargs: object) -> NoReturn:
 
 @contextmanager
 def _missing_characters() -> Iterator[set[str]]:
-    """Collects the characters that no font has; the engine says so while it draws."""
+    """Collect the characters that no font has, from the warnings of the engine."""
     missing = set[str]()
 
     class Listener(logging.Handler):
@@ -400,19 +318,82 @@ def _missing_characters() -> Iterator[set[str]]:
                 missing.add(str(record.args[0]))
 
     logger, listener = logging.getLogger("weasyprint"), Listener(logging.WARNING)
-    spoke = logger.propagate
+    propagate = logger.propagate
     logger.addHandler(listener)
     logger.propagate = False
     try:
         yield missing
     finally:
         logger.removeHandler(listener)
-        logger.propagate = spoke
+        logger.propagate = propagate
 
 
-def _without_font(missing: set[str]) -> str:
+def _missing_font_message(missing: set[str]) -> str:
     named = sorted(missing)[:CHARACTERS_NAMED]
     shown = ", ".join(f"{sign} (U+{ord(sign):04X})" if sign.isprintable() else f"U+{ord(sign):04X}" for sign in named)
     more = f" and {len(missing) - len(named)} more" if len(missing) > len(named) else ""
     is_han = any("CJK" in unicodedata.name(sign, "") for sign in missing)
-    return f"no font here has {shown}{more}; install one ({_HAN if is_han else _OTHER}), or take --format html"
+    return (
+        f"no font here has {shown}{more}; install one ({_HAN_FONTS if is_han else _OTHER_FONTS}), or take --format html"
+    )
+
+
+# Formulas as drawings
+
+SIZE_PX = 15.0
+MARGIN_PX = 1.0
+MOST_LAYOUTS = 10_000
+"""About three seconds; the longest formula of the bank takes 2,000."""
+_ROWS = frozenset({"math", "mrow", "msqrt", "mtd", "mstyle", "mpadded", "mphantom", "menclose"})
+_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
+_MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
+
+
+def drawn(fragment: str) -> str:
+    """Return a sanitised HTML fragment with an SVG drawing in place of each MathML formula."""
+    return _MATHML.sub(lambda found: _drawing(found[0]), fragment)
+
+
+@cache
+def _drawing(mathml: str) -> str:
+    """Return the formula as SVG on the baseline, or its text if a character has no glyph or it nests too deeply."""
+    from ziafont import config
+    from ziamath import Math
+
+    config.svg2 = False
+    formula = ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0"))
+    words = " ".join("".join(formula.itertext()).split())
+    if _layouts(formula) > MOST_LAYOUTS:
+        return f"<code>{html.escape(words)}</code>"
+    _fix_operator_sizes(formula)
+    try:
+        math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
+    except Exception:  # noqa: BLE001 - ziamath raises many kinds; the words are always readable
+        return f"<code>{html.escape(words)}</code>"
+    if not all(char.isspace() or math.font.glyphindex(char) for char in words if ord(char) > 0x7F):
+        return f"<code>{html.escape(words)}</code>"
+    svg = math.svgxml()
+    _, top, _, height = (float(number) for number in svg.get("viewBox", "0 0 0 0").split())
+    depth = top + height  # below the baseline, which is y = 0
+    svg.set("style", f"vertical-align: {-depth:.3f}px")
+    svg.set("role", "img")
+    svg.set("aria-label", words)
+    picture = ElementTree.tostring(svg, encoding="unicode")
+    return f'<span class="formula">{picture}</span>' if formula.get("display") == "block" else picture
+
+
+def _layouts(formula: ElementTree.Element) -> int:
+    """Return how many elements ziamath lays out; it lays out each row twice, so a row in a row four times."""
+    return 1 + (1 + (_tag(formula) in _ROWS)) * sum(_layouts(child) for child in formula)
+
+
+def _fix_operator_sizes(formula: ElementTree.Element) -> None:
+    """Mark Σ and other operators with limits as not stretchy, which ziamath would stretch without end."""
+    for script in formula.iter():
+        base = next(iter(script), None)
+        if _tag(script) in _SCRIPTS and base is not None and _tag(base) == "mo" and "stretchy" not in base.attrib:
+            base.set("stretchy", "false")
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return str(element.tag).rpartition("}")[2]

@@ -1,4 +1,8 @@
-"""The interview summary as data: what `attn export summary --format json` prints, and what the other formats show."""
+"""The interview summary: its data, and the texts, pictures and Markdown that its templates share.
+
+`summarise` gathers everything in one language. The Summary is what `--format json` prints; `export.render` turns it
+into Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, K
 from attncli.domain.challenge import Rung
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.text import Lang
-from attncli.practice.challenges import OwnSolutions, written
+from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
@@ -26,8 +30,6 @@ from attncli.practice.stats import ProgressStats, TopicStanding, due_by_then, pr
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 from attncli.words.summary_texts import ANSWERS, LABELS, labels
-
-# Gathers the interview summary: how topics stand on the day, weak cards with answers, own code, what is left to do.
 
 STRONG_READINESS = 0.8
 LEAST_SEEN = 3
@@ -38,48 +40,263 @@ REVIEW_SHOWN = 30
 MOCKS_SHOWN = 5
 MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
+CUT_AT = 150
+CODE_NAMED = 6
+_BLANKS = re.compile(r"_{3,}")
+
+Reason = Literal["missed", "points", "lapses", "recall"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLine:
+    """A topic on the day; recall (of the seen cards) and readiness (of all cards) lie in 0…1.
+
+    `need` is the expected number of cards not known on the day, unseen ones included.
+    """
+
+    id: str
+    title: str
+    seen: int
+    total: int
+    recall_on_day: float
+    readiness_on_day: float
+    lapses: int
+    weak: int
+    need: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point that an interviewer ticks off; `missed` if the last review did not tick it."""
+
+    text: str
+    missed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """A weak card with its answer, as Markdown, and the `reasons` why it is weak.
+
+    `recall` is the probability of recalling it on the day, 0 if it was forgotten that day.
+    """
+
+    id: str
+    topic: str
+    kind: Kind
+    level: Level
+    question: str
+    answer: str
+    explain: str
+    points: tuple[Point, ...]
+    pitfalls: tuple[str, ...]
+    recall: float
+    lapses: int
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DueLine:
+    """A card that is not weak and is due by the day."""
+
+    id: str
+    topic: str
+    question: str
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedLine:
+    """A solved challenge with the learner's own code."""
+
+    id: str
+    rung: Rung
+    title: str
+    level: int
+    attempts: int
+    solved_at: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class MockLine:
+    """A past mock interview: date, length, score (0…1), missed points."""
+
+    date: str
+    minutes: int
+    score: float | None
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One of the last days: its minutes, and what to do, in a few words each."""
+
+    date: str
+    minutes: int
+    to_do: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A topic with the cards of it that the summary shows."""
+
+    topic: TopicLine
+    weak: tuple[CardLine, ...]
+    to_review: tuple[DueLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Everything that the summary says, in one language.
+
+    `topics` come with the greatest need first. `weak` and `to_review` are the first of `weak_count` and `due_count`
+    cards. `repaired` and `tried` are titles of challenges.
+    """
+
+    lang: Lang
+    made_on: str
+    interview: str
+    days_left: int | None
+    reviews: int
+    streak_days: int
+    retention: float | None
+    seen: int
+    cards: int
+    recall_on_day: float | None
+    readiness_on_day: float
+    challenges: int
+    topics: tuple[TopicLine, ...]
+    open_with: tuple[TopicLine, ...]
+    avoid: tuple[TopicLine, ...]
+    weak: tuple[CardLine, ...]
+    weak_count: int
+    solved: tuple[SolvedLine, ...]
+    repaired: tuple[str, ...]
+    tried: tuple[str, ...]
+    to_review: tuple[DueLine, ...]
+    due_count: int
+    mocks: tuple[MockLine, ...] = ()
+    last_days: tuple[PlanLine, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return what `--format json` prints."""
+        return asdict(self)
+
+    @property
+    def started(self) -> tuple[TopicLine, ...]:
+        return tuple(topic for topic in self.topics if topic.seen)
+
+    @property
+    def not_started(self) -> tuple[TopicLine, ...]:
+        return tuple(topic for topic in self.topics if not topic.seen)
+
+    @property
+    def hardened(self) -> int:
+        return sum(line.rung == "hardened" for line in self.solved)
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The topics with cards to print, the greatest need first."""
+        found = (
+            Chapter(
+                topic,
+                tuple(card for card in self.weak if card.topic == topic.id),
+                tuple(card for card in self.to_review if card.topic == topic.id),
+            )
+            for topic in self.topics
+        )
+        return tuple(chapter for chapter in found if chapter.weak or chapter.to_review)
+
+
+# Gathering
 
 
 def day_ahead(workspace: Workspace) -> date | None:
-    """The setting `interview` while that day lies ahead."""
+    """Return the setting `interview`, or None if it is past or not set."""
     day = workspace.settings.interview
     return day if day is not None and day >= local_date(workspace) else None
 
 
 def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -> Summary:
-    """The summary at the workspace's present; recall is forecast for the interview day where one is given."""
+    """Return the summary as of now in `lang`, with recall forecast for the day of the interview, or today."""
     now = workspace.clock()
     day = workspace.moment(datetime.combine(interview, time(12), tzinfo=UTC) if interview else None)
-    here, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
-    topics = _topics(workspace, lang, here, topic_standings(workspace, day), weak)
+    stats, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
+    topics = _topics(workspace, lang, stats, topic_standings(workspace, day), weak)
     known_weak = {found.card for found in weak}
     due = [(recall, id) for recall, id in due_by_then(workspace, day) if id not in known_weak]
+    due_cards = [(workspace.library.card(id), recall) for recall, id in due[:REVIEW_SHOWN]]
     return Summary(
         lang=lang,
         made_on=now.astimezone().date().isoformat(),
         interview=interview.isoformat() if interview else "",
         days_left=(interview - local_date(workspace)).days if interview else None,
-        reviews=here.reviews,
-        streak_days=here.streak_days,
-        retention=here.retention,
-        seen=here.seen,
-        cards=here.cards,
+        reviews=stats.reviews,
+        streak_days=stats.streak_days,
+        retention=stats.retention,
+        seen=stats.seen,
+        cards=stats.cards,
         recall_on_day=_mean([(topic.recall_on_day, topic.seen) for topic in topics]),
         readiness_on_day=_mean([(topic.readiness_on_day, topic.total) for topic in topics]) or 0.0,
-        challenges=here.challenges.get("total", 0),
+        challenges=stats.challenges.get("total", 0),
         topics=topics,
         open_with=_open_with(topics),
         avoid=_avoid(topics),
         weak=tuple(_card_line(workspace, lang, found) for found in weak[:WEAK_LISTED]),
         weak_count=len(weak),
-        solved=_solved(code, lang),
+        solved=tuple(
+            SolvedLine(
+                id=item.challenge.id,
+                rung=item.rung,
+                title=item.challenge.title[lang],
+                level=item.challenge.level,
+                attempts=item.attempts,
+                solved_at=item.at.astimezone().date().isoformat(),
+                source=item.source.strip("\n"),
+            )
+            for item in code.solved
+        ),
         repaired=tuple(challenge.title[lang] for challenge in code.repaired),
         tried=tuple(challenge.title[lang] for challenge in code.tried),
-        to_review=tuple(_due_line(workspace, lang, id, recall) for recall, id in due[:REVIEW_SHOWN]),
+        to_review=tuple(
+            DueLine(card.id, card.topic, question(card, lang), round(recall, 4)) for card, recall in due_cards
+        ),
         due_count=len(due),
         mocks=_mocks(workspace, lang),
         last_days=_last_days(workspace, lang, interview),
     )
+
+
+def _topics(
+    workspace: Workspace, lang: Lang, stats: ProgressStats, on_day: dict[str, TopicStanding], weak: list[Weakness]
+) -> tuple[TopicLine, ...]:
+    """Return every topic, the greatest need first."""
+    topic_of = workspace.store.index.card_topics()
+    weak_in = Counter(topic_of.get(found.card) for found in weak)
+    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
+    lines = []
+    for topic in workspace.library.topics():
+        here, later, forgotten = stats.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]
+        readiness = _mean_without(later.readiness, later.total, forgotten)
+        lines.append(
+            TopicLine(
+                id=topic.id,
+                title=topic.title[lang] or topic.id,
+                seen=here.seen,
+                total=here.total,
+                recall_on_day=_mean_without(later.recall, later.seen, forgotten),
+                readiness_on_day=readiness,
+                lapses=here.lapses,
+                weak=weak_in[topic.id],
+                need=round(here.total * (1 - readiness), 1),
+            )
+        )
+    return tuple(sorted(lines, key=lambda line: (-line.need, line.id)))
+
+
+def _mean_without(mean: float, cards: int, forgotten: int) -> float:
+    """Return the mean over `cards` cards, with the `forgotten` ones of today counted as 0 instead of 1."""
+    return round(max(0.0, mean - forgotten / cards), 4) if cards else 0.0
 
 
 def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
@@ -87,40 +304,8 @@ def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
     return round(sum(value * weight for value, weight in weighted) / total, 4) if total else None
 
 
-def _topics(
-    workspace: Workspace, lang: Lang, here: ProgressStats, on_day: dict[str, TopicStanding], weak: list[Weakness]
-) -> tuple[TopicLine, ...]:
-    """Every topic, the one with the greatest need first."""
-    topic_of = workspace.store.index.card_topics()
-    weak_in = Counter(topic_of.get(found.card) for found in weak)
-    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
-    lines = []
-    for topic in workspace.library.topics():
-        now, later, forgotten = here.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]
-        readiness = _without(later.readiness, later.total, forgotten)
-        lines.append(
-            TopicLine(
-                id=topic.id,
-                title=topic.title[lang] or topic.id,
-                seen=now.seen,
-                total=now.total,
-                recall_on_day=_without(later.recall, later.seen, forgotten),
-                readiness_on_day=readiness,
-                lapses=now.lapses,
-                weak=weak_in[topic.id],
-                need=round(now.total * (1 - readiness), 1),
-            )
-        )
-    return tuple(sorted(lines, key=lambda line: (-line.need, line.id)))
-
-
-def _without(mean: float, cards: int, forgotten: int) -> float:
-    """The mean over so many cards, with those that were forgotten today counted as 0 and not as 1."""
-    return round(max(0.0, mean - forgotten / cards), 4) if cards else 0.0
-
-
 def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
-    """The topics that are ready; while there is none, those of which most is recalled."""
+    """Return the topics that are ready, or, while there is none, those with the best recall."""
     ready = [topic for topic in topics if topic.seen and topic.readiness_on_day >= STRONG_READINESS]
     tried = [topic for topic in topics if topic.seen >= LEAST_SEEN and topic.recall_on_day >= WEAK_RECALL]
     best = sorted(ready or tried, key=lambda topic: (-topic.readiness_on_day, topic.id))
@@ -128,13 +313,10 @@ def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
 
 
 def _avoid(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
-    """The topics that were begun and will not hold on the day: little recalled, or weak in a third of what was seen."""
-    shaky = [topic for topic in topics if topic.seen and _is_shaky(topic) and topic not in _open_with(topics)]
+    """Return the topics that were started and are shaky: recalled badly, or with a third of the seen cards weak."""
+    started = [topic for topic in topics if topic.seen and topic not in _open_with(topics)]
+    shaky = [topic for topic in started if topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen]
     return tuple(sorted(shaky, key=lambda topic: (topic.recall_on_day, -topic.weak, topic.id))[:AVOID_SHOWN])
-
-
-def _is_shaky(topic: TopicLine) -> bool:
-    return topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen
 
 
 def _card_line(workspace: Workspace, lang: Lang, weak: Weakness) -> CardLine:
@@ -165,47 +347,26 @@ def _reasons(weak: Weakness) -> tuple[Reason, ...]:
     return tuple(reason for reason, holds in found.items() if holds)
 
 
-def _due_line(workspace: Workspace, lang: Lang, id: str, recall: float) -> DueLine:
-    card = workspace.library.card(id)
-    return DueLine(card.id, card.topic, question(card, lang), round(recall, 4))
-
-
-def _solved(code: OwnSolutions, lang: Lang) -> tuple[SolvedLine, ...]:
-    return tuple(
-        SolvedLine(
-            id=item.challenge.id,
-            rung=item.rung,
-            title=item.challenge.title[lang],
-            level=item.challenge.level,
-            attempts=item.attempts,
-            solved_at=item.at.astimezone().date().isoformat(),
-            source=item.source.strip("\n"),
-        )
-        for item in code.solved
-    )
-
-
 def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
-    """The last mock interviews, the latest first, with the points that were not made in them."""
+    """Return the last mock interviews, the latest first, with the points (or else the questions) that were missed."""
+
+    def missed(mock: MockReport) -> tuple[str, ...]:
+        points = (point for missed in mock.missed for point in (missed.points or (missed.question,)))
+        return tuple(dict.fromkeys(text for point in points if (text := " ".join(point[lang].split()))))[:MISSED_SHOWN]
+
     return tuple(
         MockLine(
-            date=held.begun_at.astimezone().date().isoformat(),
-            minutes=held.minutes,
-            score=held.share,
-            missed=_missed_points(held, lang),
+            date=mock.begun_at.astimezone().date().isoformat(),
+            minutes=mock.minutes,
+            score=mock.share,
+            missed=missed(mock),
         )
-        for held in past_mocks(workspace)[:MOCKS_SHOWN]
+        for mock in past_mocks(workspace)[:MOCKS_SHOWN]
     )
-
-
-def _missed_points(held: MockReport, lang: Lang) -> tuple[str, ...]:
-    """The points of cards; of follow-ups and challenges what was asked."""
-    told = (point for missed in held.missed for point in (missed.points or (missed.question,)))
-    return tuple(dict.fromkeys(text for point in told if (text := " ".join(point[lang].split()))))[:MISSED_SHOWN]
 
 
 def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:
-    """What the plan says of the last days before the interview; nothing without one, or on the day itself."""
+    """Return the plan of the last days before the interview; empty without one, and on its day."""
     days_left = (interview - local_date(workspace)).days if interview else 0
     if interview is None or not 0 < days_left <= FARTHEST_DAYS:
         return ()
@@ -217,185 +378,18 @@ def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tupl
 
 
 def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
-    said = [LAST_PASS[lang]] if day.is_last_pass else []
-    said += [NEW[lang].format(count=len(day.new))] if day.new else []
-    said += [REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
-    said += [workspace.library.challenge(id).title[lang] for id in day.challenges]
-    return tuple(said) or (FREE[lang],)
+    texts = [LAST_PASS[lang]] if day.is_last_pass else []
+    texts += [NEW[lang].format(count=len(day.new))] if day.new else []
+    texts += [REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    texts += [workspace.library.challenge(id).title[lang] for id in day.challenges]
+    return tuple(texts) or (FREE[lang],)
 
 
-Reason = Literal["missed", "points", "lapses", "recall"]
-
-
-@dataclass(frozen=True, slots=True)
-class TopicLine:
-    """A topic on the day; recall (of the seen cards) and readiness (of all) lie in 0…1.
-
-    `need` is how many of its cards would be missing on the day, unseen ones counted.
-    """
-
-    id: str
-    title: str
-    seen: int
-    total: int
-    recall_on_day: float
-    readiness_on_day: float
-    lapses: int
-    weak: int
-    need: float
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What an interviewer ticks off; `missed` where the last review ticked others and not this one."""
-
-    text: str
-    missed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CardLine:
-    """A weak card with its answer, as Markdown. `reasons` say why it is weak;
-    `recall` is the probability of recalling it on the day, 0 where it was forgotten on that very day.
-    """
-
-    id: str
-    topic: str
-    kind: Kind
-    level: Level
-    question: str
-    answer: str
-    explain: str
-    points: tuple[Point, ...]
-    pitfalls: tuple[str, ...]
-    recall: float
-    lapses: int
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DueLine:
-    """A card that is not weak and comes due by the day."""
-
-    id: str
-    topic: str
-    question: str
-    recall: float
-
-
-@dataclass(frozen=True, slots=True)
-class SolvedLine:
-    """A challenge with the learner's own code that solved it."""
-
-    id: str
-    rung: Rung
-    title: str
-    level: int
-    attempts: int
-    solved_at: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class MockLine:
-    """A mock interview that was held: when, how long it was, the share (0…1) that it scored, what it missed."""
-
-    date: str
-    minutes: int
-    score: float | None
-    missed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanLine:
-    """One of the last days: how long, and what to do, in a few words each."""
-
-    date: str
-    minutes: int
-    to_do: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """A topic with what the summary says of its cards."""
-
-    topic: TopicLine
-    weak: tuple[CardLine, ...]
-    to_review: tuple[DueLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Everything that the summary says, in one language. *The day* is the interview's, today without one.
-
-    `topics` and what follows from them come with the greatest need first. `weak_count` and `due_count` are how many
-    cards there are; `weak` and `to_review` may be fewer. `repaired` and `tried` are titles of challenges.
-    """
-
-    lang: Lang
-    made_on: str
-    interview: str
-    days_left: int | None
-    reviews: int
-    streak_days: int
-    retention: float | None
-    seen: int
-    cards: int
-    recall_on_day: float | None
-    readiness_on_day: float
-    challenges: int
-    topics: tuple[TopicLine, ...]
-    open_with: tuple[TopicLine, ...]
-    avoid: tuple[TopicLine, ...]
-    weak: tuple[CardLine, ...]
-    weak_count: int
-    solved: tuple[SolvedLine, ...]
-    repaired: tuple[str, ...]
-    tried: tuple[str, ...]
-    to_review: tuple[DueLine, ...]
-    due_count: int
-    mocks: tuple[MockLine, ...] = ()
-    last_days: tuple[PlanLine, ...] = ()
-
-    def document(self) -> dict[str, Any]:
-        """What `--format json` prints."""
-        return asdict(self)
-
-    @property
-    def started(self) -> tuple[TopicLine, ...]:
-        return tuple(topic for topic in self.topics if topic.seen)
-
-    @property
-    def not_started(self) -> tuple[TopicLine, ...]:
-        return tuple(topic for topic in self.topics if not topic.seen)
-
-    @property
-    def hardened(self) -> int:
-        return sum(line.rung == "hardened" for line in self.solved)
-
-    @property
-    def chapters(self) -> tuple[Chapter, ...]:
-        """The topics of which there are cards to print, those with the greatest need first."""
-        found = (
-            Chapter(
-                topic,
-                tuple(card for card in self.weak if card.topic == topic.id),
-                tuple(card for card in self.to_review if card.topic == topic.id),
-            )
-            for topic in self.topics
-        )
-        return tuple(chapter for chapter in found if chapter.weak or chapter.to_review)
-
-
-# The phrases that the templates of the summary share: which of many are named, and where a question is cut.
-
-CUT_AT = 150
-CODE_NAMED = 6
-_BLANKS = re.compile(r"_{3,}")
+# Template filters
 
 
 def environment(*, autoescape: bool) -> Environment:
-    """Jinja with the room's templates; an unknown name is an error, never an empty string."""
+    """Return Jinja with the templates of this room; an unknown name is an error, never an empty string."""
     jinja = Environment(
         loader=PackageLoader("attncli.export"),
         autoescape=autoescape,
@@ -419,21 +413,21 @@ def percent(share: float | None, lang: Lang = "en") -> str:
 
 
 def unbroken_percent(share: float | None, lang: Lang = "en") -> str:
-    """The same for a page: the sign stays in the line of its number."""
+    """Return the percentage for a page, where the sign stays on the line of its number."""
     return percent(share, lang).replace(" ", "\u00a0")
 
 
 def reasons(card: CardLine, summary: Summary) -> str:
-    """Why a card is weak, in a few words."""
+    """Say in a few words why a card is weak."""
     words = labels(summary.lang)
     key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
-    said = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
+    texts = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
     recall = unbroken_percent(card.recall, summary.lang)
-    return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in said)
+    return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in texts)
 
 
 def code_named(summary: Summary) -> str:
-    """The titles of some challenges that were solved, hardened ones first."""
+    """Return the titles of some solved challenges, hardened ones first."""
     words = labels(summary.lang)
     titles = [line.title for line in sorted(summary.solved, key=lambda line: line.rung != "hardened")]
     more = words["more"].format(count=len(titles) - CODE_NAMED) if len(titles) > CODE_NAMED else ""
@@ -441,23 +435,23 @@ def code_named(summary: Summary) -> str:
 
 
 def asked(question: str) -> str:
-    """A question in which a row of low lines is a blank and not mark-up."""
+    """Return a question with its blanks escaped, so that underscores are not read as Markdown."""
     return _BLANKS.sub(lambda found: "\\_" * len(found[0]), question)
 
 
 def cell(text: Any) -> str:
-    """Text for a Markdown table cell: one line, pipes escaped."""
+    """Return text for a cell of a Markdown table: one line, pipes escaped."""
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
 def cut(text: str) -> str:
-    """The beginning of a question for a list of a few; whole where a formula or code would be torn."""
+    """Return the beginning of a question; a question with formulas or code stays whole."""
     line = " ".join(text.split())
     is_plain = not {"$", "`", "*"} & set(line)
     return f"{line[:CUT_AT].rstrip()} …" if is_plain and len(line) > CUT_AT + 10 else line
 
 
-# The map of topics as a picture: one bar a topic in two columns, drawn as SVG that needs no style and no script.
+# The topic map as SVG
 
 WIDTH = 680
 GAP = 36
@@ -473,7 +467,7 @@ FONTS = (
 
 
 def topic_map(topics: Sequence[TopicLine], lang: Lang, says: str) -> str:
-    """A bar for each topic that was begun, down the left column first; `says` is read out in place of the picture."""
+    """Return an SVG with a bar for each topic in two columns; `says` is its text for screen readers."""
     rows = -(-len(topics) // 2)
     height = max(rows, 1) * ROW
     svg = ElementTree.Element(
@@ -519,7 +513,7 @@ def _text(svg: ElementTree.Element, text: str, x: float, y: float) -> ElementTre
 
 
 def shortened(text: str, width: float) -> str:
-    """`text` as far as it fits into `width`, at the usual widths of letters."""
+    """Return `text` cut to `width` pixels, at average widths of letters."""
     if _width(text) <= width:
         return text
     while text and _width(text + "…") > width:
@@ -531,16 +525,16 @@ def _width(text: str) -> float:
     return TEXT * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
 
 
-# What answers a card of each kind, as Markdown: the card has to be understood on paper, where nothing is asked.
+# The answer of a card as Markdown
 
 
 def question(card: Card, lang: Lang) -> str:
-    """The question with the numbers that `answer` works with."""
+    """Return the question, with the same numbers as in `answer`."""
     return card.listed[lang].strip()
 
 
 def answer(card: Card, lang: Lang) -> str:
-    """What is right, and of a kind with wrong answers why they are; then the short answer, where there is one."""
+    """Return the solution, with the reasons why other options are wrong, and the short answer if there is one."""
     match card:
         case ChoiceCard():
             solution = _options(card, lang)
@@ -552,7 +546,7 @@ def answer(card: Card, lang: Lang) -> str:
             texts = dict(card.items)
             solution = "\n".join(f"{n}. {texts[key][lang]}" for n, key in enumerate(right_order(card), 1))
         case DebugCard():
-            solution = _mended(card, lang)
+            solution = _fixed_code(card, lang)
         case _:
             solution = ""
     short = card.short[lang].strip() if card.short else ""
@@ -582,7 +576,7 @@ def _number(card: NumericCard, lang: Lang) -> str:
 
 
 def _filled(card: ClozeCard, lang: Lang) -> str:
-    """The sentence with its blanks filled; a list where a blank stands in a formula or in code."""
+    """Return the sentence with its blanks filled, or a list of answers if it holds formulas or code."""
     text = card.question[lang].strip()
     answers = [code_span(blank.answer) for blank in card.blanks]
     if "$" in text or "`" in text or text.count(BLANK) != len(answers):
@@ -591,37 +585,34 @@ def _filled(card: ClozeCard, lang: Lang) -> str:
     return first + "".join(f"**{found}**{after}" for found, after in zip(answers, rest, strict=True))
 
 
-def _mended(card: DebugCard, lang: Lang) -> str:
+def _fixed_code(card: DebugCard, lang: Lang) -> str:
     code = card.code.rstrip().splitlines()
     listing = "\n".join(
         f"{'>' if number in card.lines else ' '}{number:>3}  {line}" for number, line in enumerate(code, 1)
     )
     lines = ANSWERS["between"][lang].join(map(str, card.lines))
-    told = ANSWERS["line"][lang].format(lines=lines, symptom=card.symptom[lang].strip())
-    parts = [code_block(listing), told]
+    points = ANSWERS["line"][lang].format(lines=lines, symptom=card.symptom[lang].strip())
+    parts = [code_block(listing), points]
     if card.fix:
         parts.append(f"{ANSWERS['fix'][lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
     return "\n\n".join(parts)
 
 
-# Pieces of Markdown around text that may hold anything.
-
-
-def fence(source: str) -> str:
-    """A code fence longer than any run of backticks in `source`."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    return "`" * max(3, longest + 1)
-
-
 def code_block(source: str, language: str = "") -> str:
-    """`source` as a block of code."""
+    """Return `source` as a block of code."""
     ticks = fence(source)
     return f"{ticks}{language}\n{source}\n{ticks}"
 
 
 def code_span(source: str) -> str:
-    """`source`, one line, as code in a sentence."""
+    """Return `source`, in one line, as inline code."""
     longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
     ticks = "`" * (longest + 1)
     pad = " " if source.startswith("`") or source.endswith("`") else ""
     return f"{ticks}{pad}{' '.join(source.split())}{pad}{ticks}"
+
+
+def fence(source: str) -> str:
+    """Return a code fence longer than any run of backticks in `source`."""
+    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
+    return "`" * max(3, longest + 1)
