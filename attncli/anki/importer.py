@@ -1,8 +1,8 @@
-"""`attn import anki`: notes of a package become own cards, answers become rows of the log. Twice is once.
+"""`attn import anki`: notes of a package become cards of the learner's own bank, answers become rows of the log.
 
-A note that came from `attn export anki` is known by its GUID: its answers are the card's, and those that went out with
-it are not counted again. An answer that came in before and is another one in this package, or counts no more there
-because the card was reset, is taken back.
+Importing twice changes nothing: ids of cards and rows follow from the package alone. A note that came from `attn export
+anki` is known by its GUID, and its answers go to the card here. An answer that was imported before is undone if this
+package has another one in its place, or if the card was reset in Anki.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -38,14 +38,20 @@ SAME_MOMENT = timedelta(milliseconds=10)
 """Anki keeps milliseconds, and moves one of two answers of the same millisecond."""
 LONGEST_ANSWER_MS = 24 * 3600 * 1000
 
+PREFIX = "anki"
+LONGEST_SLUG = 30
+LONGEST_TITLE = 120
+_HEAD = "# Written by `attn import anki`, which adds cards and changes none: correct them as you like.\n"
+_WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+
 
 @dataclass(slots=True)
 class AnkiImported:
-    """What is in a package, and what of it is new here; `unreadable` are cards with nothing to read on a side.
+    """Counts of what a package holds, and of what is new here.
 
-    `own` are cards that came from here, `gone` those of them that no bank has any more; `media` counts pictures and
-    sounds that were left out of texts, `lost_reviews` answers that no card here could take. `forgotten` are answers
-    from before a reset in Anki, which count no more; `taken_back` those here that the package corrects.
+    `own` are cards that were exported from here, `gone` those of them that no bank has any more. `unreadable` cards
+    have no text on a side. `media` counts pictures and sounds that texts lost, `lost_reviews` answers without a card
+    here, `forgotten` answers from before a reset in Anki, `taken_back` answers here that the package corrects.
     """
 
     cards: int = 0
@@ -63,111 +69,114 @@ class AnkiImported:
     files: list[Path] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """What `attn import anki --json` prints."""
+        """Return what `attn import anki --json` prints."""
         counts = {name: getattr(self, name) for name in self.__slots__ if name != "files"}
         return {**counts, "files": [str(path) for path in self.files]}
 
 
 def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -> AnkiImported:
-    """Takes over the cards and reviews in `package`, or only counts them.
+    """Import the cards and reviews in `package`, or, on a dry run, only count them.
 
     Raises UsageError for a package or an own bank that cannot be used; then nothing is written.
     """
-    taken = _Taken(workspace)
-    with workshop(workspace.home.root) as room:
-        read = read_in_child(package, room, taken.keys)
-    done = taken.done = AnkiImported(cards=len(read.cards), lost_reviews=read.lost_reviews)
-    subjects = taken.subjects(read)
-    texts = texts_of(workspace.home.banks, taken.new)
-    done.files = sorted(texts)
-    rows = _new_rows(workspace, subjects, done)
+    matcher = _CardMatcher(workspace)
+    with workshop(workspace.home.root) as folder:
+        read = read_in_child(package, folder, matcher.keys)
+    result = matcher.result = AnkiImported(cards=len(read.cards), lost_reviews=read.lost_reviews)
+    subjects = matcher.subjects(read)
+    texts = texts_of(workspace.home.banks, matcher.new)
+    result.files = sorted(texts)
+    rows = _new_rows(workspace, subjects, result)
     if dry_run:
-        return done
-    # Rows first: where the import ends in between, they wait for their cards, and a card without its history is asked.
+        return result
+    # Rows first: if the import is interrupted, rows without a card do no harm, but a card without its rows is new.
     merge(workspace, (Placed(row, str(package)) for row in rows), conflict=lambda _: None)
-    write_files(texts)
+    for path, text in texts.items():
+        put_text(path, text, "make it writable and import again: what is here already counts once")
     workspace.read_banks()
-    return done
+    return result
 
 
-class _Taken:
-    """Finds the card here for each card there."""
+class _CardMatcher:
+    """Finds the card here for each card of a package; `new` are those to be written."""
 
     def __init__(self, workspace: Workspace) -> None:
         index = workspace.store.index
         self._ids, self._renames = {*index.card_ids()}, index.renames()
-        self.keys = keys_there(self._ids)
-        self.done = AnkiImported()
+        self.keys = {id.rpartition("-")[2]: id for id in self._ids if id.startswith(f"{PREFIX}-")}
+        self.result = AnkiImported()
         self.new: list[NewOwnCard] = []
 
     def subjects(self, package: ReadPackage) -> list[tuple[str, ReadCard]]:
-        """Each card that can be taken over, with the id that its rows are about."""
+        """Return each card that can be imported, with the id of the card here."""
         known, wanted = list[tuple[str, ReadCard]](), list[tuple[NewOwnCard, ReadCard]]()
         for card in package.cards:
             if own := own_id(card.guid):
                 known.append((self._own_id(own), card))
             elif id := self.keys.get(card.key):
                 known.append((id, card))
-            elif _can_be_asked(card):
-                self.done.media += card.left_out
+            elif self._can_be_asked(card):
+                self.result.media += card.left_out
                 wanted.append((NewOwnCard(card.key, card.deck, card.question, card.answer), card))
             else:
                 self._leave_out(card)
-        self.new = usable({made.key: made for made, _ in wanted}.values())
-        fit = {made.key for made in self.new}
-        self.done.new_cards = len(self.new)
-        for made, card in wanted:
-            if made.key in fit:
-                known.append((made.id, card))
+        self.new = usable({new_card.key: new_card for new_card, _ in wanted}.values())
+        fit = {new_card.key for new_card in self.new}
+        self.result.new_cards = len(self.new)
+        for new_card, card in wanted:
+            if new_card.key in fit:
+                known.append((new_card.id, card))
             else:
                 self._leave_out(card)
         return known
 
     def _own_id(self, id: str) -> str:
-        self.done.own += 1
+        self.result.own += 1
         current = id if id in self._ids else self._renames.get(id, id)
-        self.done.gone += current not in self._ids
+        self.result.gone += current not in self._ids
         return current
 
+    @staticmethod
+    def _can_be_asked(card: ReadCard) -> bool:
+        """Return whether the question has more than punctuation, and the answer is not just a lost picture."""
+        has_answer = card.answer != "" and not (card.left_out and card.answer == card.question)
+        return has_answer and any(unicodedata.category(char)[0] in "LNS" and char not in "`|" for char in card.question)
+
     def _leave_out(self, card: ReadCard) -> None:
-        self.done.unreadable += 1
-        self.done.lost_reviews += len(card.answers)
+        self.result.unreadable += 1
+        self.result.lost_reviews += len(card.answers)
 
 
-def _can_be_asked(card: ReadCard) -> bool:
-    """Whether there is more in front than punctuation, and behind something else, or at least no lost picture."""
-    is_told = card.answer != "" and not (card.left_out and card.answer == card.question)
-    return is_told and any(unicodedata.category(sign)[0] in "LNS" and sign not in "`|" for sign in card.question)
+# Reviews as rows of the log
 
 
-def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, ReadCard]], done: AnkiImported) -> list[LogRow]:
-    """The rows that are not here yet, in the order of their moments."""
+def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, ReadCard]], result: AnkiImported) -> list[LogRow]:
+    """Return the rows that are not in the log yet, by time, and count them in `result`."""
     known, rows = workspace.store.log.ids(), dict[str, LogRow]()
     for subject, card in subjects:
-        done.reviews += len(card.answers)
-        done.forgotten += len(card.forgotten)
+        result.reviews += len(card.answers)
+        result.forgotten += len(card.forgotten)
         for row in _CardRows(workspace, subject, card, known).new():
             if row.id in known or row.id in rows:
                 continue
             rows[row.id] = row
-            done.new_reviews += row.kind is RowKind.REVIEW
-            done.suspended += row.kind is RowKind.SUSPEND
-            done.taken_back += row.kind is RowKind.UNDO
+            result.new_reviews += row.kind is RowKind.REVIEW
+            result.suspended += row.kind is RowKind.SUSPEND
+            result.taken_back += row.kind is RowKind.UNDO
     return sorted(rows.values(), key=lambda row: (row.at, row.id))
 
 
 class _CardRows:
-    """The rows that bring the log of one card to what the package says.
+    """The rows that make the log of one card agree with the package.
 
-    Their ids and their contents follow from the package and the log alone, so that two machines that import it write
-    the same rows.
+    Their ids and contents follow from the package and the log alone, so that two machines write the same rows.
     """
 
     def __init__(self, workspace: Workspace, subject: str, card: ReadCard, known: set[str]) -> None:
         self._workspace, self._subject, self._card, self._known = workspace, subject, card, known
         self._is_own = bool(own_id(card.guid))
         self._logged = self._read_log()
-        self._standing = [row for row in standing(self._logged) if row.is_usable_review]
+        self._effective = [row for row in standing(self._logged) if row.is_usable_review]
 
     def _read_log(self) -> list[LogRow]:
         answers = (*self._card.answers, *self._card.forgotten)
@@ -177,13 +186,15 @@ class _CardRows:
         return store.log.of_subjects(store.index.names_of(self._subject))
 
     def new(self) -> Iterator[LogRow]:
-        """The answers that are not here, and an undo for each one that is not as it is here."""
+        """Yield the answers that are not in the log, and an undo for each row that differs from the package."""
         for answer in self._card.forgotten:
             yield from (
-                self._undo(row) for row in self._standing if self._is_of_anki(row, answer) or self._is_same(row, answer)
+                self._undo(row)
+                for row in self._effective
+                if self._is_of_anki(row, answer) or self._is_same(row, answer)
             )
         for answer in self._card.answers:
-            other = [row for row in self._standing if self._is_of_anki(row, answer) and row.rating != answer.rating]
+            other = [row for row in self._effective if self._is_of_anki(row, answer) and row.rating != answer.rating]
             yield from map(self._undo, other)
             if not self._is_here(answer):
                 yield self._review(answer)
@@ -191,8 +202,8 @@ class _CardRows:
             yield self._row(f"{MACHINE}-suspended-{self._card.key}", RowKind.SUSPEND, self._card.changed_at, {})
 
     def _is_here(self, answer: Answer) -> bool:
-        """Whether it counts already, or was taken back by the learner."""
-        if any(self._is_same(row, answer) for row in self._standing):
+        """Return whether the answer is in the log, in force or undone by the learner."""
+        if any(self._is_same(row, answer) for row in self._effective):
             return True
         return self._is_own and any(
             self._is_same(row, answer) for row in self._logged if row.is_usable_review and row.machine != MACHINE
@@ -222,18 +233,12 @@ class _CardRows:
         return LogRow(id, MACHINE, kind, self._subject, at, self._workspace.calendar.day(at), payload)
 
 
-# Cards from Anki as files of the learner's own bank: one topic for each deck, added to and never rewritten.
-
-PREFIX = "anki"
-LONGEST_SLUG = 30
-LONGEST_TITLE = 120
-_HEAD = "# Written by `attn import anki`, which adds cards and changes none: correct them as you like.\n"
-_WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+# Cards as files of the own bank
 
 
 @dataclass(frozen=True, slots=True)
 class NewOwnCard:
-    """A card to be written: `key` names it for ever, whatever its deck is called."""
+    """A card to be written; `key` identifies it, whatever its deck is called."""
 
     key: str
     deck: str
@@ -242,7 +247,7 @@ class NewOwnCard:
 
     @property
     def topic(self) -> str:
-        """`anki-deep-learning` for the deck “Deep Learning”; any name that this does not tell whole has a hash too."""
+        """The id of the topic: `anki-deep-learning` for “Deep Learning”, with a hash if that loses something."""
         slug = re.sub(r"[^a-z0-9]+", "-", self.deck.lower()).strip("-")
         if _WORDS.fullmatch(self.deck) and 2 <= len(slug) <= LONGEST_SLUG:
             return f"{PREFIX}-{slug}"
@@ -252,7 +257,7 @@ class NewOwnCard:
 
     @property
     def title(self) -> str:
-        """The name of the deck as it may be shown."""
+        """The name of the deck, cleaned and shortened."""
         return " ".join(printable(self.deck).split())[:LONGEST_TITLE] or self.topic
 
     @property
@@ -261,7 +266,7 @@ class NewOwnCard:
 
     @property
     def value(self) -> dict[str, Any]:
-        """What stands in the file."""
+        """The card as it is written to the file."""
         return {
             "id": self.id,
             "question": {_lang(self.question): self.question},
@@ -275,7 +280,7 @@ def _lang(text: str) -> str:
 
 
 def usable(cards: Iterable[NewOwnCard]) -> list[NewOwnCard]:
-    """Those that a bank takes: the others have a text that no card may have."""
+    """Return the cards that a bank accepts."""
     cards = list(cards)
     whole, _ = completed({"topic": PREFIX, "cards": [card.value for card in cards]})
     faulty = {finding.path[1] for finding in topic_findings(whole, own=True) if len(finding.path) > 1}
@@ -283,17 +288,18 @@ def usable(cards: Iterable[NewOwnCard]) -> list[NewOwnCard]:
 
 
 def texts_of(banks: Path, cards: Iterable[NewOwnCard]) -> dict[Path, str]:
-    """The files of `banks` with the cards added to what is there. Raises UsageError for a file with a problem."""
+    """Return the files of `banks` with the cards appended. Raises UsageError for a file with a problem."""
     decks = defaultdict[str, list[NewOwnCard]](list)
     for card in cards:
         decks[card.topic].append(card)
-    return {path: _with(path, topic, added) for topic, added in decks.items() if (path := banks / f"{topic}.yaml")}
+    paths = {topic: banks / f"{topic}.yaml" for topic in decks}
+    return {path: _with_cards(path, topic, decks[topic]) for topic, path in paths.items()}
 
 
-def _with(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
-    there = load_file(path, own=True) if path.exists() else BankFile(path, topic)
-    if there.problems:
-        raise UsageError(f"{there.problems[0]}; correct it first, then import again; nothing was imported")
+def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
+    existing = load_file(path, own=True) if path.exists() else BankFile(path, topic)
+    if existing.problems:
+        raise UsageError(f"{existing.problems[0]}; correct it first, then import again; nothing was imported")
     title = json.dumps(cards[0].title, ensure_ascii=False)
     before = (
         path.read_text(encoding="utf-8").rstrip("\n")
@@ -304,7 +310,7 @@ def _with(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     parsed = parse(shown_path(path), text)
     whole, _ = completed(parsed.value)
     is_whole = not parsed.problems and not topic_findings(whole, own=True)
-    if not is_whole or len(whole["cards"]) != len(there.documents) + len(cards):
+    if not is_whole or len(whole["cards"]) != len(existing.documents) + len(cards):
         raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; move it away and import again")
     return text
 
@@ -312,21 +318,10 @@ def _with(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
 def _entry(card: NewOwnCard) -> str:
     value = card.value
     lines = [f"  - id: {value.pop('id')}"]
-    return "\n".join([*lines, *(f"    {key}: {_flow(told)}" for key, told in value.items())])
+    return "\n".join([*lines, *(f"    {key}: {_flow(value)}" for key, value in value.items())])
 
 
 def _flow(value: Mapping[str, str] | list[str]) -> str:
     if isinstance(value, list):
         return f"[{', '.join(value)}]"
     return "{" + ", ".join(f"{lang}: {json.dumps(text, ensure_ascii=False)}" for lang, text in value.items()) + "}"
-
-
-def write_files(texts: Mapping[Path, str]) -> None:
-    """Puts each file in place at one stroke. Raises UsageError, EnvironmentFailure where there is no room."""
-    for path, text in texts.items():
-        put_text(path, text, "make it writable and import again: what is here already counts once")
-
-
-def keys_there(ids: Collection[str]) -> dict[str, str]:
-    """Key → id of the cards that came from Anki before, whatever deck they were in then."""
-    return {id.rpartition("-")[2]: id for id in ids if id.startswith(f"{PREFIX}-")}

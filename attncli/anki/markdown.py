@@ -1,7 +1,7 @@
-"""HTML, as Anki's fields hold it, to Markdown: text, lists, code, formulas, links. Pictures and sounds are left out.
+"""The HTML of Anki notes as Markdown: text, lists, code, formulas, links. Pictures and sounds are left out.
 
-The HTML is read into lines of runs. The Markdown written from them is parsed again: where its visible text is not that
-of the lines, a plainer form is written. Nothing here takes more than linear time, however broken the HTML is.
+`_Reader` reads HTML into lines of runs, and `written` writes them as Markdown. It parses the result again and, if the
+visible text differs, writes a plainer form. All of it takes linear time, however broken the HTML is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -21,12 +21,63 @@ from attncli.domain.text import printable
 LONGEST_TEXT = 64 * 1024
 LONGEST_SOURCE = 4 * LONGEST_TEXT
 LONGEST_RICH = 16 * 1024
-"""Longer texts are written without emphasis and with every sign escaped: there no parser has anything to search for."""
+"""Longer texts get no emphasis and have all punctuation escaped, so that parsing them stays fast."""
 MOST_LINES = 2000
 DEEPEST_LIST = 4
 LINE_BREAK = "  \n"
 LANGUAGE = "text"
-"""Of a block of code."""
+"""The language of code blocks."""
+
+
+class Converted(str):
+    """Markdown; `left_out` says how many pictures and sounds are not in it."""
+
+    left_out: int
+
+    @staticmethod
+    def of(text: str, left_out: int) -> Converted:
+        converted = Converted(text)
+        converted.left_out = left_out
+        return converted
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of one line: `kind` is text, indent, code, block, formula or display; `marks` are `**`, `*` or both."""
+
+    text: str
+    kind: str = "text"
+    marks: str = ""
+    link: str = ""
+
+
+@dataclass(slots=True)
+class Line:
+    """A line: `marker` starts a list item, `indent` is the column of its text, `gap` an empty line before it.
+
+    A block of code is one line with one run of the kind `block`.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    indent: int = 0
+    marker: str = ""
+    gap: bool = False
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether this is a block of code or a display formula."""
+        return bool(self.runs) and self.runs[0].kind in ("block", "display")
+
+
+def markdown_of(source: str, asked: bool = False) -> Converted:
+    """Return HTML, however broken, as Markdown; in a question (`asked`) closed details are left out."""
+    reader = _Reader(asked)
+    source, sounds = _SOUND.subn("", reader.without_formulas(printable(source[:LONGEST_SOURCE])))
+    reader.read(source)
+    return Converted.of(written(reader.lines), sounds + reader.media)
+
+
+# Reading HTML
 
 _TOKEN = re.compile(
     r"<!--(?P<comment>)|<[!?][^<>]{0,2000}>"
@@ -39,21 +90,15 @@ _OPENED = re.compile(r"\\\(|\\\[|\[\$\$?\]|\[latex\]|<anki-mathjax(?![\w-])[^<>]
 _CLOSED = {"\\(": "\\)", "\\[": "\\]", "[$]": "[/$]", "[$$]": "[/$$]", "[latex]": "[/latex]"}
 _LOWER = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _SOUND = re.compile(r"\[(?:sound|anki):[^\[\]\n]{0,500}\]")
-_KEPT = re.compile("\ue000(\\d{1,6})\ue001")
+_PLACEHOLDER = re.compile("\ue000(\\d{1,6})\ue001")
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"\\`\x00-\x1f]{1,2000}", re.IGNORECASE)
-_SPECIAL = re.compile(
-    r"[\\`$]|\*(?!\s)|(?<!\s)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])"
-    r"|&(?=#?[A-Za-z0-9]{1,32};)"
-)
-_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
-_LINE_START = re.compile(r"(?:[#>+|=-]|:(?=-)|\d{1,9}(?=[.)](?:\s|$)))")
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
 _INDENT = re.compile(r"[ \t\n\r\f]*\xa0[ \t\n\r\f\xa0]+")
 
 _PARAGRAPHS = frozenset("p h1 h2 h3 h4 h5 h6 table blockquote section article hr dl pre ul ol".split())
 _LINES = frozenset("div tr dt dd center summary details header footer figure figcaption fieldset form".split())
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*"}
-_UNSEEN = frozenset("script style head title template object svg button select textarea canvas noscript".split())
+_INVISIBLE = frozenset("script style head title template object svg button select textarea canvas noscript".split())
 _MEDIA = frozenset("img video audio embed iframe".split())
 _VOID = frozenset("img br hr input embed col wbr area base link meta param source track".split())
 _CODE = frozenset("pre code kbd tt samp".split())
@@ -62,54 +107,6 @@ _RAISED = str.maketrans(
     "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
 )
 _LOWERED = str.maketrans("0123456789+-−=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
-
-
-class Converted(str):
-    """Markdown; `left_out` says how many pictures and sounds are not in it."""
-
-    left_out: int
-
-    @staticmethod
-    def of(text: str, left_out: int) -> Converted:
-        made = Converted(text)
-        made.left_out = left_out
-        return made
-
-
-def markdown_of(source: str, asked: bool = False) -> Converted:
-    """The Markdown of a piece of HTML, however broken it is; in what is `asked`, closed details stay closed."""
-    reader = _Reader(asked)
-    source, sounds = _SOUND.subn("", reader.without_formulas(printable(source[:LONGEST_SOURCE])))
-    reader.read(source)
-    return Converted.of(written(reader.lines), sounds + reader.media)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A stretch of one line: `kind` is text, code, formula or display; `marks` are `**`, `*`, both or none."""
-
-    text: str
-    kind: str = "text"
-    marks: str = ""
-    link: str = ""
-
-
-@dataclass(slots=True)
-class Line:
-    """A line: `marker` begins an item of a list, `indent` is where its text stands, `gap` an empty line before it.
-
-    A block of code is one line, whose only run is `block`.
-    """
-
-    runs: list[Run] = field(default_factory=list)
-    indent: int = 0
-    marker: str = ""
-    gap: bool = False
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether this is code or a displayed formula, which stands alone."""
-        return bool(self.runs) and self.runs[0].kind in ("block", "display")
 
 
 class _Reader:
@@ -131,7 +128,7 @@ class _Reader:
         self._scripts: list[tuple[str, Line, int]] = []
 
     def without_formulas(self, source: str) -> str:
-        """The source with a sign in place of each formula: what is inside is no HTML, and no Markdown."""
+        """Return the source with a placeholder for each formula, whose content is neither HTML nor Markdown."""
         lower, parts, at, missing = source.translate(_LOWER), list[str](), 0, set[str]()
         for found in _OPENED.finditer(source):
             opened = lower[found.start() : found.end()]
@@ -152,7 +149,7 @@ class _Reader:
         return "".join([*parts, source[at:]])
 
     def read(self, source: str) -> None:
-        """Takes in the whole source."""
+        """Read the whole source into `lines`."""
         at = 0
         for found in _TOKEN.finditer(source):
             if found.start() < at:
@@ -179,11 +176,11 @@ class _Reader:
             name, depth = self._skipped
             self._skipped = (name, depth + (name == tag))
             return
-        told = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(attributes)}
-        is_hidden = _HIDDEN.search(told.get("style", "")) or re.search(r"(?:^|\s)hidden(?=$|[\s=/])", attributes)
+        values = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(attributes)}
+        is_hidden = _HIDDEN.search(values.get("style", "")) or re.search(r"(?:^|\s)hidden(?=$|[\s=/])", attributes)
         if tag in _MEDIA:
             self.media += not is_hidden
-        if (tag in _UNSEEN or is_hidden) and tag not in _VOID:
+        if (tag in _INVISIBLE or is_hidden) and tag not in _VOID:
             self._skipped = None if attributes.endswith("/") else (tag, 1)
         elif tag == "br":
             self._new_line()
@@ -198,13 +195,14 @@ class _Reader:
         elif tag in _MARKS:
             self._marks[_MARKS[tag]] += 1
         elif tag == "a":
-            self._link = _target(told.get("href", ""))
+            href = printable(_decoded(values.get("href", "").strip()))
+            self._link = href if _LINK.fullmatch(href) else ""
         elif tag in ("td", "th"):
             self._add(Run(" · " if self._line.runs else ""))
         elif tag == "li":
             self._item()
         elif tag in ("ul", "ol"):
-            start = told.get("start", "")
+            start = values.get("start", "")
             first = int(start) if re.fullmatch(r"\d{1,8}", start) else 1
             self._break(gap=not self._lists or first != 1)
             self._lists.append(first if tag == "ol" else None)
@@ -246,7 +244,7 @@ class _Reader:
         if self._skipped or not source or self._size >= LONGEST_TEXT:
             return
         at = 0
-        for found in _KEPT.finditer(source):
+        for found in _PLACEHOLDER.finditer(source):
             self._words(source[at : found.start()])
             at = found.end()
             if kept := self._formulas.pop(int(found[1]), None):
@@ -299,7 +297,7 @@ class _Reader:
             self._break(gap=not self._line.runs)
 
     def _break(self, gap: bool = False) -> None:
-        """Ends the line, unless it is empty; `gap` leaves an empty line before the next."""
+        """End the line unless it is empty; `gap` leaves an empty line before the next."""
         if self._line.runs and len(self.lines) < MOST_LINES:
             self.lines.append(Line())
         if not self._line.runs and not self._line.marker:
@@ -320,7 +318,7 @@ class _Reader:
             self._line.marker = marker
 
     def _end_script(self, tag: str) -> None:
-        """Writes what is raised or lowered by Unicode's own signs, or behind `^` and `_`."""
+        """Replace superscript or subscript text by Unicode characters, or put `^` or `_` before it."""
         if not self._scripts or self._scripts[-1][0] != tag:
             return
         _, line, start = self._scripts.pop()
@@ -364,37 +362,38 @@ def _is_balanced(latex: str) -> bool:
     return braces.count("{") == braces.count("}")
 
 
-def _target(href: str) -> str:
-    href = printable(_decoded(href.strip()))
-    return href if _LINK.fullmatch(href) else ""
-
-
 def _script(text: str, tag: str) -> str:
-    told = text.strip()
-    made = told.translate(_RAISED if tag == "sup" else _LOWERED)
-    if all(sign != before for sign, before in zip(made, told, strict=True)):
-        return made
+    text = text.strip()
+    converted = text.translate(_RAISED if tag == "sup" else _LOWERED)
+    if all(sign != before for sign, before in zip(converted, text, strict=True)):
+        return converted
     sign = "^" if tag == "sup" else "_"
-    return f"{sign}{told}" if len(told) == 1 or re.fullmatch(r"[^\W_]+", told) else f"{sign}({told})"
+    return f"{sign}{text}" if len(text) == 1 or re.fullmatch(r"[^\W_]+", text) else f"{sign}({text})"
+
+
+# Writing Markdown
+
+_SPECIAL = re.compile(
+    r"[\\`$]|\*(?!\s)|(?<!\s)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])"
+    r"|&(?=#?[A-Za-z0-9]{1,32};)"
+)
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_LINE_START = re.compile(r"(?:[#>+|=-]|:(?=-)|\d{1,9}(?=[.)](?:\s|$)))")
 
 
 def written(lines: Sequence[Line]) -> str:
-    """The Markdown of lines: the richest form whose visible text is that of the lines."""
-    seen = _seen(lines)
-    if not seen:
+    """Return the lines as Markdown, in the richest form that shows the same text."""
+    visible = "".join(_unspaced(run.text) for line in lines for run in line.runs)
+    if not visible:
         return ""
     bare = [replace(line, runs=[replace(run, marks="", link="") for run in line.runs]) for line in lines]
     is_long = sum(len(run.text) for line in lines for run in line.runs) > LONGEST_RICH
     for form, careful in ((lines, False), (bare, False), (bare, True))[2 * is_long :]:
         text = printable(_joined(form, careful))
-        if len(text) <= LONGEST_TEXT and (_is_plain(text) or _read_again(text) == seen):
+        if len(text) <= LONGEST_TEXT and (_is_plain(text) or _read_again(text) == visible):
             return text
     plain = "\n".join(line.marker + "".join(run.text for run in line.runs) for line in lines)
     return _fence(printable(plain)[: LONGEST_TEXT // 2])
-
-
-def _seen(lines: Iterable[Line]) -> str:
-    return "".join(_unspaced(run.text) for line in lines for run in line.runs)
 
 
 def _unspaced(text: str) -> str:
@@ -402,7 +401,7 @@ def _unspaced(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether the text is one line in which nothing can be Markdown: it need not be read again."""
+    """Return whether the text is one line without anything that Markdown could interpret."""
     return "\n" not in text and not re.search(r"[\\`*_$<>&~|\[\]]|^[#>+=-]|^\d+[.)]|^\s", text)
 
 
@@ -413,7 +412,7 @@ def _parser() -> MarkdownIt:
 
 
 def _read_again(text: str) -> str:
-    """What a reader of this Markdown sees, without blanks."""
+    """Return the visible text of Markdown, without whitespace."""
     parts = list[str]()
     for token in _parser().parse(text):
         parts += (child.content for child in token.children) if token.children is not None else [token.content]
@@ -447,7 +446,7 @@ def _line(line: Line, careful: bool) -> str:
     for run, after in zip(line.runs, [*line.runs[1:], Run("")], strict=True):
         text = _piece(run, after, careful)
         if is_start and run.kind == "text":
-            text = _guarded(text)
+            text = _escaped_start(text)
         is_start &= run.kind == "indent"
         if groups and (groups[-1][0].marks, groups[-1][0].link) == (run.marks, run.link):
             text = groups.pop()[1] + text
@@ -460,7 +459,7 @@ def _line(line: Line, careful: bool) -> str:
 
 def _piece(run: Run, after: Run, careful: bool) -> str:
     if run.kind == "code":
-        return _ticked(run.text)
+        return _code_span(run.text)
     if run.kind == "formula":
         return f"${run.text}$" + (" " if after.text[:1].isdigit() else "")
     if careful:
@@ -473,8 +472,8 @@ def _piece(run: Run, after: Run, careful: bool) -> str:
     return re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", text) if run.link else text
 
 
-def _guarded(text: str) -> str:
-    """The beginning of a line that is no heading, list or quotation."""
+def _escaped_start(text: str) -> str:
+    """Escape the start of a line that would be read as a heading, list or quotation."""
     found = _LINE_START.match(text)
     if found is None:
         return text
@@ -483,7 +482,7 @@ def _guarded(text: str) -> str:
 
 
 def _marked(out: str, text: str, run: Run, after: str) -> str:
-    """`out` and the text in its marks; marks that no parser would take for any are left out."""
+    """Append the text in its marks to `out`; marks that a parser would not recognise are left out."""
     core = text.strip(" \xa0")
     if not core or not (run.marks or run.link):
         return out + text
@@ -494,9 +493,9 @@ def _marked(out: str, text: str, run: Run, after: str) -> str:
         core = f"[{core}]({run.link.replace('(', '%28').replace(')', '%29')})"
     if run.marks:
         while not _may_stand(out[-1:], core[:1]) and _is_movable(core):
-            out, core, rest = _with_pair(out, core, rest, first=True)
+            out, core, rest = _move_out(out, core, rest, first=True)
         while not _may_stand((rest or after)[:1], core[-1:]) and _is_movable(core[::-1]):
-            out, core, rest = _with_pair(out, core, rest, first=False)
+            out, core, rest = _move_out(out, core, rest, first=False)
         fits = _may_stand(out[-1:], core[:1]) and _may_stand((rest or after)[:1], core[-1:])
         if core.strip() and fits and not out.endswith("*"):
             core = f"{run.marks}{core}{run.marks[::-1]}"
@@ -504,32 +503,30 @@ def _marked(out: str, text: str, run: Run, after: str) -> str:
 
 
 def _may_stand(outside: str, inside: str) -> bool:
-    """Whether CommonMark takes `*` between these two signs for the beginning, or the end, of an emphasis."""
+    """Return whether CommonMark reads `*` between these characters as the start or end of an emphasis."""
     if not inside or inside.isspace():
         return False
-    return unicodedata.category(inside)[0] not in "PS" or not outside.strip() or _is_punctuation(outside)
-
-
-def _is_punctuation(sign: str) -> bool:
-    return unicodedata.category(sign)[0] == "P" or _PUNCTUATION.match(sign) is not None
+    if unicodedata.category(inside)[0] not in "PS" or not outside.strip():
+        return True
+    return unicodedata.category(outside)[0] == "P" or _PUNCTUATION.match(outside) is not None
 
 
 def _is_movable(text: str) -> bool:
-    """Whether the first sign is plain punctuation, which loses nothing when it is not emphasised."""
+    """Return whether the first character is plain punctuation, which may stand outside the emphasis."""
     return (
         unicodedata.category(text[0])[0] == "P" and text[0] not in "`*_[]()&" and text[1:2] != "\\" if text else False
     )
 
 
-def _with_pair(out: str, core: str, rest: str, first: bool) -> tuple[str, str, str]:
-    """Moves the first sign of the core, or the last, to the outside; of brackets and quotation marks both."""
+def _move_out(out: str, core: str, rest: str, first: bool) -> tuple[str, str, str]:
+    """Move the first (or last) character of `core` outside; of a pair of brackets or quotes, both."""
     is_pair = unicodedata.category(core[0]) in ("Ps", "Pi") and unicodedata.category(core[-1]) in ("Pe", "Pf")
     if len(core) > 1 and is_pair and _is_movable(core) and _is_movable(core[::-1]):
         return out + core[0], core[1:-1], core[-1] + rest
     return (out + core[0], core[1:], rest) if first else (out, core[:-1], core[-1] + rest)
 
 
-def _ticked(text: str) -> str:
+def _code_span(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * (longest + 1)
     space = " " if text[:1] in "` " or text[-1:] in "` " else ""

@@ -89,7 +89,7 @@ def test_a_child_at_its_limit_is_one_line(tmp_path: Path, name: str, value: int)
     package = written(tmp_path / "big.apkg", **KINDS["many cards"]())
     script = tmp_path / "child.py"
     script.write_text(
-        f"import sys; from pathlib import Path; from attncli.practice.anki import read_package as r\n"
+        f"import sys; from pathlib import Path; from attncli.anki import read_package as r\n"
         f"r.{name} = {value}; r._main(Path(sys.argv[1]), Path(sys.argv[2]))\n",
         "utf-8",
     )
