@@ -1,7 +1,8 @@
-"""The app in a browser of the same machine: one page behind a secret path, an app process for each visitor.
+"""`attn serve`: the app in a browser on the same machine, behind a secret path, with one app process for each visitor.
 
-Every request has to name this machine as its host and to begin with the token, else it gets status 403 and no word.
-The page loads nothing but files of this server, and its policy lets it load nothing else.
+Every request must name this machine as its host and start with the token, or it gets status 403 and no text. The page
+loads only files of this server, and its policy forbids anything else. An app draws into a pipe by Textual's web driver:
+frames go both ways, a letter (D data, M meta as JSON), the length in four bytes, the payload.
 """
 
 from __future__ import annotations
@@ -30,42 +31,81 @@ from attncli.words.serve_texts import PAGE, TOO_MANY
 if TYPE_CHECKING:
     from aiohttp import web
 
-
 LOOPBACK = "127.0.0.1"
-# Not localhost: a browser may ask [::1] first, where anybody may listen.
+# Not localhost: a browser may ask [::1] first, where another program may listen.
 THIS_MACHINE = re.compile(r"127\.0\.0\.1(:[0-9]{1,5})?")
 FILES = Path(__file__).with_name("page")
 MOST_VISITORS = 16
 MOST_STRANGERS = 64
 HEAD_SECONDS = 5.0
-# Connections taken at once: far fewer than MOST_STRANGERS, so that nobody gives way before being heard.
+# Connections accepted at once: far fewer than MOST_STRANGERS, so that none is closed before it is read.
 ACCEPTED_AT_ONCE, MOST_WAITING = 16, 128
 MOST_CELLS = 1000
 HEARTBEAT_SECONDS = 15.0
-# Clears the page.
+# Clears the terminal of the page.
 EMPTY = b"\x1b[2J\x1b[H"
-# Escape with an end of its own (kitty's keyboard protocol): a bare one would take the next key for Alt with it.
+# Escape in kitty's keyboard protocol: after a bare escape character the next key would be read as Alt and that key.
 ESCAPE = "\x1b[27u"
+
+DATA, META = b"D", b"M"
+READY = b"__GANGLION__\n"
+LENGTH_BYTES = 4
+# Leaving may take seconds: the app writes its daily copy, or waits for a judge that is starting.
+SECONDS_TO_LEAVE = 15.0
+LAST_OUTPUT_BYTES = 2000
+MOST_LINES_BEFORE = 10
+
 Handler = Callable[["web.Request"], Awaitable["web.StreamResponse"]]
 
 
+def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_ready: Callable[[str], None]) -> None:
+    """Serve on the socket `listening` until Ctrl-C or SIGTERM, then stop all apps; `on_ready` gets the URL."""
+    from aiohttp import web
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    async def session() -> None:
+        browser_server = BrowserServer(command, token, lang)
+        log = logging.getLogger(__name__)
+        # Anybody can send bytes that are not HTTP, as often as they like: no log for those.
+        log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
+        runner = web.AppRunner(browser_server.application(), access_log=None, logger=log, shutdown_timeout=1.0)
+        await runner.setup()
+        server = runner.server
+        assert server is not None
+        loop, terminated = asyncio.get_running_loop(), asyncio.Event()
+        if sys.platform != "win32":
+            loop.add_signal_handler(signal.SIGTERM, terminated.set)
+        try:
+            accepting = loop.create_server(
+                lambda: browser_server.connection_handler(server), sock=listening, backlog=ACCEPTED_AT_ONCE
+            )
+            with closing(await accepting):
+                listening.listen(MOST_WAITING)
+                on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
+                await terminated.wait()
+        finally:
+            await runner.cleanup()
+
+    asyncio.run(session())
+
+
 class BrowserServer:
-    """Serves the app that `command` opens to whoever knows `token`."""
+    """Serves the app that `command` opens to browsers that know `token`."""
 
     def __init__(self, command: Sequence[str], token: str, lang: Lang) -> None:
         self.command, self.token, self.lang = command, token, lang
         self._apps: dict[web.WebSocketResponse, AppProcess] = {}
-        self._coming = 0
+        self._visitors = 0
         self._strangers: dict[web.RequestHandler, asyncio.TimerHandle] = {}
 
     def application(self) -> web.Application:
-        """The routes, all of them behind the token."""
+        """Return the application; the token is part of every route."""
         from aiohttp import web
 
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            if self._is_meant(request):
-                self._let_in(request.protocol)
+            if self._is_allowed(request):
+                self._admit(request.protocol)
                 return await handler(request)
             refused = web.Response(status=403)
             refused.force_close()
@@ -82,15 +122,15 @@ class BrowserServer:
                 web.static(f"{root}/static", terminal_files()),
             ]
         )
-        application.on_response_prepare.append(self._say_policy)
-        application.on_shutdown.append(self._end_all)
+        application.on_response_prepare.append(self._set_headers)
+        application.on_shutdown.append(self._stop_all)
         return application
 
-    def meet(self, server: web.Server) -> web.RequestHandler:
-        """What `server` handles a new connection by.
+    def connection_handler(self, server: web.Server) -> web.RequestHandler:
+        """Return the handler of a new connection.
 
-        The connection is closed unless it names the token within HEAD_SECONDS. Of those that have not yet there are
-        MOST_STRANGERS at most: the one that came first gives way to the next.
+        The connection is closed unless it names the token within HEAD_SECONDS. There are at most MOST_STRANGERS
+        connections that have not yet; for another one the oldest is closed.
         """
         if len(self._strangers) >= MOST_STRANGERS:
             self._turn_away(next(iter(self._strangers)))
@@ -98,21 +138,21 @@ class BrowserServer:
         self._strangers[stranger] = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._turn_away, stranger)
         return stranger
 
-    def _let_in(self, connection: web.RequestHandler) -> None:
+    def _admit(self, connection: web.RequestHandler) -> None:
         if (timer := self._strangers.pop(connection, None)) is not None:
             timer.cancel()
 
     def _turn_away(self, stranger: web.RequestHandler) -> None:
-        self._let_in(stranger)
+        self._admit(stranger)
         if stranger.transport is not None:
             stranger.transport.abort()
 
-    def _is_meant(self, request: web.Request) -> bool:
-        """Whether it names this machine and the token; a page of another name that leads here does not."""
-        given = f"{request.path}/".split("/")[1].encode("utf-8", "replace")
-        return THIS_MACHINE.fullmatch(request.host) is not None and compare_digest(given, self.token.encode())
+    def _is_allowed(self, request: web.Request) -> bool:
+        """Return whether the request names this machine, not another name that resolves to it, and the token."""
+        token = f"{request.path}/".split("/")[1].encode("utf-8", "replace")
+        return THIS_MACHINE.fullmatch(request.host) is not None and compare_digest(token, self.token.encode())
 
-    async def _say_policy(self, request: web.Request, response: web.StreamResponse) -> None:
+    async def _set_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(
             {
                 "Server": "attn",
@@ -128,29 +168,29 @@ class BrowserServer:
     async def _page(self, request: web.Request) -> web.Response:
         from aiohttp import web
 
-        said = {name: PAGE[name][self.lang] for name in ("closed", "again", "noscript")}
-        said |= {"lang": self.lang, "websocket": f"ws://{request.host}/{self.token}/ws"}
+        texts = {name: PAGE[name][self.lang] for name in ("closed", "again", "noscript")}
+        texts |= {"lang": self.lang, "websocket": f"ws://{request.host}/{self.token}/ws"}
         page = (FILES / "index.html").read_text(encoding="utf-8")
-        filled = page.format(**{name: escape(text) for name, text in said.items()})
+        filled = page.format(**{name: escape(text) for name, text in texts.items()})
         return web.Response(text=filled, content_type="text/html")
 
     async def _visit(self, request: web.Request) -> web.StreamResponse:
-        """One visitor: an app that lives as long as the connection, and that no other connection can reach."""
+        """Serve one visitor with an app that lives as long as the connection."""
         from aiohttp import web
 
         if request.headers.get("Origin") != f"http://{request.host}":
             return web.Response(status=403)
         page = web.WebSocketResponse(heartbeat=HEARTBEAT_SECONDS)
         await page.prepare(request)
-        if self._coming >= MOST_VISITORS:
+        if self._visitors >= MOST_VISITORS:
             await page.send_bytes(TOO_MANY[self.lang].encode())
             await page.close()
             return page
-        self._coming += 1
+        self._visitors += 1
         try:
             await self._with_app(page, _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24))
         finally:
-            self._coming -= 1
+            self._visitors -= 1
         return page
 
     async def _with_app(self, page: web.WebSocketResponse, columns: int, rows: int) -> None:
@@ -158,62 +198,70 @@ class BrowserServer:
         drawing = asyncio.create_task(_draw(app, page))
         try:
             async for message in page:
-                await _hear(app, page, message.data)
+                await _handle_message(app, page, message.data)
         finally:
-            await asyncio.shield(self._end(page))
+            await asyncio.shield(self._stop(page))
             await drawing
 
-    async def _end(self, page: web.WebSocketResponse) -> None:
+    async def _stop(self, page: web.WebSocketResponse) -> None:
         if page in self._apps:
             await self._apps[page].stop()
             self._apps.pop(page, None)
 
-    async def _end_all(self, application: web.Application) -> None:
+    async def _stop_all(self, application: web.Application) -> None:
         pages = list(self._apps)
-        await asyncio.gather(*(self._end(page) for page in pages))
+        await asyncio.gather(*(self._stop(page) for page in pages))
         await asyncio.gather(*(page.close() for page in pages))
 
 
-def _file(name: str, kind: str) -> Handler:
-    """What gives out a file of the page."""
+def _file(name: str, content_type: str) -> Handler:
+    """Return a handler that serves a file of the page."""
     from aiohttp import web
 
     async def give(request: web.Request) -> web.StreamResponse:
-        return web.Response(text=(FILES / name).read_text(encoding="utf-8"), content_type=kind)
+        return web.Response(text=(FILES / name).read_text(encoding="utf-8"), content_type=content_type)
 
     return give
 
 
 async def _draw(app: AppProcess, page: web.WebSocketResponse) -> None:
-    """What the app draws goes to the page; where it did not end well, its last words too."""
+    """Send to the page what the app draws and, if it failed, its last output on stderr."""
     with suppress(ConnectionError):
         async for drawn in app.drawn():
             await page.send_bytes(drawn)
         await page.send_bytes(EMPTY)
-        if said := await app.stop():
-            await page.send_bytes(printable(said).replace("\n", "\r\n").encode())
+        if last_output := await app.stop():
+            await page.send_bytes(printable(last_output).replace("\n", "\r\n").encode())
         await page.close()
 
 
-async def _hear(app: AppProcess, page: web.WebSocketResponse, said: Any) -> None:
-    """Keys, the mouse and the size of the page; anything else is left unheard."""
+async def _handle_message(app: AppProcess, page: web.WebSocketResponse, data: Any) -> None:
+    """Pass keys, mouse and size of the page to the app; ignore anything else."""
     with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError, ConnectionError):
-        message = json.loads(said)
+        message = json.loads(data)
         match message[0]:
             case "stdin":
-                await app.typed(ESCAPE if message[1] == "\x1b" else str(message[1]))
+                await app.send_keys(ESCAPE if message[1] == "\x1b" else str(message[1]))
             case "resize":
                 size = {name: _cells(message[1][name], 0) for name in ("width", "height")}
                 if all(size.values()):
-                    await app.told({"type": "resize", **size})
+                    await app.send({"type": "resize", **size})
             case "ping":
                 await page.send_json(["pong", str(message[1])])
             case "blur" | "focus" as kind:
-                await app.told({"type": kind})
+                await app.send({"type": kind})
+
+
+def _cells(value: Any, otherwise: int) -> int:
+    """Return a number of columns or rows between 1 and MOST_CELLS, or `otherwise` if it is not a number."""
+    try:
+        return max(1, min(int(value), MOST_CELLS))
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
 
 
 def policy(host: str) -> str:
-    """What the page may load: files of this server, and its connection to it. The terminal writes styles of its own."""
+    """Return a Content-Security-Policy: files of this server and one WebSocket; the terminal sets inline styles."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
         f"img-src 'self' data:; connect-src ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -221,84 +269,24 @@ def policy(host: str) -> str:
 
 
 def terminal_files() -> Path:
-    """Where textual-serve keeps the terminal that runs in a page, its style and its font. Nothing of it is run here."""
+    """Return the folder of textual-serve with the terminal for the page, its style and font. Its code is not run."""
     found = find_spec("textual_serve")
     if found is None or not found.submodule_search_locations:
         raise EnvironmentFailure("`attn serve` needs textual-serve; install attncli again: pip install attncli")
     return Path(found.submodule_search_locations[0]) / "static"
 
 
-def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_ready: Callable[[str], None]) -> None:
-    """Serves on the socket `listening` until it is interrupted or told to end; then all apps have ended.
-
-    `on_ready` is told the URL.
-    """
-    from aiohttp import web
-
-    async def session() -> None:
-        browser_server = BrowserServer(command, token, lang)
-        log = logging.getLogger(__name__)
-        log.addFilter(_is_no_bad_request)
-        runner = web.AppRunner(browser_server.application(), access_log=None, logger=log, shutdown_timeout=1.0)
-        await runner.setup()
-        server = runner.server
-        assert server is not None
-        loop, told_to_end = asyncio.get_running_loop(), asyncio.Event()
-        if sys.platform != "win32":
-            loop.add_signal_handler(signal.SIGTERM, told_to_end.set)
-        try:
-            accepting = loop.create_server(
-                lambda: browser_server.meet(server), sock=listening, backlog=ACCEPTED_AT_ONCE
-            )
-            with closing(await accepting):
-                listening.listen(MOST_WAITING)
-                on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
-                await told_to_end.wait()
-        finally:
-            await runner.cleanup()
-
-    asyncio.run(session())
-
-
-def _is_no_bad_request(record: logging.LogRecord) -> bool:
-    """Whether an error is to be told: anybody can send what is no request, as often as they like."""
-    from aiohttp.http_exceptions import HttpProcessingError
-
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
-
-
-def _cells(given: Any, otherwise: int) -> int:
-    """A number of columns or rows that a page may have."""
-    try:
-        return max(1, min(int(given), MOST_CELLS))
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
-
-
-# An app of its own for one visitor of the browser door: a process that draws into a pipe, by Textual's web driver.
-#
-# Both ways go frames: a letter (D data, M meta as JSON), the length in four bytes, the payload.
-
-DATA, META = b"D", b"M"
-READY = b"__GANGLION__\n"
-LENGTH_BYTES = 4
-# A copy of the day or a judge that is still starting takes seconds.
-SECONDS_TO_LEAVE = 15.0
-MOST_SAID = 2000
-MOST_LINES_BEFORE = 10
-
-
 class AppProcess:
-    """One running app. Whoever started it stops it."""
+    """One running app; the caller of `start` calls `stop`."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._said = b""
-        self._listening = asyncio.create_task(self._listen())
+        self._last_output = b""
+        self._stderr_task = asyncio.create_task(self._read_stderr())
 
     @staticmethod
     async def start(command: Sequence[str], columns: int, rows: int) -> AppProcess:
-        """Starts `command`, which opens the app, for a page of this size."""
+        """Start `command`, which opens the app, for a page of this size."""
         from attncli.tui.app import WEB_DRIVER
 
         environment = {
@@ -308,14 +296,16 @@ class AppProcess:
             "COLUMNS": str(columns),
             "ROWS": str(rows),
         }
-        # A session of its own: Ctrl-C ends the server, and the server its apps.
-        how: dict[str, Any] = {} if sys.platform == "win32" else {"start_new_session": True}
+        # A new session, so that Ctrl-C reaches only the server, which then stops its apps.
+        options: dict[str, Any] = {} if sys.platform == "win32" else {"start_new_session": True}
         return AppProcess(
-            await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, **how)
+            await asyncio.create_subprocess_exec(
+                *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, **options
+            )
         )
 
     async def drawn(self) -> AsyncIterator[bytes]:
-        """What the app draws, until it ends."""
+        """Yield what the app draws, until it ends."""
         stream = self._process.stdout
         assert stream is not None
         try:
@@ -332,34 +322,34 @@ class AppProcess:
         except (asyncio.IncompleteReadError, ConnectionError):
             return
 
-    async def typed(self, text: str) -> None:
-        """Keys and the mouse, as a terminal sends them."""
-        await self._send(DATA, text.encode("utf-8", "replace"))
+    async def send_keys(self, text: str) -> None:
+        """Send keys and mouse events, as a terminal does."""
+        await self._write_frame(DATA, text.encode("utf-8", "replace"))
 
-    async def told(self, document: Mapping[str, Any]) -> None:
-        """Another size, focus, or that it has to end."""
-        await self._send(META, json.dumps(document).encode())
+    async def send(self, document: Mapping[str, Any]) -> None:
+        """Send a new size, the focus, or the request to quit."""
+        await self._write_frame(META, json.dumps(document).encode())
 
-    async def _send(self, kind: bytes, payload: bytes) -> None:
+    async def _write_frame(self, kind: bytes, payload: bytes) -> None:
         stream = self._process.stdin
         assert stream is not None
         try:
             stream.write(kind + len(payload).to_bytes(LENGTH_BYTES, "big") + payload)
             await stream.drain()
         except (ConnectionError, RuntimeError):
-            return  # it has ended; that is seen where it is read
+            return  # the app has ended, which `drawn` notices
 
     async def stop(self) -> str:
-        """Ends it, if need be by force; what it said last, where it did not end well."""
-        await self.told({"type": "quit"})
+        """Stop the app, by force if it takes too long, and return its last output on stderr if it failed."""
+        await self.send({"type": "quit"})
         try:
             await asyncio.wait_for(self._process.wait(), SECONDS_TO_LEAVE)
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
-        await self._listening
+        await self._stderr_task
         await self._close_pipes()
-        return self._said.decode("utf-8", "replace") if self._process.returncode else ""
+        return self._last_output.decode("utf-8", "replace") if self._process.returncode else ""
 
     async def _close_pipes(self) -> None:
         into, out = self._process.stdin, self._process.stdout
@@ -368,8 +358,8 @@ class AppProcess:
         with suppress(RuntimeError):  # `drawn` reads to the end itself
             await out.read()
 
-    async def _listen(self) -> None:
+    async def _read_stderr(self) -> None:
         stream = self._process.stderr
         assert stream is not None
-        while chunk := await stream.read(MOST_SAID):
-            self._said = (self._said + chunk)[-MOST_SAID:]
+        while chunk := await stream.read(LAST_OUTPUT_BYTES):
+            self._last_output = (self._last_output + chunk)[-LAST_OUTPUT_BYTES:]

@@ -1,4 +1,7 @@
-"""The tools that an assistant is given: what each takes, and what it does with a sitting."""
+"""`attn mcp`: cards, hints and grading as tools for an assistant, over the Model Context Protocol on stdin and stdout.
+
+Standard input is read without a thread, so that Ctrl-C ends the program at once.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -27,14 +31,44 @@ if TYPE_CHECKING:
     from mcp import types
     from mcp.server.lowlevel import Server
 
-
-# The tools on stdin and stdout, in the Model Context Protocol, as the official SDK speaks it.
-
 NAME = "attn"
+LONGEST_ERROR = 300
+LONGEST_MESSAGE = 160
+CHUNK_BYTES = 65536
+
+Schema = Mapping[str, Any]
+
+_TEXT: Schema = {"type": "string", "maxLength": 10_000}
+_NAME: Schema = {"type": "string", "maxLength": 200}
+_PATH: Schema = {"type": "string", "maxLength": 4000}
+_SOURCE: Schema = {"type": "string", "maxLength": 128 * 1024}
+_YES: Schema = {"type": "boolean"}
+_NUMBERS: Schema = {"type": "array", "items": {"type": "integer", "minimum": 1}, "maxItems": 100}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string", "maxLength": 2000}, "maxItems": 100}
+_RATING: Schema = {"type": "string", "enum": [rating.word for rating in Rating]}
+_RUNG: Schema = {"type": "string", "enum": list(RUNGS)}
+
+
+def serve(workspace: Workspace, rng: Random) -> None:
+    """Serve one assistant on stdin and stdout until it closes them; nothing else is printed there."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def session() -> None:
+        server = ToolServer(workspace, grader, rng).server()
+        lines: Any = None if sys.platform == "win32" else lines_of(sys.stdin.fileno())  # None: the SDK uses a thread
+        async with stdio_server(lines) as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
+
+    grader = WarmJudge()
+    try:
+        anyio.run(session)
+    finally:
+        grader.close()
 
 
 class ToolServer:
-    """One sitting with one assistant. Calls are served one after the other; only a grading runs beside the loop."""
+    """One session with one assistant; calls run one after the other, and gradings in a thread."""
 
     def __init__(self, workspace: Workspace, grader: WarmJudge, rng: Random) -> None:
         from anyio import Lock
@@ -45,7 +79,7 @@ class ToolServer:
         self._turn = Lock()
 
     def server(self) -> Server[Any]:
-        """The SDK's server with the tools in it."""
+        """Return the server of the SDK with the tools."""
         from mcp.server.lowlevel import Server
 
         return Server(
@@ -59,19 +93,19 @@ class ToolServer:
     async def _list(self, context: Any, params: Any) -> types.ListToolsResult:
         from mcp import types
 
-        return types.ListToolsResult(tools=[self._listed(each) for each in TOOLS.values()])
+        return types.ListToolsResult(tools=[self._tool_listing(each) for each in TOOLS.values()])
 
-    def _listed(self, listed: Tool) -> types.Tool:
+    def _tool_listing(self, tool: Tool) -> types.Tool:
         from mcp import types
 
         lang = self.workspace.lang
         return types.Tool(
-            name=listed.name,
-            title=listed.title(lang),
-            description=listed.description(lang),
-            input_schema=listed.schema(lang),
+            name=tool.name,
+            title=tool.title(lang),
+            description=tool.description(lang),
+            input_schema=tool.schema(lang),
             annotations=types.ToolAnnotations(
-                read_only_hint=listed.only_reads, destructive_hint=False, open_world_hint=False
+                read_only_hint=tool.only_reads, destructive_hint=False, open_world_hint=False
             ),
         )
 
@@ -82,21 +116,20 @@ class ToolServer:
             async with self._turn:
                 document = json_safe(await self._answer(params.name, params.arguments or {}))
         except AttnError as error:
-            told = told_in(self.workspace.lang, error.message)
-            said = types.TextContent(type="text", text=one_line(told))
-            return types.CallToolResult(content=[said], is_error=True)
+            message = one_line(told_in(self.workspace.lang, error.message))
+            return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)
         text = types.TextContent(type="text", text=json_text(document))
         return types.CallToolResult(content=[text], structured_content=document)
 
     async def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        called = tool(name)
-        checked = called.checked(arguments)
-        return called.run(self.tutor, **checked) if called.run else await self._graded(**checked)
+        requested = tool(name)
+        checked = requested.checked(arguments)
+        return requested.run(self.tutor, **checked) if requested.run else await self._graded(**checked)
 
-    async def _graded(self, challenge: str, **how: Any) -> dict[str, Any]:
+    async def _graded(self, challenge: str, **options: Any) -> dict[str, Any]:
         from anyio import get_cancelled_exc_class, to_thread
 
-        request = assistant.submission(self.workspace, challenge, **how)
+        request = assistant.submission(self.workspace, challenge, **options)
         try:
             report = await to_thread.run_sync(self.grader.grade, request, abandon_on_cancel=True)
         except get_cancelled_exc_class():
@@ -105,41 +138,12 @@ class ToolServer:
         return assistant.settled(self.workspace, request, report)
 
 
-def serve(workspace: Workspace, rng: Random) -> None:
-    """Serves one assistant on stdin and stdout until it closes them; nothing else is printed there."""
-    import anyio
-    from mcp.server.stdio import stdio_server
-
-    async def session() -> None:
-        server = ToolServer(workspace, grader, rng).server()
-        async with stdio_server(interruptible_lines()) as (read_stream, write_stream):
-            await server.run(read_stream, write_stream, server.create_initialization_options())
-
-    grader = WarmJudge()
-    try:
-        anyio.run(session)
-    finally:
-        grader.close()
-
-
-Schema = Mapping[str, Any]
-LONGEST_SAID = 300
-LONGEST_FAULT = 160
-
-_TEXT: Schema = {"type": "string", "maxLength": 10_000}
-_NAME: Schema = {"type": "string", "maxLength": 200}
-_PATH: Schema = {"type": "string", "maxLength": 4000}
-_SOURCE: Schema = {"type": "string", "maxLength": 128 * 1024}
-_YES: Schema = {"type": "boolean"}
-_NUMBERS: Schema = {"type": "array", "items": {"type": "integer", "minimum": 1}, "maxItems": 100}
-_TEXTS: Schema = {"type": "array", "items": {"type": "string", "maxLength": 2000}, "maxItems": 100}
-_RATING: Schema = {"type": "string", "enum": [rating.word for rating in Rating]}
-_RUNG: Schema = {"type": "string", "enum": list(RUNGS)}
+# The tools
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`takes` says what each argument is, `needs` which must be there; `run` is None for grading, which takes long."""
+    """A tool: the schemas of its arguments (`takes`) and the required ones (`needs`); `run` is None for grading."""
 
     name: str
     run: Callable[..., dict[str, Any]] | None
@@ -148,29 +152,30 @@ class Tool:
     only_reads: bool = False
 
     def schema(self, lang: Lang) -> dict[str, Any]:
-        """The JSON schema of its arguments, with their descriptions."""
-        told = {name: {**schema, "description": self._about(name)[lang]} for name, schema in self.takes.items()}
-        return {"type": "object", "properties": told, "required": list(self.needs), "additionalProperties": False}
+        """Return the JSON schema of the arguments, with descriptions in `lang`."""
+        prefix = f"argument.{_text_key(self.name)}"
+        properties = {
+            name: {**schema, "description": ARGUMENTS[f"{prefix}.{_text_key(name)}"][lang]}
+            for name, schema in self.takes.items()
+        }
+        return {"type": "object", "properties": properties, "required": list(self.needs), "additionalProperties": False}
 
     def title(self, lang: Lang) -> str:
-        return TITLES[f"title.{_key(self.name)}"][lang]
+        return TITLES[f"title.{_text_key(self.name)}"][lang]
 
     def description(self, lang: Lang) -> str:
-        return DESCRIPTIONS[f"about.{_key(self.name)}"][lang]
-
-    def _about(self, argument: str) -> Any:
-        return ARGUMENTS[f"argument.{_key(self.name)}.{_key(argument)}"]
+        return DESCRIPTIONS[f"about.{_text_key(self.name)}"][lang]
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, if they fit the schema. Raises UsageError that names the first that does not."""
+        """Return the arguments if they fit the schema. Raises UsageError that names the first one that does not."""
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
 
-        fault = best_match(Draft202012Validator(self.schema("en")).iter_errors(dict(arguments)))
-        if fault is not None:
-            where = "".join(f"{part}: " for part in fault.absolute_path)
-            said = fault.message if len(fault.message) < LONGEST_FAULT else f"breaks {fault.validator}"
-            raise UsageError(f"{self.name}: {where}{one_line(said)}; its input schema says what it takes")
+        error = best_match(Draft202012Validator(self.schema("en")).iter_errors(dict(arguments)))
+        if error is not None:
+            where = "".join(f"{part}: " for part in error.absolute_path)
+            message = error.message if len(error.message) < LONGEST_MESSAGE else f"breaks {error.validator}"
+            raise UsageError(f"{self.name}: {where}{one_line(message)}; its input schema says what it takes")
         return {name: _whole(value) for name, value in arguments.items()}
 
 
@@ -216,20 +221,35 @@ TOOLS = {
 
 
 def tool(name: str) -> Tool:
-    """The tool of this name. Raises NotFound with all there are."""
+    """Return the tool of this name. Raises NotFound that lists all tools."""
     if name not in TOOLS:
         raise NotFound(f"there is no tool {one_line(name)}; there are {', '.join(TOOLS)}")
     return TOOLS[name]
 
 
+def _text_key(name: str) -> str:
+    """Return the name of a tool or an argument as the tables of texts have it."""
+    return name.replace("_", "-")
+
+
+def _whole(value: Any) -> Any:
+    """Return whole floats, also inside a list, as int: JSON has one kind of number."""
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Results and errors as text
+
+
 def one_line(text: str) -> str:
-    """An error as it may be told: one line, not too long, with nothing hidden in it."""
+    """Return an error message as one line without hidden characters, cut to LONGEST_ERROR."""
     line = " ".join(printable(text).split())
-    return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} …"
+    return line if len(line) <= LONGEST_ERROR else f"{line[:LONGEST_ERROR]} …"
 
 
 def json_safe(value: Any) -> Any:
-    """A document that any JSON reader takes: no lone surrogates, no numbers that JSON lacks."""
+    """Return `value` without what JSON lacks: lone surrogates, infinities and NaN."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):
@@ -240,48 +260,27 @@ def json_safe(value: Any) -> Any:
 
 
 def json_text(document: Any) -> str:
-    """The document as the text of a result."""
+    """Return the document as the text of a result."""
     return escaped(json.dumps(document, ensure_ascii=False))
 
 
-def _key(name: str) -> str:
-    """How the words name a tool or an argument."""
-    return name.replace("_", "-")
-
-
-def _whole(value: Any) -> Any:
-    """JSON knows one kind of number: 1.0 is a whole one."""
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-# Standard input line by line, without a thread that would wait in it: Ctrl-C ends the program at once.
-
-CHUNK_BYTES = 65536
-
-
-def interruptible_lines() -> Any:
-    """What the SDK takes for standard input; None where it has to wait in a thread of its own (Windows)."""
-    return None if sys.platform == "win32" else lines_of(sys.stdin.fileno())
+# Standard input
 
 
 async def lines_of(descriptor: int) -> AsyncIterator[str]:
-    """The lines that a pipe, a terminal or a file gives, up to its end."""
-    begun = b""
+    """Yield the lines of a pipe, a terminal or a file."""
+    rest = b""
     while chunk := await _chunk(descriptor):
-        *whole, begun = (begun + chunk).split(b"\n")
+        *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield line.decode("utf-8", "replace")
-    if begun:
-        yield begun.decode("utf-8", "replace")
+    if rest:
+        yield rest.decode("utf-8", "replace")
 
 
 async def _chunk(descriptor: int) -> bytes:
     from anyio import wait_readable
 
-    try:
+    with suppress(PermissionError):  # a plain file cannot be waited for, and never blocks
         await wait_readable(descriptor)
-    except PermissionError:
-        return os.read(descriptor, CHUNK_BYTES)  # a plain file is not waited for: it never blocks
     return os.read(descriptor, CHUNK_BYTES)

@@ -205,7 +205,7 @@ async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyP
 
 async def test_more_visitors_than_the_machine_bears_are_told() -> None:
     server = BrowserServer(COMMAND, TOKEN, "en")
-    server._coming = MOST_VISITORS
+    server._visitors = MOST_VISITORS
     async with TestClient(TestServer(server.application(), host="127.0.0.1")) as client:
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         assert b"Too many" in await page.receive_bytes()
@@ -296,7 +296,9 @@ async def test_a_visitor_who_named_the_token_stays() -> None:
     server = BrowserServer(COMMAND, TOKEN, "en")
     runner = web.AppRunner(server.application())
     await runner.setup()
-    listening = await asyncio.get_running_loop().create_server(lambda: server.meet(runner.server), "127.0.0.1", 0)
+    listening = await asyncio.get_running_loop().create_server(
+        lambda: server.connection_handler(runner.server), "127.0.0.1", 0
+    )
     port = listening.sockets[0].getsockname()[1]
     async with ClientSession() as session:
         page = await session.ws_connect(
