@@ -1,4 +1,7 @@
-"""The learner's settings: `config.toml`, read with tomllib, written with tomlkit so that comments survive."""
+"""The learner's settings: `config.toml`, read with tomllib and written with tomlkit, so that comments survive.
+
+A value passes `_READERS[key]`, whether it comes from the file or from `attn config KEY VALUE`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_at
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+EASY_PERCENT = 50
+MOST_MINUTES_PER_DAY = 960
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,14 @@ class Settings:
 
     @property
     def scheduling(self) -> str:
-        """Equal for two settings exactly if every log gives the same schedules under both."""
+        """A text that is equal for two settings if and only if all schedules are."""
         return " ".join(f"{key}={text}" for key in SCHEDULING_KEYS if (text := self.text(key)))
 
     def text(self, key: str) -> str:
-        """The value of `key` as `attn config` prints and reads it; a topic without its own has the general one."""
+        """Return the value of `key` as `attn config` prints and reads it; of a topic, its own or the general one."""
         if topic := topic_in(key):
-            return _written(dict(self.topic_retention).get(topic, self.desired_retention))
-        return _written(getattr(self, key))
+            return _as_text(dict(self.topic_retention).get(topic, self.desired_retention))
+        return _as_text(getattr(self, key))
 
 
 PER_TOPIC = "topic_retention"
@@ -80,12 +86,8 @@ SWITCHES = ("fuzz", "reduced_motion", "answer_timer")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
 
-class _Unfit(Exception):
-    """A value does not fit its key; the message says what would."""
-
-
 def default_lang(environ: Mapping[str, str]) -> Lang:
-    """The language that the environment's locale asks for."""
+    """Return the language of the locale in the environment."""
     for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if value := environ.get(variable):
             return "zh" if value.lower().startswith("zh") else "en"
@@ -93,9 +95,9 @@ def default_lang(environ: Mapping[str, str]) -> Lang:
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
-    """The settings in `path`; what it does not set, or a missing file, is the default.
+    """Read the settings in `path`; keys that are not set, or all of a missing file, have their defaults.
 
-    Raises ConfigInvalid that names every problem of the file at once, EnvironmentFailure if it may not be read.
+    Raises ConfigInvalid that names all problems of the file, EnvironmentFailure if it may not be read.
     """
     settings = Settings(lang=default_lang(environ))
     values, problems = dict[str, Any](), list[str]()
@@ -110,15 +112,15 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
 
 
 def is_set(path: Path, key: str) -> bool:
-    """Whether the file sets `key`, be it to the default."""
+    """Return whether the file sets `key`."""
     return key in _parse(_read(path), path)
 
 
 def save(path: Path, key: str, text: str, today: date | None = None) -> None:
-    """Sets `key` to what `text` says and writes the file; with `today` an interview before it is refused.
+    """Set `key` to the value in `text` and write the file; given `today`, an interview before it is refused.
 
-    Raises ConfigInvalid for an unknown key or a value that does not fit, EnvironmentFailure if the file cannot be
-    written; then nothing has changed.
+    Raises ConfigInvalid for an unknown key or an invalid value, EnvironmentFailure if the file cannot be written;
+    then nothing has changed.
     """
     import tomlkit
 
@@ -135,24 +137,15 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     document = tomlkit.parse(before)
     if key == PER_TOPIC:
         document.pop(key, None)
-    if key != PER_TOPIC or value:
-        document[key] = _stored(key, value)
+        if value:
+            document[key] = dict(value)
+    else:
+        document[key] = value if isinstance(value, bool | int | float) else _as_text(value)
     _write(path, tomlkit.dumps(document))
 
 
-def topic_in(key: str) -> str:
-    """The topic that a key such as `topic_retention.att` names; empty for any other key."""
-    return key[len(PER_TOPIC) + 1 :] if key.startswith(f"{PER_TOPIC}.") else ""
-
-
-def _with_topic(settings: Settings, topic: str, text: str) -> str:
-    """The retentions of all topics as text, with that of one replaced, or removed where `text` is empty."""
-    texts = {other: f"{retention:g}" for other, retention in settings.topic_retention} | {topic: text}
-    return " ".join(f"{topic}={text}" for topic, text in texts.items() if text)
-
-
 def known_key(key: str) -> str:
-    """`key`, or ConfigInvalid that suggests the nearest one."""
+    """Return `key` if there is such a setting. Raises ConfigInvalid that suggests the nearest one."""
     if key in KEYS or topic_in(key):
         return key
     from difflib import get_close_matches
@@ -162,8 +155,22 @@ def known_key(key: str) -> str:
     raise ConfigInvalid(f"there is no setting {key}; {hint}")
 
 
+def topic_in(key: str) -> str:
+    """Return the topic in a key such as `topic_retention.att`; empty for any other key."""
+    return key[len(PER_TOPIC) + 1 :] if key.startswith(f"{PER_TOPIC}.") else ""
+
+
+def _with_topic(settings: Settings, topic: str, text: str) -> str:
+    """Return the retentions of all topics as text, with one replaced, or removed if `text` is empty."""
+    texts = {other: f"{retention:g}" for other, retention in settings.topic_retention} | {topic: text}
+    return " ".join(f"{topic}={text}" for topic, text in texts.items() if text)
+
+
+# The file
+
+
 def _read(path: Path) -> str:
-    """The text of the file; an empty one where there is none."""
+    """Return the text of the file, empty if there is none."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
@@ -180,7 +187,7 @@ def _read(path: Path) -> str:
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
-    if not text:  # a learner without settings does not wait for the parser
+    if not text:  # without settings the parser need not be imported
         return {}
     import tomllib
 
@@ -201,6 +208,16 @@ def _write(path: Path, text: str) -> None:
         raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 
+# Readers of values
+
+
+class _Unfit(Exception):
+    """A value does not fit its key; the message says what does."""
+
+
+_STEP_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
 def _one_of(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value in allowed:
@@ -219,15 +236,6 @@ def _number(least: float, most: float, whose: str = "") -> Callable[[Any], float
     return read
 
 
-def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
-    if not isinstance(value, dict):
-        raise _Unfit(f"{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)")
-    for topic in value:
-        if not re.fullmatch(r"[\w-]{1,64}", topic):
-            raise _Unfit(f"{topic!r} is no name of a topic")
-    return tuple((topic, _number(0.7, 0.97, f"{topic}: ")(value[topic])) for topic in sorted(value))
-
-
 def _whole(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
@@ -237,11 +245,11 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     return read
 
 
-def _a(kind: type, fault: str) -> Callable[[Any], Any]:
+def _instance(kind: type, message: str) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         if isinstance(value, kind):
             return value
-        raise _Unfit(f"{value!r} {fault}")
+        raise _Unfit(f"{value!r} {message}")
 
     return read
 
@@ -251,9 +259,6 @@ def _time(value: Any) -> time:
     if not match:
         raise _Unfit(f"{value!r} is no time such as 04:00")
     return time(int(match[1]), int(match[2]))
-
-
-_STEP_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def _steps(value: Any) -> tuple[timedelta, ...]:
@@ -276,9 +281,13 @@ def _date(value: Any) -> date | None:
         raise _Unfit(f"{value!r} is no date such as 2027-03-31") from None
 
 
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-EASY_PERCENT = 50
-MOST_MINUTES_PER_DAY = 960
+def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, dict):
+        raise _Unfit(f"{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)")
+    for topic in value:
+        if not re.fullmatch(r"[\w-]{1,64}", topic):
+            raise _Unfit(f"{topic!r} is no name of a topic")
+    return tuple((topic, _number(0.7, 0.97, f"{topic}: ")(value[topic])) for topic in sorted(value))
 
 
 def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
@@ -301,21 +310,25 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_STEPS, _steps),
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
-    **dict.fromkeys(SWITCHES, _a(bool, "is neither true nor false")),
-    "editor": _a(str, "is no text"),
+    **dict.fromkeys(SWITCHES, _instance(bool, "is neither true nor false")),
+    "editor": _instance(str, "is no text"),
     "rung": _one_of(*RUNGS),
     "interview": _date,
     "level": _one_of(*LEVEL_CHOICES),
     "minutes_per_day": _whole(1, MOST_MINUTES_PER_DAY),
     "easy_days": _easy_days,
 }
-_WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+
+
+# Text to TOML values and back
+
+_SWITCH_WORDS = dict.fromkeys(("true", "on", "yes", "1"), True) | dict.fromkeys(("false", "off", "no", "0"), False)
 
 
 def _from_text(key: str, text: str) -> Any:
-    """`text` as the TOML value that `key` wants; what does not fit stays text, and is refused by its reader."""
+    """Return `text` as the TOML value of `key`; invalid text stays text, and the reader of the key refuses it."""
     if key in SWITCHES:
-        return _WORDS.get(text.lower(), text)
+        return _SWITCH_WORDS.get(text.lower(), text)
     whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day")
     if whole and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
         return int(text)
@@ -330,12 +343,7 @@ def _as_number(text: str) -> float | str:
     return float(text) if re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?|\.\d+", text, re.ASCII) else text
 
 
-def _stored(key: str, value: Any) -> Any:
-    kept = dict(value) if key == PER_TOPIC else value
-    return kept if isinstance(kept, bool | int | float | dict) else _written(kept)
-
-
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -343,11 +351,11 @@ def _written(value: Any) -> str:
     if isinstance(value, time):
         return f"{value:%H:%M}"
     if isinstance(value, tuple):
-        return " ".join(_written_step(p) if isinstance(p, timedelta) else f"{p[0]}={p[1]:g}" for p in value)
+        return " ".join(_step_text(p) if isinstance(p, timedelta) else f"{p[0]}={p[1]:g}" for p in value)
     return str(value)
 
 
-def _written_step(step: timedelta) -> str:
+def _step_text(step: timedelta) -> str:
     seconds = int(step.total_seconds())
     unit = next(unit for unit in ("d", "h", "m", "s") if seconds % _STEP_UNITS[unit] == 0)
     return f"{seconds // _STEP_UNITS[unit]}{unit}"

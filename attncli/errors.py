@@ -1,31 +1,32 @@
-"""Every error a user can meet, as one tree.
+"""All errors that users can meet, as one tree.
 
     AttnError
     ├── UsageError            exit 2: the call or its input is unusable
     │   ├── NotFound              unknown card, challenge, topic, missing file
-    │   ├── NoTerminal            a screen was asked for and there is none
-    │   ├── ClockWrong            the clock, or a moment that was given, lies outside 1990…2199
-    │   ├── Unfit                 what was typed, or asked for, cannot be; the app tells it in its own words
-    │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
-    ├── Rejected              exit 1: a submission was rejected, a challenge does not prove itself, a claim did not show
+    │   ├── NoTerminal            the app was started without a terminal
+    │   ├── ClockWrong            the clock, or a given time, lies outside 1990…2199
+    │   ├── Unfit                 an input is invalid; the app has its own text for it
+    │   ├── EditorMissing         no editor can be started
+    │   └── Outdated              what was shown is outdated: nothing was recorded, show it again
+    ├── Rejected              exit 1: a submission was rejected, a verification failed, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
-    │   ├── NothingFits           no card is what was wished for: which condition to drop
-    │   └── TooFewReviews         there are not enough of them to fit anything
+    │   ├── NothingFits           no card matches the filter: says which condition to drop
+    │   └── TooFewReviews         there are not enough reviews to fit parameters
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
     │   ├── StoreCorrupt          damaged
     │   ├── StoreBusy             another process is writing
-    │   ├── StoreReplaced         another file has its name by now
-    │   ├── StoreRemoved          no file has its name any more
-    │   └── StoreUnwritable       no permission: it may still be read
+    │   ├── StoreReplaced         its path is another file now
+    │   ├── StoreRemoved          its file was removed or moved
+    │   └── StoreUnwritable       no permission or no space: it may still be read
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
         ├── JudgeFailed           the judge died, or cannot start
         │   └── NoTorch               PyTorch is not installed
-        ├── ClusterFailed         a cluster cannot be reached, or its workers are not fit to grade
-        ├── ExperimentFailed      an experiment died, or told what is no result
-        └── SandboxUnavailable    no isolation can be had at all
+        ├── ClusterFailed         a cluster cannot be reached, or its workers cannot grade
+        ├── ExperimentFailed      an experiment died, or returned no valid result
+        └── SandboxUnavailable    no isolation can be set up
 
 A message says what is wrong, where, and what to do, in one line. `exit_code` is what the process returns.
 """
@@ -36,9 +37,9 @@ import errno
 from collections.abc import Mapping, Sequence
 
 INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended, as a shell counts it."""
+"""The exit code of a program that Ctrl-C ended."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""The errors of a disk on which something cannot be written for want of room."""
+"""Error numbers of a write that failed because the disk is full or broken."""
 
 
 _OTHER_PATH = "name another path"
@@ -60,12 +61,12 @@ _OTHER_PLACE = frozenset({errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.ENODEV
 
 
 def remedy_for(error: OSError, otherwise: str) -> str:
-    """Return what helps against the cause of `error`; `otherwise` is for a missing permission and what is not known."""
+    """Return what helps against the cause of `error`, or `otherwise` for a missing permission and unknown causes."""
     return _REMEDIES.get(error.errno or 0, otherwise)
 
 
 def remedy_at_home(error: OSError, otherwise: str) -> str:
-    """Return the same for a file of the learner's folder: another place is named with --home."""
+    """Return the remedy for a file in the learner's folder; another place is named with --home."""
     if error.errno in _OTHER_PLACE:
         return "name another folder with --home"
     return remedy_for(error, otherwise)
@@ -95,15 +96,15 @@ class NotFound(UsageError):
 
 
 class NoTerminal(UsageError):
-    """A screen was asked for where there is no terminal."""
+    """The app was started without a terminal."""
 
 
 class ClockWrong(UsageError):
-    """A moment that no review can have."""
+    """A time that no review can have."""
 
 
 class Outdated(UsageError):
-    """What the learner was shown no longer holds; `reason` says why: `answered`, `day` or `settings`."""
+    """What the learner was shown is outdated; `reason` says why: `answered`, `day` or `settings`."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -111,9 +112,9 @@ class Outdated(UsageError):
 
 
 class Unfit(UsageError):
-    """What cannot be; `reason` names the text of the app that tells it: `tag`, `undo`, `interview-past` and so on.
+    """An invalid input; `reason` is the key of the app's text for it: `tag`, `undo`, `interview-past` and so on.
 
-    `parts` are what stands in its places.
+    `parts` fill the placeholders of that text.
     """
 
     def __init__(self, message: str, reason: str, **parts: str) -> None:
@@ -122,28 +123,28 @@ class Unfit(UsageError):
 
 
 class EditorMissing(UsageError):
-    """No editor could be opened: `editor` cannot be started, because of `why`, or there is none where it is empty."""
+    """`editor` cannot be started, because of `why`; if it is empty, no editor is set."""
 
     def __init__(self, editor: str, why: str = "") -> None:
-        named = f"cannot start {editor} ({why})" if editor else "there is no editor"
-        super().__init__(f"{named}; set one: attn config editor vim")
+        message = f"cannot start {editor} ({why})" if editor else "there is no editor"
+        super().__init__(f"{message}; set one: attn config editor vim")
         self.editor, self.why = editor, why
 
 
 class Rejected(AttnError):
-    """The answer of a grading, a proof or an experiment is no; the report has been printed before this is raised."""
+    """A grading, verification or experiment failed; its report is printed before this is raised."""
 
     exit_code = 1
 
 
 class NothingFound(AttnError):
-    """The answer of a search is no."""
+    """A search matched nothing."""
 
     exit_code = 1
 
 
 class NothingFits(NothingFound):
-    """No card fits what was `asked` for; `without` counts those that would if one condition were dropped."""
+    """No card matches the options in `asked`; `without` counts the matches if one option is dropped."""
 
     def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
         dropped = {name: "with --level any" if name == "level" else f"without --{name}" for name in without}
@@ -155,7 +156,7 @@ class NothingFits(NothingFound):
 
 
 class TooFewReviews(NothingFound):
-    """So many `reviews` say something that a fit needs, and `needed` are asked for."""
+    """There are `reviews` usable reviews, and a fit needs `needed`."""
 
     def __init__(self, message: str, reviews: int, needed: int) -> None:
         super().__init__(message)
@@ -163,7 +164,7 @@ class TooFewReviews(NothingFound):
 
 
 class BankInvalid(AttnError):
-    """A bank has problems; they are listed one per line before this is raised."""
+    """A bank has problems; they are printed before this is raised."""
 
     exit_code = 1
 
@@ -187,23 +188,23 @@ class StoreBusy(StoreError):
 
 
 class StoreReplaced(StoreError):
-    """The name of the open database is another file's by now."""
+    """The path of the open database is another file now."""
 
 
 class StoreRemoved(StoreError):
-    """The open database has lost its name: its file was removed, or moved."""
+    """The file of the open database was removed or moved."""
 
 
 class StoreUnwritable(StoreError):
-    """There is no space for the database, or no permission to write to it; it may still be read."""
+    """There is no space for the database, or no permission to write it; it may still be read."""
 
 
 class StoreFull(StoreUnwritable):
-    """There is no space for what was to be written."""
+    """There is no space to write to the database."""
 
 
 class EnvironmentFailure(AttnError):
-    """The program or what it runs on failed."""
+    """The program or its surroundings failed."""
 
 
 class JudgeFailed(EnvironmentFailure):
@@ -215,12 +216,12 @@ class NoTorch(JudgeFailed):
 
 
 class ClusterFailed(EnvironmentFailure):
-    """A cluster cannot be reached, or its workers are not fit to grade."""
+    """A cluster cannot be reached, or its workers cannot grade."""
 
 
 class ExperimentFailed(EnvironmentFailure):
-    """An experiment died, or what it told is no result."""
+    """An experiment died, or returned no valid result."""
 
 
 class SandboxUnavailable(EnvironmentFailure):
-    """Not even the weakest isolation can be set up here."""
+    """Not even the weakest isolation can be set up."""

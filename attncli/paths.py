@@ -1,15 +1,17 @@
-"""Where things lie: the data that comes with the program, and what belongs to one learner.
+"""The paths of bundled data and of the learner's files, and atomic writing of files.
 
-Nothing is created here: a folder comes into being when something is first written to it.
+No folder is created here: it is created when something is first written to it. A file is written in one step: after a
+crash it has the old content or the new one, never a part.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape
 from itertools import count
 from pathlib import Path
 from typing import IO
@@ -18,30 +20,32 @@ from attncli.errors import NO_ROOM, AttnError, EnvironmentFailure, UsageError, r
 
 _PACKAGE = Path(__file__).resolve().parent
 
+STALE_SECONDS = 600
+
+
+def bundled_quizbank(package: Path = _PACKAGE) -> Path:
+    """Return the folder of the bundled bank, in the wheel or in the checkout."""
+    return _bundled("quizbank", package)
+
+
+def bundled_impl(package: Path = _PACKAGE) -> Path:
+    """Return the folder of the bundled challenges, in the wheel or in the checkout."""
+    return _bundled("impl", package)
+
 
 def _bundled(name: str, package: Path) -> Path:
     installed = package / "_data" / name
     return installed if installed.is_dir() else package.parent / name
 
 
-def bundled_quizbank(package: Path = _PACKAGE) -> Path:
-    """The folder of the bank that comes with the program: the wheel's copy, or the checkout's."""
-    return _bundled("quizbank", package)
-
-
-def bundled_impl(package: Path = _PACKAGE) -> Path:
-    """The folder of the challenges that come with the program: the wheel's copy, or the checkout's."""
-    return _bundled("impl", package)
-
-
 def in_checkout(package: Path = _PACKAGE) -> bool:
-    """Whether the program runs from a checkout, in whose folders new challenges are contributed."""
+    """Return whether the program runs from a checkout, where new challenges go to the bundled folder."""
     return not (package / "_data").is_dir() and (package.parent / "pyproject.toml").is_file()
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Everything that belongs to one learner, under one folder."""
+    """The folder of one learner, and the paths in it."""
 
     root: Path
 
@@ -82,9 +86,9 @@ class Home:
         return self.root / "log"
 
     def keep_private(self) -> None:
-        """Take away what others may do in the folder, where it is the caller's and holds nothing but what attn writes.
+        """Remove the permissions of others if the folder is the caller's and holds only files of attn.
 
-        A folder that everybody writes to, such as /tmp, stays as it is.
+        A folder with the sticky bit, such as /tmp, stays as it is.
         """
         if not hasattr(os, "geteuid"):
             return
@@ -95,26 +99,32 @@ class Home:
                 self.root.chmod(stat.S_IMODE(status.st_mode) & stat.S_IRWXU)
 
     def _is_own(self, path: Path) -> bool:
-        """Whether this is something that attn writes, or begins with its name, or is hidden."""
+        """Return whether attn writes this file or folder, or its name starts with that of such a file or with a dot."""
         files = (self.database, self.config, self.card_draft)
         folders = (self.banks, self.challenges, self.solutions, self.backups, self.summaries, self.log)
         return path in folders or path.name.startswith((".", *(file.name for file in files)))
 
 
-def expanded(path: str) -> str:
-    """Return `path` with `~` as the shell would have it, which leaves `--option=~/x` alone."""
-    try:
-        return str(Path(path).expanduser()) if path.startswith("~") else path
-    except RuntimeError:  # there is no such user
-        return path
+def home(override: Path | None, environ: Mapping[str, str]) -> Home:
+    """Return the learner's folder: `override` (`--home`), then `ATTN_HOME`, then the platform's user data folder.
+
+    A named folder may be new, but its parent must exist, or it is taken for a typing mistake. Raises UsageError.
+    """
+    if override is not None:
+        return Home(_checked_root(override))
+    if folder := environ.get("ATTN_HOME"):
+        return Home(_checked_root(Path(folder)))
+    from platformdirs import user_data_path
+
+    return Home(user_data_path("attncli", appauthor=False))
 
 
-def _named(path: Path) -> Path:
+def _checked_root(path: Path) -> Path:
     root = Path(expanded(str(path)))
     if root.parts[:1] and root.parts[0].startswith("~"):
         raise UsageError(f"{path} names no user that this machine has; write the path in full")
     root = root.absolute()
-    if not (_is_there(root) or _is_there(root.parent)):
+    if not (_may_exist(root) or _may_exist(root.parent)):
         raise UsageError(
             f"there is no folder {root.parent} for the learner's folder {root}; "
             "make it first, or correct --home or ATTN_HOME"
@@ -122,51 +132,42 @@ def _named(path: Path) -> Path:
     return root
 
 
-def _is_there(path: Path) -> bool:
-    """Whether there is something, or the system says why not in its own words once it is used."""
+def _may_exist(path: Path) -> bool:
+    """Return whether the path exists; on an error yes, because using it then reports the error better."""
     try:
         return path.exists()
     except OSError:
         return True
 
 
-def home(override: Path | None, environ: Mapping[str, str]) -> Home:
-    """Return the learner's folder: `override` (`--home`), then `ATTN_HOME`, then the platform's user data folder.
-
-    A folder that is named may be new, but not the one that it lies in: that is taken for a slip. Raises UsageError.
-    """
-    if override is not None:
-        return Home(_named(override))
-    named = environ.get("ATTN_HOME")
-    if named:
-        return Home(_named(Path(named)))
-    from platformdirs import user_data_path
-
-    return Home(user_data_path("attncli", appauthor=False))
+def expanded(path: str) -> str:
+    """Return `path` with `~` expanded, which a shell does not do in `--option=~/x`."""
+    try:
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    except RuntimeError:  # there is no such user
+        return path
 
 
-# Writing a file at one stroke: whenever the power fails, the old content is there or the new one, never a part.
-
-FORGOTTEN_SECONDS = 600
+# Writing files
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> int:
-    """Writes `lines` to `path`, on disk when this returns; how many. Raises OSError, then `path` is as it was.
+    """Write `lines` to `path`, synced to disk, and return how many. Raises OSError; then `path` is unchanged.
 
-    A link stays a link. What is no ordinary file (a pipe, a device) is written to as it stands.
+    A link stays a link. A pipe or a device is written to directly.
     """
-    return _write(path, _encoded(lines))
+    return _write(path, (line.encode() for line in lines))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes `content` to `path` as `write_whole` writes lines. Raises OSError, then `path` is as it was."""
+    """Write `content` to `path` as `write_whole` does. Raises OSError; then `path` is unchanged."""
     _write(path, [content])
 
 
 def put_text(path: Path, text: str, remedy: str) -> None:
-    """Writes `text` to `path` as `write_whole` does, with the folders that it takes.
+    """Write `text` to `path` as `write_whole` does, and create its folders.
 
-    Raises UsageError, with its `remedy`, or EnvironmentFailure where there is no room; then `path` is as it was.
+    Raises UsageError with `remedy`, or EnvironmentFailure if there is no space; then `path` is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,24 +177,24 @@ def put_text(path: Path, text: str, remedy: str) -> None:
 
 
 def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
-    """Puts a new file with `lines` at `path`, which is on disk when this returns; how many. A link is replaced.
+    """Replace `path`, which may be a link, by a new file with `lines`, synced to disk; return how many.
 
-    `confirm` is called when all is written but the name; if it raises, `path` is as it was, as after an OSError.
+    `confirm` is called before the last step, the renaming; if it raises, or on OSError, `path` is unchanged.
     """
-    return _replace(path, _encoded(lines), confirm)
+    return _replace(path, (line.encode() for line in lines), confirm)
 
 
-def free_name(path: Path, named: str) -> Path:
-    """The first name beside `path` that nothing has: `named` says how, by {name}, {stem}, {suffix} and {number}."""
+def free_name(path: Path, pattern: str) -> Path:
+    """Return the first free path beside `path`; `pattern` has {name}, {stem}, {suffix} and {number}, from 1 on."""
     for number in count(1):
-        free = path.with_name(named.format(name=path.name, stem=path.stem, suffix=path.suffix, number=number))
+        free = path.with_name(pattern.format(name=path.name, stem=path.stem, suffix=path.suffix, number=number))
         if not free.exists():
             break
     return free
 
 
 def flush_folder(folder: Path) -> None:
-    """Waits until the names in `folder` are on disk, where the system can be asked for that."""
+    """Sync the names in `folder` to disk, if the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -203,15 +204,11 @@ def flush_folder(folder: Path) -> None:
 
 
 def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
-    """The error for a place that cannot be written: `remedy` helps if the place is unfit, space if there is none."""
+    """Return the error for a path that cannot be written; `remedy` is for causes other than missing space."""
     if error.errno in NO_ROOM:
         return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
     remedy = remedy_for(error, remedy)
     return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
-
-
-def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
-    return (line.encode("utf-8") for line in lines)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> int:
@@ -226,7 +223,7 @@ def _replace(path: Path, pieces: Iterable[bytes], confirm: Callable[[], None]) -
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with part.open("xb") as file:
-            _forget_older(path, part)
+            _remove_stale_parts(path, part)
             count = _written(file, pieces)
             file.flush()
             os.fsync(file.fileno())
@@ -250,14 +247,10 @@ def _written(file: IO[bytes], pieces: Iterable[bytes]) -> int:
     return count
 
 
-def _forget_older(path: Path, part: Path) -> None:
-    """Removes what a killed run left: parts of the same file that are much older than this one."""
+def _remove_stale_parts(path: Path, part: Path) -> None:
+    """Remove parts of the same file that killed runs left, much older than this one."""
     now = part.stat().st_mtime
-    for old in path.parent.glob(f".{_literal(path.name)}.*.part"):
+    for old in path.parent.glob(f".{escape(path.name)}.*.part"):
         with suppress(OSError):
-            if now - old.stat().st_mtime > FORGOTTEN_SECONDS:
+            if now - old.stat().st_mtime > STALE_SECONDS:
                 old.unlink()
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
