@@ -1,1 +1,1 @@
-"""What a learner takes along: the interview summary."""
+"""The interview summary as Markdown, HTML and PDF, and the report on a class as HTML."""

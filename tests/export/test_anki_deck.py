@@ -136,7 +136,7 @@ def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any
         record.answer(workspace, "att-01", rating, clock() - days * DAY, details={"elapsed_ms": 4321})
     record.answer(workspace, "att-02", Rating.GOOD)
     record.hold(workspace, RowKind.SUSPEND, "att-03")
-    done = export(workspace, tmp_path / "deck.apkg").package
+    done = export(workspace, tmp_path / "deck.apkg")
     assert (done.cards, done.reviewed, done.reviews) == (6, 2, 5)
     take_in(collection, tmp_path / "deck.apkg")
     schedule = workspace.store.schedules.get("att-01")
