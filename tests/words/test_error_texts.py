@@ -19,7 +19,7 @@ from tests.support.worded_errors import Worded, modules, worded_errors
 HANDED_ON = {
     "cli.py": {"‹error›", "‹format_message›", "‹message›; see `attn --help`", "‹message›; see `‹path› --help`"},
     "commands/setup.py": {"‹problem›"},
-    "commands/grade.py": {"‹lang›"},
+    "commands/grade.py": {"‹id›"},
     "commands/experiments.py": {"‹lang›"},
     "config.py": {"‹path›: ‹join›", "topic_retention: ‹problem›"},
     "paths.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
