@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     session = Session()
     with Boundary(session) as boundary:
         if words in PLAIN_DUE:
-            from attncli.commands.cards import print_due
+            from attncli.commands.due import print_due
 
             print_due(session, at=None, as_json="--json" in words)
         else:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.session import UserPath, echo, json_option, keep_verdict, print_json, session
+from attncli.commands.options import UserPath, json_option
+from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
 from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES

@@ -1,8 +1,4 @@
-"""The commands about cards and the schedule: `cards`, `show`, `answer`, `undo`, `suspend`, `due`, `stats`, `plan`.
-
-`attn due` is called by shell prompts, and `__main__` calls `print_due` without the option parser. This module therefore
-loads none of yaml, pydantic, rich, textual and torch.
-"""
+"""The commands about cards and the schedule: `cards`, `show`, `answer`, `undo`, `suspend`, `due`, `stats`, `plan`."""
 
 from __future__ import annotations
 
@@ -13,16 +9,9 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import (
-    Session,
-    at_option,
-    echo,
-    json_option,
-    on_terminal,
-    print_json,
-    print_result,
-    session,
-)
+from attncli.commands.due import print_due
+from attncli.commands.options import at_option, json_option
+from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.log_row import Rating, RowKind
@@ -31,18 +20,15 @@ from attncli.errors import NothingFound
 from attncli.practice import record, today
 from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan
-from attncli.practice.queue import due_counts, minutes_of
 from attncli.practice.record import schedule_document, take_back
 from attncli.practice.stats import ProgressStats, progress
 from attncli.words import plan_texts as words
 from attncli.words.command_texts import (
     ANSWER,
     BURIED,
-    DUE_NOW,
     IN_QUEUE,
     STATES,
     SUSPENDED,
-    TOO_MANY_FOR_TODAY,
     TOPIC_HEAD,
     TOTALS,
     counted,
@@ -183,19 +169,6 @@ def unsuspend(card: str) -> None:
 def due(at: datetime | None, as_json: bool) -> None:
     """What is due now."""
     print_due(session(), at, as_json)
-
-
-def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
-    """Print the counts of what is due at `at` (default: now)."""
-    with session.workspace() as workspace:
-        counts = due_counts(workspace, at)
-        minutes, lang = minutes_of(workspace.settings, workspace.moment(at).day), workspace.lang
-    if as_json:
-        print_json(counts.document())
-    else:
-        topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
-        left_out = [TOO_MANY_FOR_TODAY[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
-        echo("\n".join([DUE_NOW[lang].format(counts=counts), *topics, *left_out]))
 
 
 # `attn stats`

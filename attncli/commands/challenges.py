@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from attncli.commands.session import (
-    UserPath,
-    echo,
-    json_option,
-    keep_verdict,
-    print_json,
-    print_result,
-    session,
-    show_progress,
-)
+from attncli.commands.options import UserPath, json_option
+from attncli.commands.session import echo, keep_verdict, print_json, print_result, session, show_progress
 from attncli.domain.card import STREAMS
 from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
 from attncli.domain.text import Lang, left

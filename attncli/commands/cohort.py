@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from attncli.commands.session import (
-    REMEDY,
-    Target,
-    UserPath,
-    echo,
-    json_option,
-    json_text,
-    keep_verdict,
-    print_json,
-    session,
-    show_progress,
-)
+from attncli.commands.options import REMEDY, Target, UserPath, json_option
+from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
 from attncli.domain.card import STREAMS
 from attncli.domain.text import Lang, cells, left, right
 from attncli.errors import JudgeFailed, UsageError

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from attncli.commands.session import (
-    REMEDY,
-    STDOUT,
-    Target,
-    TargetType,
-    UserPath,
-    echo,
-    json_option,
-    json_text,
-    print_left_out,
-    print_result,
-    session,
-)
+from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPath, json_option
+from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import LANGS, Lang, escaped, printable
 from attncli.errors import NotFound, UsageError
 from attncli.practice import sync

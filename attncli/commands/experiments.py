@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli import paths
-from attncli.commands.session import (
-    Target,
-    UserPath,
-    echo,
-    json_option,
-    keep_verdict,
-    print_result,
-    session,
-    show_progress,
-)
+from attncli.commands.options import Target, UserPath, json_option
+from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
 from attncli.domain.text import Lang, cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
 from attncli.paths import expanded

@@ -15,7 +15,8 @@ from shutil import get_terminal_size
 import click
 
 from attncli.commands.challenges import print_hint
-from attncli.commands.session import UserPath, echo, json_option, keep_verdict, print_json, session, show_progress
+from attncli.commands.options import UserPath, json_option
+from attncli.commands.session import echo, keep_verdict, print_json, session, show_progress
 from attncli.domain.card import STREAMS
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, RUNGS, CaseRung, Challenge
 from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, report_document

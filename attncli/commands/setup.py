@@ -15,11 +15,11 @@ import click
 
 import attncli
 from attncli import config as configuration
+from attncli.commands.options import json_option
 from attncli.commands.session import (
     COMPLETION_VARIABLE,
     Session,
     echo,
-    json_option,
     keep_verdict,
     print_json,
     print_result,

@@ -1,0 +1,112 @@
+"""Options that several commands have: `--json`, `--at`, paths, and where an export goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from attncli.commands.session import echo
+from attncli.errors import UsageError
+from attncli.paths import cannot_write, expanded, write_bytes, write_whole
+
+STDOUT = "-"
+REMEDY = "name another file with -o"
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+class UserPath(click.Path):
+    """A path in which `~` is expanded: a shell does not do it in `--option=~/x`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(expanded(value) if isinstance(value, str) else value, param, ctx)
+
+
+class MomentType(click.ParamType[datetime]):
+    """An ISO 8601 time; the offset is required, so that it means the same moment in every time zone."""
+
+    name = "ISO8601"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            at = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value} is no time such as 2026-05-01T09:30:00+02:00", param, ctx)
+        if at.tzinfo is None:
+            self.fail(f"{value} has no offset; end it with Z or, say, +08:00", param, ctx)
+        return at
+
+
+at_option = click.option("--at", type=MomentType(), help="As if it were then, with offset (default: now).")
+
+
+# Export targets
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an export goes: `file`, or standard output if it is None."""
+
+    file: Path | None = None
+
+    @property
+    def ending(self) -> str:
+        """The extension of the file in lower case, without the dot; empty if there is none."""
+        return self.file.suffix.removeprefix(".").lower() if self.file else ""
+
+    def refuse_other_endings(self, endings: Sequence[str], what: str) -> None:
+        """Raise UsageError if the file has an extension that is not among `endings`."""
+        if self.ending and self.ending not in endings:
+            known = " or ".join(f".{ending}" for ending in endings)
+            raise UsageError(f"{self.file} does not end in {known}, and {what} is written as nothing else; rename it")
+
+    def refuse_terminal(self, what: str, name: str) -> None:
+        """Raise UsageError if a binary document would be printed to a terminal."""
+        if self.file is None and sys.stdout.isatty():
+            raise UsageError(f"{what} is nothing for a terminal; name a file: -o {name}")
+
+    def refuse_place(self) -> None:
+        """Raise UsageError, before any work is done, if the file cannot be created there."""
+        if self.file is None:
+            return
+        if not self.file.absolute().parent.is_dir():
+            raise UsageError(f"cannot write {self.file} (there is no folder {self.file.absolute().parent}); {REMEDY}")
+        if self.file.is_dir():
+            raise UsageError(f"cannot write {self.file} (it is a folder); {REMEDY}")
+
+    def write_text(self, text: str) -> None:
+        if self.file is None:
+            echo(text, end="")
+            return
+        try:
+            write_whole(self.file, [text])
+        except OSError as error:
+            raise cannot_write(self.file, error, REMEDY) from error
+
+    def write_bytes(self, document: bytes) -> None:
+        if self.file is None:
+            sys.stdout.buffer.write(document)
+            sys.stdout.buffer.flush()
+            return
+        try:
+            write_bytes(self.file, document)
+        except OSError as error:
+            raise cannot_write(self.file, error, REMEDY) from error
+
+
+class TargetType(UserPath):
+    """An option that names an export target, `-` for stdout; the shell completes it as a file."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, Target):
+            return value
+        file: Any = super().convert(value, param, ctx)
+        return Target(None if value == STDOUT else Path(file))
