@@ -5,11 +5,16 @@ codes of the numbers 2j and 2j + 1. Three kernels:
 - absmax: one tile holds some whole blocks;
 - codes: a number over its block's absmax lies above so many of the 15 midpoints between levels: that count is its code.
   Sixteen levels are too few for a search, so all are asked;
-- `nf4_dequantize(packed, absmax, dtype)`: one program reads 2048 bytes, 16 a thread in one load, and writes 4096 numbers. The
-  sixteen levels lie in shared memory, and a level is multiplied by absmax in float32. absmax is read once for a run of
-  numbers that surely lie in one block, not for every number;
-- a program's place is 64 bits, what lies within its tile 32; `block` is known to the compiler, so no division remains.
-The levels are computed once for each device, not at every call.
+- `nf4_dequantize(packed, absmax, dtype)`: one program reads 2048 bytes and writes 4096 numbers, each a level times absmax
+  in float32.
+
+Every load is of 16 bytes a thread:
+- a tile is (FOUR, GROUPS, ...): a thread holds numbers of four neighbouring blocks and loads their four absmax at once.
+  This takes a block that is a power of two, at most 1024, and a count of blocks that 16 divides; otherwise the result is
+  the same, and absmax is loaded one at a time;
+- the levels are constants of the code, not a table in global memory. To decode, a program writes them to shared memory
+  once, where a code picks its level by one read; selecting among sixteen constants would take fifteen instructions.
+A program's place is 64 bits, what lies within its tile 32; `block` is known to the compiler, so no division remains.
 
 Bytes: quantising n weights, 2·n·(bytes of w) read, n/2 + 4·n/block written; back, n/2 + 4·n/block read and n·(bytes of
 the dtype) written, of which the next product reads n again: weights that are decoded as a product needs them save both.
@@ -22,7 +27,7 @@ Dettmers et al. 2023, arXiv 2305.14314, Section 3 and appendix E.
 
 from __future__ import annotations
 
-from functools import cache
+import math
 
 import torch
 import triton
@@ -33,13 +38,15 @@ INTERPRETED = triton.knobs.runtime.interpret
 OFFSET = 0.9677083  # the outermost probability, just inside 1, whose quantile would be infinite
 
 
-@cache
-def levels(dtype: torch.dtype, device: torch.device) -> Tensor:
+def levels() -> tuple[float, ...]:
     positive = torch.special.ndtri(torch.linspace(OFFSET, 0.5, 9, dtype=torch.float64)[:-1])
     negative = -torch.special.ndtri(torch.linspace(OFFSET, 0.5, 8, dtype=torch.float64)[:-1])
     zero = torch.zeros(1, dtype=torch.float64)
     ascending = torch.cat([negative, zero, positive.flip(0)]) / positive[0]  # (16,)
-    return ascending.to(device=device, dtype=dtype)
+    return tuple(ascending.tolist())
+
+
+LEVELS = tl.constexpr(levels())
 
 
 def nf4_quantize(w: Tensor, block: int = 64) -> tuple[Tensor, Tensor]:
@@ -47,11 +54,12 @@ def nf4_quantize(w: Tensor, block: int = 64) -> tuple[Tensor, Tensor]:
     wide = torch.promote_types(w.dtype, torch.float32)
     absmax = torch.empty(*lead, I // block, dtype=wide, device=w.device)
     packed = torch.empty(*lead, I // 2, dtype=torch.uint8, device=w.device)
-    count, bytes_, table = absmax.numel(), packed.numel(), levels(wide, w.device)
-    BLOCKS, NUMBERS, BYTES, RUN = tile(count, block, bytes_)
+    BLOCKS, NUMBERS = whole_blocks(absmax.numel(), block)
+    TILE = tile(packed.numel(), block, w.dtype)
+    grid, code_grid = triton.cdiv(absmax.numel(), BLOCKS), triton.cdiv(w.numel(), math.prod(TILE))
     with torch.cuda.device_of(w):
-        absmax_kernel[(triton.cdiv(count, BLOCKS),)](w, absmax, count, block, BLOCKS, NUMBERS, num_warps=4)
-        codes_kernel[(triton.cdiv(bytes_, BYTES),)](w, absmax, table, packed, bytes_, block, BYTES, RUN, num_warps=4)
+        absmax_kernel[(grid,)](w, absmax, absmax.numel(), block, BLOCKS, NUMBERS, num_warps=4)
+        codes_kernel[(code_grid,)](w, absmax, packed, packed.numel(), absmax.numel(), block, *TILE, num_warps=4)
     return packed, absmax
 
 
@@ -59,24 +67,30 @@ def nf4_dequantize(packed: Tensor, absmax: Tensor, dtype: torch.dtype = torch.fl
     """The weights (..., I) that bytes (..., I/2) and the absmax (..., I/block) of each block stand for."""
     *lead, width = packed.shape
     w = torch.empty(*lead, 2 * width, dtype=dtype, device=packed.device)
-    count, bytes_, table = absmax.numel(), packed.numel(), levels(absmax.dtype, packed.device)
-    block = 2 * bytes_ // count
-    *_, BYTES, RUN = tile(count, block, bytes_)
+    packed, absmax, block = packed.contiguous(), absmax.contiguous(), w.numel() // absmax.numel()
+    TILE = tile(packed.numel(), block, dtype)
+    grid = (triton.cdiv(w.numel(), math.prod(TILE)),)
     with torch.cuda.device_of(w):
-        back_kernel[(triton.cdiv(bytes_, BYTES),)](
-            packed.contiguous(), absmax.contiguous(), table, w, bytes_, block, BYTES, RUN, num_warps=4
-        )
+        back_kernel[grid](packed, absmax, w, packed.numel(), absmax.numel(), block, *TILE, num_warps=4)
     return w
 
 
-def tile(count: int, block: int, bytes_: int) -> tuple[int, int, int, int]:
-    """Blocks, and numbers with the end padded, of a program that finds absmax; bytes of one that codes or decodes, and how
-    many numbers in a row surely lie in one block: the largest power of two that divides it."""
+def whole_blocks(count: int, block: int) -> tuple[int, int]:
+    """Blocks of a program that finds absmax, and numbers of each with the end padded."""
     numbers = triton.next_power_of_2(block)
-    if INTERPRETED:
-        bytes_tile = max(triton.next_power_of_2(bytes_) // 2, 1)
-        return 2, numbers, bytes_tile, min(block & -block, 2 * bytes_tile)
-    return min(max(2048 // numbers, 1), triton.next_power_of_2(count)), numbers, 2048, min(block & -block, 4096)
+    return 2 if INTERPRETED else min(max(2048 // numbers, 1), triton.next_power_of_2(count)), numbers
+
+
+def tile(bytes_: int, block: int, dtype: torch.dtype) -> tuple[int, int, int, int]:
+    """The numbers (FOUR, GROUPS, PIECES, WIDTH) of a program that codes or decodes.
+
+    A run of PIECES·WIDTH numbers surely lies in one block: the largest power of two that divides it. A group is FOUR
+    neighbouring runs, and a piece is what a thread reads or writes of `dtype` at once: 16 bytes.
+    """
+    numbers = max(triton.next_power_of_2(bytes_), 2) if INTERPRETED else 4096
+    run = min(block & -block, numbers)
+    four, width = min(4, numbers // run), min(16 // dtype.itemsize, run)
+    return four, numbers // run // four, run // width, width
 
 
 @triton.jit
@@ -91,35 +105,79 @@ def absmax_kernel(w, absmax, count, block, BLOCKS: tl.constexpr, NUMBERS: tl.con
 
 
 @triton.jit
-def absmax_of_runs(absmax, first, bytes_, BLOCK: tl.constexpr, BYTES: tl.constexpr, RUN: tl.constexpr):
-    """One absmax for each run of numbers, a column (runs, 1), of the tile that begins at the byte `first`."""
-    number = 2 * first + RUN * tl.arange(0, 2 * BYTES // RUN)  # (runs,), where each begins
-    return tl.load(absmax + number // BLOCK, number < 2 * bytes_, other=0.0)[:, None]
+def level(k: tl.constexpr, WIDE: tl.constexpr):
+    return tl.full((), LEVELS[k], WIDE)
 
 
 @triton.jit
-def codes_kernel(w, absmax, table, packed, bytes_, BLOCK: tl.constexpr, BYTES: tl.constexpr, RUN: tl.constexpr):
+def tile_of_numbers(FOUR: tl.constexpr, GROUPS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr):
+    """The runs (FOUR, GROUPS) of a tile and its numbers (FOUR, GROUPS, PIECES, WIDTH), by their places in it."""
+    run = tl.arange(0, FOUR)[:, None] + FOUR * tl.arange(0, GROUPS)
+    within = WIDTH * tl.arange(0, PIECES)[:, None] + tl.arange(0, WIDTH)  # (PIECES, WIDTH)
+    return run, PIECES * WIDTH * run[:, :, None, None] + within
+
+
+@triton.jit
+def absmax_of_runs(absmax, run, count, BLOCK: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr):
+    """The absmax (FOUR, GROUPS, PIECES, 1) of runs (FOUR, GROUPS), one for each piece, so that the thread of a piece loads it."""
+    block = (run // (BLOCK // (PIECES * WIDTH)))[:, :, None] + tl.zeros((PIECES,), tl.int64)
+    return tl.load(absmax + block, block < count, other=0.0)[:, :, :, None]
+
+
+@triton.jit
+def codes_kernel(
+    w,
+    absmax,
+    packed,
+    bytes_,
+    count,
+    BLOCK: tl.constexpr,
+    FOUR: tl.constexpr,
+    GROUPS: tl.constexpr,
+    PIECES: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     WIDE: tl.constexpr = absmax.dtype.element_ty
-    first = tl.program_id(0).to(tl.int64) * BYTES
-    i, j = tl.arange(0, 2 * BYTES), tl.arange(0, BYTES)
-    z = tl.load(w + 2 * first + i, 2 * first + i < 2 * bytes_, other=0.0).to(WIDE)  # (2·BYTES,)
-    largest = absmax_of_runs(absmax, first, bytes_, BLOCK, BYTES, RUN)  # (runs, 1)
-    normal = tl.reshape(z, (2 * BYTES // RUN, RUN)) / tl.where(largest == 0.0, 1.0, largest)  # (runs, RUN), −1 … 1
-    code = tl.zeros((2 * BYTES // RUN, RUN), tl.int32)
+    BYTES: tl.constexpr = FOUR * GROUPS * PIECES * WIDTH // 2
+    program = tl.program_id(0).to(tl.int64)
+    run, i = tile_of_numbers(FOUR, GROUPS, PIECES, WIDTH)
+    i, j = program * (2 * BYTES) + i, program * BYTES + tl.arange(0, BYTES)
+    z = tl.load(w + i, i < 2 * bytes_, other=0.0).to(WIDE)  # (FOUR, GROUPS, PIECES, WIDTH)
+    largest = absmax_of_runs(absmax, program * (FOUR * GROUPS) + run, count, BLOCK, PIECES, WIDTH)
+    normal = z / tl.where(largest == 0.0, 1.0, largest)  # −1 … 1
+    code = tl.zeros((FOUR, GROUPS, PIECES, WIDTH), tl.int32)
     for k in tl.static_range(15):
-        middle = (tl.load(table + k) + tl.load(table + k + 1)) / 2
+        middle = (level(k, WIDE) + level(k + 1, WIDE)) / 2
         code += tl.where(normal > middle, 1, 0)
-    low, high = tl.split(tl.reshape(code, (BYTES, 2)))  # (BYTES,) each
-    tl.store(packed + first + j, (low | high << 4).to(tl.uint8), first + j < bytes_)
+    in_order = tl.permute(code, (1, 0, 2, 3))  # (GROUPS, FOUR, PIECES, WIDTH)
+    low, high = tl.split(tl.reshape(in_order, (BYTES, 2)))  # (BYTES,) each
+    tl.store(packed + j, (low | high << 4).to(tl.uint8), j < bytes_)
 
 
 @triton.jit
-def back_kernel(packed, absmax, table, w, bytes_, BLOCK: tl.constexpr, BYTES: tl.constexpr, RUN: tl.constexpr):
-    first = tl.program_id(0).to(tl.int64) * BYTES
-    i, j = tl.arange(0, 2 * BYTES), tl.arange(0, BYTES)
-    byte = tl.load(packed + first + j, first + j < bytes_, other=0).to(tl.int32)  # (BYTES,)
+def back_kernel(
+    packed,
+    absmax,
+    w,
+    bytes_,
+    count,
+    BLOCK: tl.constexpr,
+    FOUR: tl.constexpr,
+    GROUPS: tl.constexpr,
+    PIECES: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
+    WIDE: tl.constexpr = absmax.dtype.element_ty
+    BYTES: tl.constexpr = FOUR * GROUPS * PIECES * WIDTH // 2
+    program = tl.program_id(0).to(tl.int64)
+    run, i = tile_of_numbers(FOUR, GROUPS, PIECES, WIDTH)
+    i, j = program * (2 * BYTES) + i, program * BYTES + tl.arange(0, BYTES)
+    table = tl.zeros((16,), WIDE)
+    for k in tl.static_range(16):
+        table = tl.where(tl.arange(0, 16) == k, level(k, WIDE), table)
+    byte = tl.load(packed + j, j < bytes_, other=0).to(tl.int32)  # (BYTES,)
     code = tl.reshape(tl.join(byte & 15, byte >> 4), (2 * BYTES,))  # number 2j in the low half
-    level = tl.gather(tl.load(table + tl.arange(0, 16)), code, 0)  # (2·BYTES,)
-    z = tl.reshape(level, (2 * BYTES // RUN, RUN)) * absmax_of_runs(absmax, first, bytes_, BLOCK, BYTES, RUN)
-    z = tl.reshape(z, (2 * BYTES,)).to(w.dtype.element_ty)
-    tl.store(w + 2 * first + i, z, 2 * first + i < 2 * bytes_)
+    in_order = tl.reshape(tl.gather(table, code, 0), (GROUPS, FOUR, PIECES, WIDTH))
+    largest = absmax_of_runs(absmax, program * (FOUR * GROUPS) + run, count, BLOCK, PIECES, WIDTH)
+    z = tl.permute(in_order, (1, 0, 2, 3)) * largest  # (FOUR, GROUPS, PIECES, WIDTH)
+    tl.store(w + i, z.to(w.dtype.element_ty), i < 2 * bytes_)

@@ -104,6 +104,23 @@ def test_memory_bound_kernels_move_128_bits() -> None:
         assert code["wide"] >= code["narrow"], name
 
 
+def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
+    """Both ways; the absmax of a block, one number of float32, is stored alone."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment["TRITON_CACHE_DIR"] = str(tmp_path)
+    script = (
+        "import json, sm90, torch\n"
+        "launches, module = sm90.Launches(), sm90.load(sm90.ROOT / 'impl/quantisation/nf4')\n"
+        "packed, absmax = module.nf4_quantize(torch.empty(8192, 8192, dtype=torch.bfloat16, device='meta'))\n"
+        "module.nf4_dequantize(packed, absmax, torch.bfloat16)\n"
+        "print(json.dumps({name.split()[0]: sm90.read(kernel).narrow for name, kernel in launches.compiled.items()}))\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, cwd=BENCHMARKS, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-1500:]
+    assert json.loads(done.stdout) == {"absmax_kernel": 1, "codes_kernel": 0, "back_kernel": 0}
+
+
 def test_divisions_count_only_within_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import sm90
