@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from attncli.ladder.engine import BY_ID, PIECES, Engines, Files, Piece, climb, describe_difference
+from attncli.ladder import BY_ID, PIECES, Engines, Files, Piece, climb, describe_difference
 from attncli.paths import bundled_impl
 from attncli.sandbox.zygote_client import ZygoteClient
 

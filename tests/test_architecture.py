@@ -99,7 +99,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.practice.review", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
         ("import attncli.experiments.runner, attncli.experiments.plots", TEXT_ALONE),
-        ("import attncli.ladder.engine", TEXT_ALONE),
+        ("import attncli.ladder", TEXT_ALONE),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
         ("import attncli.memory.optimizer", {"fsrs_rs_python"}),

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from attncli.cli import COMMANDS, Commands
-from attncli.ladder.engine import PIECES
+from attncli.ladder import PIECES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -18,8 +18,8 @@ from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from typing import BinaryIO
 
-from attncli.cohort.class_folder import ClassFolder
 from attncli.cohort.outcomes import (
+    ClassFolder,
     CohortOptions,
     Graded,
     Outcome,

@@ -18,8 +18,7 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import Any
 
-from attncli.cohort.class_folder import ClassFolder, shown
-from attncli.cohort.outcomes import CohortOptions, Graded, Pair
+from attncli.cohort.outcomes import ClassFolder, CohortOptions, Graded, Pair, shown
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang, printable
 from attncli.words.cohort_texts import left_out_text

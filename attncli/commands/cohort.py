@@ -115,8 +115,8 @@ def _report(
     grade: Callable[[Sequence[Task]], Iterator[Outcome]],
     times: bool,
 ) -> dict[str, Any]:
-    from attncli.cohort.class_folder import read_class
     from attncli.cohort.grade_class import grade_class
+    from attncli.cohort.outcomes import read_class
     from attncli.cohort.report import report_document
     from attncli.practice.verify import can_be_run
 

@@ -131,7 +131,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     What is missing is the reference. Exit 0 where the engine runs right; 1 where it does not, with the piece that
     breaks it.
     """
-    from attncli.ladder.engine import BY_ID, Engines, Files, climb, document, failure, lines
+    from attncli.ladder import BY_ID, Engines, Files, climb, document, failure, lines
     from attncli.sandbox.zygote_client import ZygoteClient
 
     files, lang = Files(paths.bundled_impl()), session().lang
@@ -160,7 +160,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
 def _piece_files(words: Sequence[str]) -> dict[str, Path]:
     from difflib import get_close_matches
 
-    from attncli.ladder.engine import BY_ID
+    from attncli.ladder import BY_ID
 
     found = {}
     for word in words:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from attncli.cohort.class_folder import SubmittedFile
-from attncli.cohort.outcomes import CohortOptions, Standard, Task
+from attncli.cohort.outcomes import CohortOptions, Standard, SubmittedFile, Task
 from attncli.domain.challenge import Challenge, Mistake
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import Localised, quoted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.cohort.class_folder import read_class, shown
+from attncli.cohort.outcomes import read_class, shown
 from attncli.errors import NotFound, UsageError
 from attncli.practice.grade import LARGEST_SUBMISSION
 

@@ -11,9 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from attncli.cohort.class_folder import ClassFolder, LeftOut, SubmittedFile
 from attncli.cohort.grade_class import FILE, FOLDER, grade_class
-from attncli.cohort.outcomes import LONGEST_MESSAGE, CohortOptions, Outcome, standard_of, stored_result
+from attncli.cohort.outcomes import (
+    LONGEST_MESSAGE,
+    ClassFolder,
+    CohortOptions,
+    LeftOut,
+    Outcome,
+    SubmittedFile,
+    standard_of,
+    stored_result,
+)
 from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, report_document, to_csv
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.ladder.engine import BY_ID, Engines, Files
+from attncli.ladder import BY_ID, Engines, Files
 from attncli.sandbox.zygote_client import ZygoteClient
 
 ROOT = Path(__file__).parents[2]

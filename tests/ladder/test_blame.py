@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from attncli.ladder.engine import BY_ID, DAY, PIECES, Engines, climb
+from attncli.ladder import BY_ID, DAY, PIECES, Engines, climb
 from attncli.words.ladder_texts import PARTS, PLACES, ROLES
 
 from .conftest import right_names, submission, wrong_names

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.ladder.engine import Entry, Part, Stop, agree, first_difference
+from attncli.ladder import Entry, Part, Stop, agree, first_difference
 
 FINITE = st.floats(-1e6, 1e6)
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.ladder.engine import MOST_COUNTED, Entry, Part, _read
+from attncli.ladder import MOST_COUNTED, Entry, Part, _read
 from attncli.sandbox.worker_process import Reply
 
 ODD = st.sampled_from([-1, 2**53, 10**400, 1.5, 1e999, True, None, "1", [1], {}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.ladder.engine import Engines, climb, describe_difference
+from attncli.ladder import Engines, climb, describe_difference
 
 from .conftest import submission
 
