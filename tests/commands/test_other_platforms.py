@@ -29,7 +29,7 @@ sys.exit(main(sys.argv[3:]))
 """
 SCREENS = """
 import attncli.tui.app
-from attncli.tui.screens import card, drill, home, mock, mock_interview, mock_report, quiz, review, search, stats
+from attncli.tui.screens import cards, drill, home, mock, quiz, review, stats
 """
 
 
