@@ -125,7 +125,7 @@ def _is_awaited(began: Moment, frames: Sequence[Moment]) -> bool:
 def _rest(app: TimedApp, times: Times) -> None:
     began = _now()
     for _ in range(2):
-        app.search_when_quiet()
+        app.collect_when_quiet()
     times.rests.append(_since(began, _now()))
 
 
@@ -136,7 +136,7 @@ def _is_behind(screen: Screen[Any]) -> bool:
 async def _looked(screen: Screen[Any]) -> None:
     """As long as it takes to make ready what the next key shows; a learner takes longer."""
     began = time.perf_counter()
-    while not getattr(screen, "is_ready", True) and time.perf_counter() - began < LONGEST_SECONDS:
+    while not getattr(screen, "is_prepared", True) and time.perf_counter() - began < LONGEST_SECONDS:
         await asyncio.sleep(0.01)
 
 

@@ -1,1 +1,1 @@
-"""The app: screens and widgets over `attncli.practice`. Nothing here is imported by a command without a screen."""
+"""The Textual app: screens and widgets over `attncli.practice`. Commands without a screen import nothing of it."""

@@ -1,7 +1,7 @@
-"""The app: which screen is shown, in which language and theme, and what the command palette (Ctrl-P) offers.
+"""The app: navigation between screens, leaving, notices, language and theme, and the command palette (Ctrl-P).
 
-`run` is what the command line calls; tests make `AttnApp` so too. The clock is passed on, never read below this module;
-randomness (the order of options, fresh numbers) comes from one generator that tests can seed.
+`run` is called by the command line. `AttnApp` is put together from mixins, each with one of these subjects. Screens are
+imported when they are first opened, so that the first frame waits for its own only. Clock and randomness are arguments.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from textual.command import CommandList, CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from attncli import config
 from attncli.config import Settings
-from attncli.domain.card import SITTINGS, Level
+from attncli.domain.card import SITTINGS
 from attncli.domain.text import Lang, printable
 from attncli.errors import INTERRUPTED, AttnError, EnvironmentFailure
 from attncli.paths import Home
@@ -37,9 +38,9 @@ from attncli.practice.queue import Wish, level_wished, require_fitting
 from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
 from attncli.tui.last_resort import last_resort
-from attncli.tui.screens.base import BUSY_MILLISECONDS, AttnScreen, Route, fault_text
+from attncli.tui.screens.base import BUSY_MILLISECONDS, AttnScreen, HelpScreen, Route, error_text
 from attncli.tui.screens.stats import export_summary
-from attncli.tui.textual_fixes import CollectWhenIdle, ShownText, UnexpectedInput
+from attncli.tui.textual_fixes import CollectWhenIdle, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
@@ -50,38 +51,39 @@ if TYPE_CHECKING:
     from attncli.practice.quiz import Quiz, QuizWish
 
 
-# The ways into the screens: one call for each, however it is asked for (a key, the palette, the command line).
+# Navigation
 
 
-class WaysIn(App[None]):
-    """Screens know routes, not each other: whoever leads from one to the next asks here."""
+class Navigation(App[None]):
+    """Open screens, one method each, for keys, the palette and the command line: screens do not import each other."""
 
     workspace: Workspace
     rng: Random
     lang: Lang
     mock_wish: MockWish | None = None
 
-    def tell(self, error: AttnError) -> None:
-        """Says in one line what went wrong; the app goes on."""
-        self.notify(fault_text(error, self.lang), severity="warning", markup=False)
+    def show_error(self, error: AttnError) -> None:
+        """Notify the learner of an error in one line; the app goes on."""
+        self.notify(error_text(error, self.lang), severity="warning", markup=False)
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """What goes wrong inside is told; the app goes on behind it."""
+    def showing_errors(self) -> Iterator[None]:
+        """Show an AttnError raised inside, and go on after the block."""
         try:
             yield
         except AttnError as error:
-            self.tell(error)
+            self.show_error(error)
 
     def open(self, route: Route) -> None:
-        """Shows the screen of this name."""
+        """Open the screen of this name."""
         if route == "quiz":
             self.open_quiz()
         elif route == "mock":
-            wish, self.mock_wish = self.mock_wish, None
-            self.push_screen(mock_screen(wish, self.rng, level_wished(self.workspace)))
+            self._open_mock()
+        elif route == "drill":
+            self.open_drill(Wish(level=level_wished(self.workspace)))
         else:
-            self.push_screen(screen_at(route, level_wished(self.workspace)))
+            self.push_screen(_screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -89,31 +91,31 @@ class WaysIn(App[None]):
         self.push_screen(ReviewScreen(topic, limit))
 
     def open_planned(self, cards: Sequence[str]) -> None:
-        """A review of these cards in this order, in the place of the screen on which they were listed."""
+        """Replace the current screen by a review of these cards in this order."""
         from attncli.tui.screens.review import ReviewScreen
 
         self.switch_screen(ReviewScreen(planned=cards))
 
     def open_drill(self, wish: Wish) -> None:
-        """Where a drill is chosen, beginning with `wish`."""
+        """Open the screen on which a drill is chosen, starting from `wish`."""
         from attncli.tui.screens.drill import DrillScreen
 
         self.push_screen(DrillScreen(wish))
 
     def start_drill(self, wish: Wish) -> None:
-        """The drill itself, in the place of the screen on which it was chosen. Raises NothingFits."""
+        """Replace the current screen by the drill itself. Raises NothingFits."""
         from attncli.tui.screens.review import ReviewScreen
 
         require_fitting(self.workspace, wish)
         self.switch_screen(ReviewScreen(wish=wish))
 
     def open_quiz(self, topic: str | None = None) -> None:
-        """A quiz drawn now, or a line where there is no card for one."""
-        from attncli.practice.quiz import QuizWish
+        """Draw and open a quiz, or show an error if no card fits."""
+        from attncli.practice.quiz import Quiz, QuizWish
 
         wish = QuizWish(topic, seed=self.rng.randrange(SITTINGS), level=level_wished(self.workspace))
-        with self.telling():
-            self.show_quiz(drawn_quiz(self.workspace, wish))
+        with self.showing_errors():
+            self.show_quiz(Quiz(self.workspace, wish))
 
     def show_quiz(self, quiz: Quiz) -> None:
         from attncli.tui.screens.quiz import QuizScreen
@@ -121,11 +123,31 @@ class WaysIn(App[None]):
         self.push_screen(QuizScreen(quiz))
 
     def show_interview(self, interview: MockInterview) -> None:
-        """What an interview asks now, or what it came to, in the place of the screen that is shown."""
-        self.switch_screen(interview_screen(self.workspace, interview))
+        """Replace the current screen by the interview's next question, or its report once it is over.
+
+        Raises AttnError if the file of a code round cannot be written.
+        """
+        from attncli.practice.mock import report_of
+        from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen
+
+        if interview.item is None:
+            self.switch_screen(MockReportScreen(report_of(self.workspace, interview.state)))
+        else:
+            self.switch_screen((MockCodeScreen if interview.item.is_code else MockInterviewScreen)(interview))
+
+    def _open_mock(self) -> None:
+        """Open the screen on which an interview is chosen, starting from `mock_wish` once, then from a drawn one."""
+        from attncli.practice.mock import MOCK_LEVEL, MockWish
+        from attncli.tui.screens.mock import MockScreen
+
+        wish, self.mock_wish = self.mock_wish, None
+        level = level_wished(self.workspace) or MOCK_LEVEL
+        self.push_screen(MockScreen(wish or MockWish(level=level, seed=self.rng.randrange(SITTINGS))))
 
     def open_mock_report(self, report: MockReport) -> None:
-        self.push_screen(report_screen(report))
+        from attncli.tui.screens.mock import MockReportScreen
+
+        self.push_screen(MockReportScreen(report))
 
     def open_challenge(self, id: str) -> None:
         from attncli.tui.screens.challenge import ChallengeScreen
@@ -148,12 +170,10 @@ class WaysIn(App[None]):
         self.push_screen(ExperimentScreen(id, self.lang))
 
     def open_help(self, below: Screen[Any]) -> None:
-        from attncli.tui.screens.base import HelpScreen
-
         self.push_screen(HelpScreen(below, self.lang))
 
     def go_back(self) -> None:
-        """To the screen below; from a lone screen to Home; from Home out of the app."""
+        """Return to the screen below, from a single screen to Home; leave the app from Home."""
         from attncli.tui.screens.home import HomeScreen
 
         if isinstance(self.screen, HomeScreen):
@@ -164,71 +184,68 @@ class WaysIn(App[None]):
             self.switch_screen(HomeScreen())
 
 
-def drawn_quiz(workspace: Workspace, wish: QuizWish) -> Quiz:
-    """A quiz of what is wished for. Raises NothingFits."""
-    from attncli.practice.quiz import Quiz
-
-    return Quiz(workspace, wish)
-
-
-# The ways out of the app; whichever is taken, what was typed is on disk first.
+# Leaving
 
 HUNG_UP = 129
 READ_AHEAD_SECONDS = 1.0
-"""So long the end waits at most for what was typed just before it."""
+"""Longest wait for keys typed just before the app was left."""
 
 
-class WaysOut(App[None]):
-    """Before it ends it calls `keep`, which a screen with typed text sets: whether that is on disk now."""
+class Exits(App[None]):
+    """Leave the app after saving typed text, whether by key, signal, closed terminal or closed page.
 
-    keep: Callable[[], bool] | None = None
-    is_leaving: Callable[[], None] = staticmethod(lambda: None)
+    A screen with typed text sets `save_text`, which returns True once the text is on disk. `notify_watcher` tells the
+    watching process (`last_resort`) that leaving has begun.
+    """
+
+    save_text: Callable[[], bool] | None = None
+    notify_watcher: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self._handlers: dict[int, Any] = {}
 
     async def action_interrupt(self) -> None:
-        """Ctrl-C ends the app as it ends every command."""
+        """Leave on Ctrl-C, with the exit code of an interrupted command."""
         await self._read_ahead()
-        if self._has_kept():
+        if self._saves_text():
             self.exit(return_code=INTERRUPTED)
 
     async def action_quit(self) -> None:
         await self._read_ahead()
-        if self._has_kept():
+        if self._saves_text():
             self.exit()
 
-    def leave_when_told(self) -> None:
-        """A closed window sends SIGHUP, a machine going down SIGTERM; either would end Python with what was typed."""
+    def handle_signals(self) -> None:
+        """Leave on SIGHUP (a closed window) and SIGTERM (shutdown); either would end Python and lose typed text."""
         loop = asyncio.get_running_loop()
         for name in ("SIGHUP", "SIGTERM"):
             if (number := getattr(signal, name, None)) is not None:
                 with suppress(ValueError):  # not in the main thread
-                    handler = signal.signal(number, lambda told, _: loop.call_soon_threadsafe(self._leave_at, told))
+                    handler = signal.signal(number, lambda sent, _: loop.call_soon_threadsafe(self._leave_at, sent))
                     self._handlers.setdefault(number, handler)
 
     def on_unmount(self) -> None:
-        """Whoever is told twice ends at once."""
+        """Restore the signal handlers, so that a second signal ends the process at once."""
         while self._handlers:
             signal.signal(*self._handlers.popitem())
 
     def _leave_at(self, number: int) -> None:
-        self.is_leaving()
+        self.notify_watcher()
         self.exit(return_code=128 + number)
 
     def leave_if_hung_up(self, terminal: int) -> None:
         if hung_up(terminal):
-            self.is_leaving()
+            self.notify_watcher()
             self.exit(return_code=HUNG_UP)
 
     async def on_exit_app(self) -> None:
-        """The end that nobody can put off: the terminal is gone, or the page in the browser."""
+        """Save on an exit that cannot be refused: the terminal or the page in the browser is gone."""
         await self._read_ahead()
-        self._has_kept()
+        self._saves_text()
 
     async def _read_ahead(self) -> None:
-        """Keys that came before the end reach the field, and what it makes of them its screen."""
+        """Wait until keys typed before the exit have reached the field, its screen and the app."""
         field = self.focused if self.screen_stack else None
         if field is None:
             return
@@ -239,22 +256,15 @@ class WaysOut(App[None]):
                 with suppress(TimeoutError):
                     await asyncio.wait_for(read.wait(), READ_AHEAD_SECONDS)
 
-    def _has_kept(self) -> bool:
-        """Where it cannot be kept, that is told once, and the next try leaves all the same."""
-        if self.keep is None or self.keep():
+    def _saves_text(self) -> bool:
+        """Save typed text; return False once if that fails, so that the next try leaves anyway."""
+        if self.save_text is None or self.save_text():
             return True
-        self.keep = None
+        self.save_text = None
         return False
 
 
-# The screen behind each name that the command palette and the command line know.
-
-
-def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
-    """A new screen, a drill beginning with the `level` that is set.
-
-    Each is imported when it is first opened: the first frame waits for none but its own.
-    """
+def _screen_at(route: Route) -> AttnScreen:
     if route == "home":
         from attncli.tui.screens.home import HomeScreen
 
@@ -263,10 +273,6 @@ def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
         from attncli.tui.screens.review import ReviewScreen
 
         return ReviewScreen()
-    if route == "drill":
-        from attncli.tui.screens.drill import DrillScreen
-
-        return DrillScreen(Wish(level=level))
     if route == "challenges":
         from attncli.tui.screens.challenges import ChallengesScreen
 
@@ -292,65 +298,37 @@ def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
     return StatsScreen()
 
 
-def mock_screen(wish: MockWish | None, rng: Random, level: Level | None) -> AttnScreen:
-    """Where an interview is chosen: beginning with a wish, or with one that is drawn, at the level that is set."""
-    from attncli.practice.mock import MOCK_LEVEL, MockWish
-    from attncli.tui.screens.mock import MockScreen
-
-    return MockScreen(wish or MockWish(level=level or MOCK_LEVEL, seed=rng.randrange(SITTINGS)))
-
-
-def interview_screen(workspace: Workspace, interview: MockInterview) -> AttnScreen:
-    """What an interview asks now, or what it came to. Raises AttnError where a file cannot be handed out."""
-    if interview.item is None:
-        from attncli.practice.mock import report_of
-
-        return report_screen(report_of(workspace, interview.state))
-    if interview.item.is_code:
-        from attncli.tui.screens.mock import MockCodeScreen
-
-        return MockCodeScreen(interview)
-    from attncli.tui.screens.mock import MockInterviewScreen
-
-    return MockInterviewScreen(interview)
-
-
-def report_screen(report: MockReport) -> AttnScreen:
-    """What an interview came to."""
-    from attncli.tui.screens.mock import MockReportScreen
-
-    return MockReportScreen(report)
-
-
-# What the app says in passing: a notice is about the last key, and takes the place of those about earlier ones.
+# Notices
 
 
 class Notices(App[None]):
-    """Notices that piled up would cover what is being read; what one key leads to may be told in several."""
+    """Clear the notices of earlier keys, which would cover what is being read; one key may cause several."""
 
     NOTIFICATION_TIMEOUT = 3
-    _is_another_key = False
+    _key_since_notice = False
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            self._is_another_key = True
+            self._key_since_notice = True
         await super().on_event(event)
 
     def notify(self, message: str, **options: Any) -> None:
-        """A message says what files and errors say: none of it is mark-up."""
-        if self._is_another_key:
-            self._is_another_key = False
+        """Show a message literally: it may quote files and errors, so nothing in it is mark-up."""
+        if self._key_since_notice:
+            self._key_since_notice = False
             self.clear_notifications()
-            self.call_later(self._take_places_away)  # a thread may tell something too
+            self.call_later(self._remove_empty_holders)  # deferred, because a thread may notify too
         super().notify(printable(message), **{**options, "markup": False})
 
-    def _take_places_away(self) -> None:
-        """Textual takes a cleared notice off the screen but not its place, below which the next one would come."""
+    def _remove_empty_holders(self) -> None:
+        """Remove the places that Textual keeps for cleared notices; the next notice would appear below them."""
         for screen in self.screen_stack:
             screen.query("ToastHolder").remove()
 
 
-SECONDS_BETWEEN_LOOKS = 1.0
+# The app
+
+HANG_UP_CHECK_SECONDS = 1.0
 
 
 def run(
@@ -365,9 +343,9 @@ def run(
     quiz: QuizWish | None = None,
     mock: MockWish | None = None,
 ) -> int:
-    """Opens the app at `screen`, or in a drill or a quiz of what is wished for; its exit code.
+    """Run the app from `screen`, or from a drill, quiz or mock interview that is chosen; return its exit code.
 
-    Raises NotFound for an unknown topic, NothingFits for a wish that no card fits, and whatever ended the app.
+    Raises NotFound for an unknown topic, NothingFits if no card fits, and the exception that ended the app.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
@@ -378,13 +356,17 @@ def run(
             from attncli.practice.mock import draw_plan
 
             draw_plan(workspace, mock)
-        drawn = None if quiz is None else drawn_quiz(workspace, quiz)
+        drawn = None
+        if quiz is not None:
+            from attncli.practice.quiz import Quiz
+
+            drawn = Quiz(workspace, quiz)
         if screen == "home" and is_first_run(workspace):
             screen = "first-run"
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, wish=wish, quiz=drawn)
         app.mock_wish = mock
         try:
-            with app.keys_first(), _ended_for_certain() as app.is_leaving:
+            with app.keys_first(), _watched() as app.notify_watcher:
                 app.run()
         finally:
             app.grader.close()
@@ -395,14 +377,14 @@ def run(
         return app.return_code or 0
 
 
-def _ended_for_certain() -> AbstractContextManager[Callable[[], None]]:
-    """A page in a browser is ended by its server."""
+def _watched() -> AbstractContextManager[Callable[[], None]]:
+    """Start the process that ends a hanging app, unless the app is drawn in a browser: there the server ends it."""
     terminal = standard_terminal()
     return nullcontext(lambda: None) if terminal is None or drawn_in_a_page(os.environ) else last_resort(terminal)
 
 
-class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
-    """Routes between screens."""
+class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
+    """The app. `screen` is opened first, unless a `wish` for a drill or a `quiz` is given."""
 
     TITLE = "attn"
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -447,31 +429,31 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
 
     @property
     def failure(self) -> Exception | None:
-        """What ended the app, if something went wrong."""
+        """Return the exception that ended the app, if any."""
         return self._exception
 
     def _fatal_error(self) -> None:
-        """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
+        """Leave the screen without Textual's traceback: the command line prints `failure` in one line."""
         with suppress(Exception):  # the screen may be what failed
-            self._has_kept()
+            self._saves_text()
         self._close_messages_no_wait()
 
     def panic(self, *renderables: RenderableType) -> None:
-        """Textual calls this when the thread that reads the keys has failed; what was typed is kept as at any end."""
-        said = "their thread has failed"
+        """Leave, saving typed text, when Textual's thread that reads the keys has failed."""
+        cause = "their thread has failed"
         for renderable in renderables:
             if isinstance(renderable, Traceback) and renderable.trace.stacks:
                 failed = renderable.trace.stacks[-1]
-                said = f"{failed.exc_type}: {failed.exc_value}"
+                cause = f"{failed.exc_type}: {failed.exc_value}"
         self._exception = EnvironmentFailure(
-            f"the keys cannot be read any more ({said}); what was typed is kept; start attn again"
+            f"the keys cannot be read any more ({cause}); what was typed is kept; start attn again"
         )
         self.exit(return_code=self._exception.exit_code)
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:
-            self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self.leave_if_hung_up(terminal))
-            self.leave_when_told()
+            self.set_interval(HANG_UP_CHECK_SECONDS, lambda: self.leave_if_hung_up(terminal))
+            self.handle_signals()
         if problems := self.workspace.library.problems():
             first = told_in(self.lang, problems[0])
             self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
@@ -487,21 +469,22 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
             self.open(self._first)
 
     async def action_language(self) -> None:
-        """The other language, here and in `config.toml`."""
-        self._remember("lang", "en" if self.lang == "zh" else "zh")
-        await self._speak("en" if self.lang == "zh" else "zh")
+        """Switch to the other language, and save it in `config.toml`."""
+        lang: Lang = "en" if self.lang == "zh" else "zh"
+        self._save_setting("lang", lang)
+        await self._switch_language(lang)
 
-    async def _speak(self, lang: Lang) -> None:
+    async def _switch_language(self, lang: Lang) -> None:
         self.lang = self.workspace.lang = lang
         for screen in self.screen_stack:
             if isinstance(screen, AttnScreen):
-                await screen.in_other_language()
+                await screen.switch_language()
 
     def setting_changed(self, key: str) -> None:
-        """Shows what a setting changed on the screen."""
+        """Apply a changed setting to the screen."""
         settings = self.workspace.settings
         if key == "lang":
-            self.call_later(self._speak, settings.lang)
+            self.call_later(self._switch_language, settings.lang)
         elif key == "theme":
             self.theme = theme_named(settings.theme)
         elif key == "reduced_motion":
@@ -509,17 +492,13 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
 
     def action_dark_or_light(self) -> None:
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
-        self._remember("theme", "dark" if self.theme == DARK.name else "light")
+        self._save_setting("theme", "dark" if self.theme == DARK.name else "light")
 
-    def _remember(self, key: str, value: str) -> None:
-        from attncli import config
-
-        with self.telling():
+    def _save_setting(self, key: str, value: str) -> None:
+        with self.showing_errors():
             config.save(self.workspace.home.config, key, value)
 
     def action_command_palette(self) -> None:
-        from textual.command import CommandPalette
-
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(Palette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
 
@@ -527,7 +506,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         return [*super().get_line_filters(), self._shown_text]
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette."""
+        """Yield the entries of the command palette."""
         for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
             yield SystemCommand(say(f"palette.{route}", self.lang), "", partial(self.open, route))
         yield SystemCommand(say("palette.export-summary", self.lang), "", partial(export_summary, self, self.workspace))
@@ -536,23 +515,19 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)
 
     def on_key(self, event: events.Key) -> None:
-        """Full-width keys of a Chinese input method do what their ASCII twins do."""
-        from attncli.tui.textual_fixes import ascii_twin
-
+        """Treat full-width keys of a Chinese input method as their ASCII twins."""
         if twin := ascii_twin(event.character):
             event.stop()
             self.simulate_key(twin)
 
 
-# Textual's command palette, made safe: it may be closed before it has opened, or opened where there is no room.
-
-# Textual's own, under names that may go: then the palette gathers as Textual does.
+# Private names of Textual; without them the palette gathers as Textual does.
 _GATHER: Any = getattr(getattr(CommandPalette, "_gather_commands", None), "__wrapped__", None)
 _GROUP = getattr(CommandPalette, "_GATHER_COMMANDS_GROUP", "default")
 
 
 class Palette(CommandPalette):
-    """Looks for nothing where there is no list to show it in, and pages through none without a height."""
+    """Textual's command palette, safe when it is closed before it has opened, or opened in a tiny terminal."""
 
     if _GATHER is not None:
 
@@ -566,18 +541,18 @@ class Palette(CommandPalette):
             super()._action_command_list(action)
 
 
-# Where the app is drawn, and whether that is still there. Textual reads a closed terminal again and again.
+# The terminal or page that the app is drawn on
 
 WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
 
 
 def drawn_in_a_page(environment: Mapping[str, str]) -> bool:
-    """Whether the app draws for a page in a browser (see `attn serve`): through pipes, not on a terminal."""
+    """Return True if the app draws for a page in a browser (`attn serve`), through pipes instead of a terminal."""
     return environment.get("TEXTUAL_DRIVER") == WEB_DRIVER
 
 
 def standard_terminal() -> int | None:
-    """The descriptor that keys come from, where it is a terminal (or the server's pipe) that can be watched."""
+    """Return the descriptor of the keyboard input, None if it is no terminal or server pipe that can be watched."""
     stream = sys.__stdin__
     if not hasattr(select, "poll"):  # Windows
         return None
@@ -589,7 +564,7 @@ def standard_terminal() -> int | None:
 
 
 def hung_up(descriptor: int) -> bool:
-    """Whether the other side of a terminal is gone: its window was closed, its connection cut."""
+    """Return True if the other side of a terminal is gone. Textual itself would read a closed terminal forever."""
     poller = select.poll()
-    poller.register(descriptor, 0)  # a hang-up is told in any case
+    poller.register(descriptor, 0)  # poll reports a hang-up in any case
     return bool(poller.poll(0))

@@ -1,7 +1,9 @@
-"""A formula in one line: fractions as `a/b`, scripts as small letters where Unicode has them, else `x^(…)`, `x_(…)`.
+"""Formulas in card text: rewrite Markdown with `$…$` and `$$…$$`, and draw LaTeX for a terminal.
 
-Works on TeXicode's parse tree, whose nodes are (kind, token, children, scripts). Grouping is kept with parentheses, so
-`R_{n-m}` never becomes `R_n-m` (what converters of plain LaTeX to Unicode do).
+`draw` draws in two dimensions, `one_line` writes a formula inside a sentence. TeXicode draws fractions, roots and
+matrices well but fails quietly: an unknown command becomes `?`, a syntax error a row of prose. So commands with an
+equivalent are rewritten first, the upright font is chosen, wrong or rare script glyphs are switched off, and every sign
+of failure raises `UnreadableLatex`; the caller then shows the source.
 """
 
 from __future__ import annotations
@@ -17,12 +19,91 @@ from textual.content import Content
 
 from attncli.domain.text import FULL_WIDTH, PART, beyond_limits, printable
 
-# LaTeX for a terminal: `draw` in two dimensions, `one_line` for formulas inside a sentence.
-#
-# TeXicode draws fractions, roots, sums and matrices well, but fails quietly: an unknown command becomes `?`, a syntax
-# error a row of prose, and its italics are missing in many terminal fonts. So commands that have an equal are
-# rewritten first, the upright font is chosen, scripts drawn with another letter (a subscript V as v) or with rare
-# glyphs are switched off, and every sign of failure raises `UnreadableLatex`; the caller then shows the source.
+# Card text
+
+FORMULA_FENCE = "formula"
+
+_FOLD = re.compile(rf"(?<=[{FULL_WIDTH}])(?: |\n *)(?=[{FULL_WIDTH}])")
+_MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+_LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*(?![\w*])"
+    r"|\[(?P<link>[^\[\]]+)\]\([^)\s]{1,2000}\)|\\(?P<escaped>[\\*_`\[\]$])"
+)
+_STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "underline", "escaped": ""}
+
+
+def unfolded(text: str) -> str:
+    """Remove hidden characters, and the blanks that YAML folding leaves between two Chinese characters."""
+    return _FOLD.sub("", printable(text))
+
+
+def for_markdown(text: str) -> str:
+    """Return Markdown that Textual can show; code stays as it is.
+
+    An inline formula becomes one line of Unicode, a display formula a fenced block named `formula`, which
+    `widgets/markdown.py` draws.
+    """
+
+    def rewritten(match: re.Match[str]) -> str:
+        if match["display"] is not None:
+            return _display(match)
+        if match["inline"] is not None:
+            return _formula_in_markdown(match["inline"])
+        return match[0]
+
+    return PART.sub(rewritten, unfolded(text))
+
+
+def _display(match: re.Match[str]) -> str:
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    tex = " ".join(match["display"].split())
+    if line.lstrip().startswith("|"):
+        return _formula_in_markdown(tex)
+    start = _LINE_START.match(line)
+    indent = re.sub(r"[^\s>]", " ", start[0]) if start else ""
+    return f"\n{indent}\n{indent}```{FORMULA_FENCE}\n{indent}{tex}\n{indent}```\n{indent}\n{indent}"
+
+
+def _formula_in_markdown(tex: str) -> str:
+    try:
+        return _MARKDOWN_SIGN.sub(r"\\\1", one_line(tex))
+    except UnreadableLatex:
+        return f"`{tex}`"
+
+
+def inline(text: str) -> Content:
+    """Return one paragraph as Content without the Markdown widget: code, bold, emphasis and formulas are styled."""
+    whole = Content("")
+    position = 0
+    text = unfolded(text)
+    for match in PART.finditer(text):
+        tex = match["inline"] if match["inline"] is not None else match["display"]
+        if tex is None:
+            continue
+        whole += _styled(text[position : match.start()]) + _formula(tex)
+        position = match.end()
+    return whole + _styled(text[position:])
+
+
+def _formula(tex: str) -> Content:
+    try:
+        return Content(one_line(" ".join(tex.split())))
+    except UnreadableLatex:
+        return Content.styled(tex, _STYLES["code"])
+
+
+def _styled(text: str) -> Content:
+    whole = Content("")
+    position = 0
+    for match in _INLINE.finditer(text):
+        kind = str(match.lastgroup)
+        whole += Content(text[position : match.start()]) + Content.styled(match[kind], _STYLES[kind])
+        position = match.end()
+    return whole + Content(text[position:])
+
+
+# Drawing
 
 _ALIASES = tuple(
     (re.compile(rf"\\(?:{names})(?![A-Za-z])"), to)
@@ -43,19 +124,16 @@ _ALIASES = tuple(
         ("geqslant", r"\\ge "),
     )
 )
-_CONTINUED = "  "
-_WRONG_LETTER = {"V": (1,), "S": (0, 1), "X": (0, 1), "Z": (0,), "Y": (0, 1), "I": (1,), "F": (0,), "y": (1,)}
-_RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class UnreadableLatex(ValueError):
-    """This LaTeX cannot be drawn; show its source."""
+    """Raised for LaTeX that cannot be drawn; show its source."""
 
 
 @lru_cache(maxsize=512)
 def draw(tex: str) -> tuple[str, ...]:
-    """The rows of the formula for a fixed-width font, without blank margins. Raises `UnreadableLatex`."""
+    """Return the rows of the formula for a fixed-width font, without blank margins. Raises `UnreadableLatex`."""
     from texicode.pipeline import render_tex_rows
 
     source = _prepared(tex)
@@ -69,7 +147,7 @@ def draw(tex: str) -> tuple[str, ...]:
 
 
 def draw_within(tex: str, width: int) -> tuple[str, ...]:
-    """`draw`, broken at wide gaps, then before relations, then before signs, where it is wider than `width` cells.
+    """Return the rows of the formula; if wider than `width` cells, break it at gaps, then relations, then signs.
 
     A part that is still too wide is left so. Raises `UnreadableLatex`.
     """
@@ -80,10 +158,10 @@ def draw_within(tex: str, width: int) -> tuple[str, ...]:
 
 
 def _broken(tex: str, width: int, marks: Sequence[frozenset[str]]) -> list[tuple[str, str]]:
-    """(margin, part) for every line; parts after a gap start at the edge, continued ones are set in."""
+    """Return (margin, part) for every line; parts after a gap start at the edge, continued ones are indented."""
     if not marks or _width(draw(tex)) <= width:
         return [("", tex)]
-    margin = "" if marks[0] is GAPS else _CONTINUED
+    margin = "" if marks[0] is GAPS else "  "
     lines: list[tuple[str, str]] = []
     for part in split_at(tex, marks[0]):
         for inner, piece in _broken(part, width - len(margin), marks[1:]):
@@ -103,12 +181,13 @@ def _width(rows: Sequence[str]) -> int:
 
 @lru_cache(maxsize=2048)
 def one_line(tex: str) -> str:
-    """The formula in one line of Unicode, its spaces unbreakable. Raises `UnreadableLatex`."""
+    """Return the formula in one line of Unicode with no-break spaces. Raises `UnreadableLatex`."""
     from texicode.lexer import lexer
     from texicode.parser import parse
 
     try:
-        return linear(parse(lexer(_prepared(tex), False), False)).strip().replace(" ", "\u00a0")
+        nodes = parse(lexer(_prepared(tex), False), False)
+        return (_Line(nodes).text(0) if nodes else "").strip().replace(" ", "\u00a0")
     except _FAILURES as error:
         raise UnreadableLatex(str(error)) from error
 
@@ -121,22 +200,23 @@ def _prepared(tex: str) -> str:
     for pattern, replacement in _ALIASES:
         tex = pattern.sub(replacement, tex)
 
-    def short(mark: str, text: str) -> bool:
+    def has_glyphs(mark: str, text: str) -> bool:
         row = 0 if mark == "^" else 1
-        return all(scripts.get(letter, "  ")[row] != " " for letter in _letters(text))
+        return all(scripts.get(letter, "  ")[row] != " " for letter in text.replace("\\top ", "⊤"))
 
-    return spaced(tex.strip(), short)
+    return "".join(_Spacer(_tokens(tex.strip()), has_glyphs).run(scripts=False))
 
 
-def _letters(text: str) -> str:
-    return text.replace("\\top ", "⊤")
+_WRONG_LETTER = {"V": (1,), "S": (0, 1), "X": (0, 1), "Z": (0,), "Y": (0, 1), "I": (1,), "F": (0,), "y": (1,)}
+_RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
 
 
 @cache
 def _script_glyphs() -> dict[str, Any]:
-    """TeXicode's table of small letters, corrected in place: {letter: [superscript, subscript]}."""
-    from texicode import arts
+    """Return TeXicode's table of small letters, {letter: [superscript, subscript]}, corrected in place.
 
+    Glyphs that TeXicode draws as another letter (subscript V as v), or that fonts often lack, become blanks.
+    """
     arts.font = arts.font_normal
     table: dict[str, Any] = arts.unicode_scripts
     table["⊤"] = ["ᵀ", " "]
@@ -148,7 +228,7 @@ def _script_glyphs() -> dict[str, Any]:
 
 
 def _trimmed(rows: list[str]) -> tuple[str, ...]:
-    """Without empty rows above and below, and without the common margin on the left."""
+    """Remove empty rows above and below, and the common margin on the left."""
     while rows and not rows[0].strip():
         rows = rows[1:]
     while rows and not rows[-1].strip():
@@ -159,7 +239,10 @@ def _trimmed(rows: list[str]) -> tuple[str, ...]:
     return tuple(row[margin:].rstrip() for row in rows)
 
 
+# One line from TeXicode's parse tree
+
 Node = tuple[str, tuple[str, str], list[int], list[int]]
+"""(kind, token, children, scripts)"""
 
 _BIG = {"sum": "∑", "prod": "∏", "int": "∫", "oint": "∮", "iint": "∬", "iiint": "∭", "lim": "lim"}
 _LONGEST_SMALL_WORD = 3
@@ -176,18 +259,19 @@ _ACCENTS = {"hat": "\u0302", "widehat": "\u0302", "bar": "\u0304", "tilde": "\u0
 }
 
 
-def linear(nodes: Sequence[Node]) -> str:
-    """The tree in one line. Raises ValueError for what has no linear form."""
-    return _Line(nodes).text(0) if nodes else ""
-
-
 class _Line:
+    """Writes the nodes of a formula in one line.
+
+    Fractions become `a/b`; scripts become small letters if Unicode has them, else `x^(…)` and `x_(…)`. Parentheses
+    keep the grouping, so that `R_{n-m}` never becomes `R_n-m`. Methods raise ValueError for nodes without such a form.
+    """
+
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = nodes
         self._texts: dict[int, str] = {}
 
     def text(self, index: int) -> str:
-        """Return the node at `index` in one line; each node is written once, however often it is asked for."""
+        """Return the node at `index` in one line; every node is written once."""
         if index not in self._texts:
             self._texts[index] = self._written(index)
         return self._texts[index]
@@ -283,7 +367,7 @@ class _Line:
 
 
 def _script(place: int, text: str) -> str:
-    """`text` as small letters where all exist, else after ^ or _."""
+    """Return `text` as a superscript (place 0) or subscript (1): small letters if all exist, else after ^ or _."""
     text = text.strip()
     small = [arts.unicode_scripts.get(letter, (" ", " "))[place] for letter in text.replace("−", "-")]
     is_word = len(text) > _LONGEST_SMALL_WORD and text.isalpha() and text.isascii()
@@ -300,14 +384,14 @@ def _word(text: str) -> bool:
 
 
 def _open_ended(text: str) -> bool:
-    """A script such as `_model` or a root such as `√dk` would swallow a letter that follows."""
+    """Return True if a letter that follows would join a script such as `_model` or a root such as `√dk`."""
     tail = text.rsplit(" ", 1)[-1]
     cut = max(tail.rfind("_"), tail.rfind("^"), tail.rfind("√"))
     return cut >= 0 and tail[cut + 1 :].isalnum()
 
 
 def _has_sign(text: str) -> bool:
-    """Whether a sign outside of brackets makes the text more than one term or factor."""
+    """Return True if the text has a sign outside of brackets, so that it is more than one term or factor."""
     depth = 0
     for letter in text:
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
@@ -340,11 +424,7 @@ _WRITERS: dict[str, _Writer] = {
 }
 
 
-# Spacing of LaTeX in a terminal, as TeX does by itself and TeXicode does not; where a formula too wide may be cut.
-#
-# Relations and binary signs get a space on both sides, `\log p` and `a, b` one in between; a base with two short
-# scripts is grouped (`x_j^2` becomes `{x_{j}}^{2}`), so that it takes one row instead of three. Nothing is spaced in
-# scripts.
+# Spacing and cutting
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _THIN = r"\,"
@@ -368,13 +448,8 @@ _DELIMITED = re.compile(r"\\(left|right|middle|[bB]igg?[lr]?)")
 _VERBATIM = _words(r"\text \mathrm \mathbf \mathcal \mathbb \mathsf \mathtt \mathit \begin \end")
 
 
-def spaced(tex: str, short_script: Callable[[str, str], bool]) -> str:
-    """The same formula with spaces; `short_script(mark, text)`, mark ^ or _, tells what fits into one row."""
-    return "".join(_Spacer(_tokens(tex), short_script).run(scripts=False))
-
-
 def split_at(tex: str, marks: frozenset[str]) -> list[str]:
-    """The formula cut before each of `marks` (`GAPS`, `RELATIONS` or `SIGNS`) that stands outside of all brackets."""
+    """Return the formula cut before each of `marks` (`GAPS`, `RELATIONS` or `SIGNS`) outside of all brackets."""
     parts, depth = [""], 0
     for token in _tokens(tex):
         if depth == 0 and token in marks and parts[-1].strip():
@@ -385,7 +460,7 @@ def split_at(tex: str, marks: frozenset[str]) -> list[str]:
 
 
 def _tokens(tex: str) -> list[str]:
-    """Tokens without white space; the arguments of `\\text` and the like stay whole."""
+    """Return tokens without white space; the arguments of `\\text` and the like stay whole."""
     found = _TOKEN.findall(tex)
     tokens: list[str] = []
     index = 0
@@ -405,7 +480,7 @@ def _tokens(tex: str) -> list[str]:
 
 
 def _end_of_argument(tokens: Sequence[str], start: int) -> int:
-    """The index after the argument that begins at `start`: one token, or a group in braces."""
+    """Return the index after the argument that begins at `start`: one token, or a group in braces."""
     if start >= len(tokens) or tokens[start] != "{":
         return min(start + 1, len(tokens))
     depth = 0
@@ -417,11 +492,16 @@ def _end_of_argument(tokens: Sequence[str], start: int) -> int:
 
 
 class _Spacer:
-    """One pass over a list of tokens; groups and scripts recurse."""
+    r"""Adds the spaces that TeX adds and TeXicode does not, in one pass over tokens; groups and scripts recurse.
 
-    def __init__(self, tokens: Sequence[str], short_script: Callable[[str, str], bool]) -> None:
+    Relations and binary signs get a space on both sides, `\log p` and `a, b` one in between; scripts get none. A base
+    with two scripts for which `has_glyphs(mark, text)`, mark ^ or _, is true is grouped (`x_j^2` becomes
+    `{x_{j}}^{2}`), so that it takes one row instead of three.
+    """
+
+    def __init__(self, tokens: Sequence[str], has_glyphs: Callable[[str, str], bool]) -> None:
         self.tokens = tokens
-        self.short_script = short_script
+        self.has_glyphs = has_glyphs
         self.out: list[str] = []
         self.previous = ""
         self.at = 0
@@ -442,14 +522,14 @@ class _Spacer:
         return self.out
 
     def _take(self) -> Sequence[str]:
-        """The argument at this place, without its braces."""
+        """Return the argument at this place without its braces, and move behind it."""
         start = self.at
         self.at = _end_of_argument(self.tokens, start)
         argument = self.tokens[start : self.at]
         return argument[1:-1] if argument and argument[0] == "{" else argument
 
     def _inner(self, tokens: Sequence[str], scripts: bool) -> list[str]:
-        return _Spacer(tokens, self.short_script).run(scripts)
+        return _Spacer(tokens, self.has_glyphs).run(scripts)
 
     def _emit(self, text: str, token: str) -> None:
         self.out.append(text)
@@ -468,7 +548,7 @@ class _Spacer:
             self.at += 1
             found[mark] = "".join(self._inner(self._take(), scripts=True))
         base = self.out.pop() if self.out else "{}"
-        if len(found) == 2 and _single(base) and all(self.short_script(mark, text) for mark, text in found.items()):
+        if len(found) == 2 and _single(base) and all(self.has_glyphs(mark, text) for mark, text in found.items()):
             self.out.append(f"{{{base}_{{{found['_']}}}}}^{{{found['^']}}}")
         else:
             self.out.append(base + "".join(f"{mark}{{{text}}}" for mark, text in found.items()))
@@ -505,89 +585,5 @@ class _Spacer:
 
 
 def _single(base: str) -> bool:
-    """One letter, or one command that stands for a letter."""
+    """Return True for one letter, or one command that means a letter."""
     return (len(base) == 1 and base.isalpha()) or bool(re.fullmatch(r"\\(?!sum|prod|int|lim)[A-Za-z]+ ", base))
-
-
-# Card text for Textual: Markdown with `$…$` and `$$…$$` formulas.
-#
-# Textual's Markdown knows no formulas, so `for_markdown` rewrites them first: an inline one becomes one line of
-# Unicode, a display one a fenced block named `formula` that `widgets/markdown_card.py` draws. `inline` does without
-# the Markdown widget: one-line texts (points, options, table cells) become a Textual `Content`.
-
-FORMULA_FENCE = "formula"
-
-_FOLD = re.compile(rf"(?<=[{FULL_WIDTH}])(?: |\n *)(?=[{FULL_WIDTH}])")
-_MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
-_LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
-_INLINE = re.compile(
-    r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*(?![\w*])"
-    r"|\[(?P<link>[^\[\]]+)\]\([^)\s]{1,2000}\)|\\(?P<escaped>[\\*_`\[\]$])"
-)
-_STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "underline", "escaped": ""}
-
-
-def unfolded(text: str) -> str:
-    """Without hidden characters, and without the blanks that folding in YAML leaves between two Chinese ones."""
-    return _FOLD.sub("", printable(text))
-
-
-def for_markdown(text: str) -> str:
-    """Markdown that Textual can show, formulas rewritten; code is left as it is."""
-
-    def rewritten(match: re.Match[str]) -> str:
-        if match["display"] is not None:
-            return _display(match)
-        if match["inline"] is not None:
-            return _formula_in_markdown(match["inline"])
-        return match[0]
-
-    return PART.sub(rewritten, unfolded(text))
-
-
-def _display(match: re.Match[str]) -> str:
-    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
-    tex = " ".join(match["display"].split())
-    if line.lstrip().startswith("|"):
-        return _formula_in_markdown(tex)
-    start = _LINE_START.match(line)
-    indent = re.sub(r"[^\s>]", " ", start[0]) if start else ""
-    return f"\n{indent}\n{indent}```{FORMULA_FENCE}\n{indent}{tex}\n{indent}```\n{indent}\n{indent}"
-
-
-def _formula_in_markdown(tex: str) -> str:
-    try:
-        return _MARKDOWN_SIGN.sub(r"\\\1", one_line(tex))
-    except UnreadableLatex:
-        return f"`{tex}`"
-
-
-def inline(text: str) -> Content:
-    """One paragraph as Content: code, bold, emphasis and formulas; every other sign stands for itself."""
-    whole = Content("")
-    position = 0
-    text = unfolded(text)
-    for match in PART.finditer(text):
-        tex = match["inline"] if match["inline"] is not None else match["display"]
-        if tex is None:
-            continue
-        whole += _styled(text[position : match.start()]) + _formula(tex)
-        position = match.end()
-    return whole + _styled(text[position:])
-
-
-def _formula(tex: str) -> Content:
-    try:
-        return Content(one_line(" ".join(tex.split())))
-    except UnreadableLatex:
-        return Content.styled(tex, _STYLES["code"])
-
-
-def _styled(text: str) -> Content:
-    whole = Content("")
-    position = 0
-    for match in _INLINE.finditer(text):
-        kind = str(match.lastgroup)
-        whole += Content(text[position : match.start()]) + Content.styled(match[kind], _STYLES[kind])
-        position = match.end()
-    return whole + Content(text[position:])

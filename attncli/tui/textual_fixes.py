@@ -1,8 +1,6 @@
-"""Python's search for objects that hold on to nothing but each other: tens of milliseconds, spent while nobody types.
+"""Changes to Textual: line wrapping, pasting, odd terminal input, and garbage collection while nobody types.
 
-Left to itself it comes after so many new objects, so amid the drawing that a key asks for. What is there when the app
-opens (modules, for the most part) is not searched again, and the rest is searched once the keys have rested. In the
-first quiet second the modules of the next screens are read as well, beside the loop: some 100 ms for the first review.
+Every `install_…` patches a private name once; if a later Rich or Textual lacks it, nothing is changed.
 """
 
 from __future__ import annotations
@@ -40,16 +38,15 @@ from attncli.errors import AttnError
 from attncli.tui.screens.base import AttnScreen, fits
 from attncli.tui.widgets.basics import KeyBar
 
-# Chinese wraps to the edge of the line, in every Textual widget.
-#
-# Rich and Textual wrap at white space only, so a run of Chinese counts as one word and leaves ragged lines. Both find
-# words with one regular expression each (private names: `rich._wrap.re_word`, `textual._wrap.re_chunk`), which
-# `install` replaces by one of `domain.line_breaks`. Inline formulas rely on a no-break space that joins. Where a later
-# Rich or Textual has no such name, nothing is changed.
+# Patches
 
 
 def install_wrapping() -> None:
-    """Makes Rich and Textual break lines beside CJK characters; does nothing to a library that has moved on."""
+    """Make Rich and Textual break lines beside CJK characters.
+
+    Both wrap at white space only, so a run of Chinese would count as one word. Each finds words with one regular
+    expression, which is replaced. Inline formulas rely on no-break spaces, which still join.
+    """
     _replace(rich._wrap, "re_word", WORD)
     _replace(textual._wrap, "re_chunk", CHUNK)
 
@@ -59,11 +56,8 @@ def _replace(module: ModuleType, name: str, pattern: re.Pattern[str]) -> None:
         setattr(module, name, pattern)
 
 
-# A click on a row that was taken away after it was drawn chooses nothing, in whatever list: the palette's too.
-
-
 def install_late_clicks() -> None:
-    """Makes Textual's lists look whether the row is still there; they would end the app."""
+    """Make Textual's lists ignore a click on a row that was removed after it was drawn; it would crash the app."""
     choose: Any = getattr(OptionList, "_on_click", None)
     if choose is None or hasattr(choose, "looks_first"):
         return
@@ -77,60 +71,54 @@ def install_late_clicks() -> None:
     OptionList._on_click = click  # type: ignore[method-assign]
 
 
-# What is pasted is text: nothing in it is a key, and nothing in it is hidden.
-#
-# Terminals put marks around what is pasted. Textual looks for keys between them too (a private name:
-# `textual._xterm_parser.XTermParser`), so an escape in a pasted log leaves the screen, and the signs behind it are
-# pressed one by one. `install` takes the escapes out before they are read; where a later Textual has no such name,
-# nothing is changed. Signs that nobody sees, as copied from a web page, would be an error that nobody finds.
-
 ESCAPE, BEGIN, END = "\x1b", "\x1b[200~", "\x1b[201~"
 KEY = "\x1b[2"
-"""What begins like this goes on: no key is waited for that is there already."""
+"""The shortest beginning of a paste mark that is held back; a shorter one may be a key that is complete."""
 _CONTROL = "\x9b"
-"""The same as an escape with a bracket, in one sign, by which no key begins."""
+"""The control character equal to an escape with a bracket; no key begins with it."""
 
 
 def as_text(pasted: str) -> str:
-    """What is pasted as it would have been typed: without hidden signs, blanks that join as blanks."""
+    """Return pasted text as it would have been typed: without hidden characters or no-break spaces."""
     return printable(pasted).replace("\xa0", " ")
 
 
 class PastedEscapes:
-    """What a terminal sends, piece by piece, without the escapes between the marks of a paste."""
+    """Removes the escapes between the paste marks from what a terminal sends, piece by piece."""
 
     def __init__(self) -> None:
         self._is_inside = False
         self._held = ""
 
     def without(self, piece: str) -> str:
-        """Holds back what may be the beginning of the mark. An escape alone is a key; no paste goes on behind it."""
+        """Return `piece` without pasted escapes, holding back the possible beginning of a mark.
+
+        An escape alone is a key, and ends a paste.
+        """
         if piece == ESCAPE and not self._held:
             self._is_inside = False
             return piece
-        left, self._held = self._held + piece, ""
+        rest, self._held = self._held + piece, ""
         passed = []
-        while left:
-            text, mark, left = left.partition(END if self._is_inside else BEGIN)
+        while rest:
+            text, mark, rest = rest.partition(END if self._is_inside else BEGIN)
             if not mark:
-                self._held = _begun(END, 1, text) if self._is_inside else _begun(BEGIN, len(KEY), text)
+                self._held = _partial_mark(END, 1, text) if self._is_inside else _partial_mark(BEGIN, len(KEY), text)
                 text = text.removesuffix(self._held)
-            passed += [_without_escapes(text) if self._is_inside else text, mark]
+            if self._is_inside:
+                text = text.replace(f"{ESCAPE}[", _CONTROL).replace(ESCAPE, "")
+            passed += [text, mark]
             self._is_inside ^= bool(mark)
         return "".join(passed)
 
 
-def _without_escapes(text: str) -> str:
-    return text.replace(f"{ESCAPE}[", _CONTROL).replace(ESCAPE, "")
-
-
-def _begun(mark: str, least: int, text: str) -> str:
-    """The beginning of `mark` with which `text` ends, of `least` signs or more."""
+def _partial_mark(mark: str, least: int, text: str) -> str:
+    """Return the beginning of `mark`, at least `least` characters long, with which `text` ends, or an empty string."""
     return next((mark[:length] for length in range(len(mark) - 1, least - 1, -1) if text.endswith(mark[:length])), "")
 
 
 def install_pasting() -> None:
-    """Makes Textual read no key in what is pasted."""
+    """Keep Textual from reading keys in pasted text: an escape in a pasted log would leave the screen."""
     parser: Any = getattr(import_module("textual._xterm_parser"), "XTermParser", None)
     feed = getattr(parser, "feed", None)
     if feed is None or hasattr(feed, "reads_pastes"):
@@ -145,18 +133,18 @@ def install_pasting() -> None:
     parser.feed = read
 
 
-# What a terminal may send at any moment, and Textual does not expect: it ends nothing.
+# Mixins of the app
 
-_ENDING = frozenset({"ctrl+c", "ctrl+q"})
+_QUIT_KEYS = frozenset({"ctrl+c", "ctrl+q"})
 
 
 class UnexpectedInput(App[None]):
-    """A click that meets what was just taken off the screen is nobody's, nor is a key for a screen half composed."""
+    """Ignore clicks on removed widgets, and keys for a screen that is half composed or too small to be seen."""
 
     async def on_event(self, event: events.Event) -> None:
-        if self._is_covered(event):
+        if self._is_for_hidden_screen(event):
             return
-        if isinstance(event, events.MouseEvent) and not event.is_forwarded and self._meets_nothing(event):
+        if isinstance(event, events.MouseEvent) and not event.is_forwarded and self._hits_removed_widget(event):
             return
         if isinstance(event, events.Paste):
             event.text = as_text(event.text)
@@ -168,27 +156,27 @@ class UnexpectedInput(App[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """What a key asks for; an error of the program is told."""
+        """Run the action of a key; show an AttnError in one line."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except AttnError as error:
-            self.tell(error)
+            self.show_error(error)
             return True
         except NoMatches:
-            if default_namespace is None or _is_whole(default_namespace):
+            if default_namespace is None or _is_composed(default_namespace):
                 raise
             return True
 
-    def _is_covered(self, event: events.Event) -> bool:
-        """Whether it is for a screen that nobody sees, since the terminal is too small; the app can be left there."""
+    def _is_for_hidden_screen(self, event: events.Event) -> bool:
+        """Return True for input while the terminal is too small, except for keys that quit the app."""
         if not isinstance(event, (events.InputEvent, events.Paste)) or event.is_forwarded or fits(self.size):
             return False
-        return not (isinstance(event, events.Key) and event.key in _ENDING)
+        return not (isinstance(event, events.Key) and event.key in _QUIT_KEYS)
 
     @abstractmethod
-    def tell(self, error: AttnError) -> None: ...
+    def show_error(self, error: AttnError) -> None: ...
 
-    def _meets_nothing(self, event: events.MouseEvent) -> bool:
+    def _hits_removed_widget(self, event: events.MouseEvent) -> bool:
         try:
             widget, _ = self.screen.get_widget_at(event.x, event.y)
         except NoWidget:
@@ -196,8 +184,8 @@ class UnexpectedInput(App[None]):
         return not widget.is_attached
 
 
-def _is_whole(node: DOMNode) -> bool:
-    """Whether it is on a screen, and if it is one, is composed to its end."""
+def _is_composed(node: DOMNode) -> bool:
+    """Return True if the node is attached and, if it is a screen, fully composed."""
     if isinstance(node, AttnScreen):
         return node.is_attached and bool(node.query(KeyBar))
     return node.is_attached and (not isinstance(node, Screen) or bool(node.children))
@@ -208,29 +196,30 @@ AHEAD = (
     "attncli.tui.screens.review",
     "attncli.tui.widgets.markdown",
     "attncli.tui.widgets.card",
-    "attncli.tui.widgets.card",
-    "attncli.tui.widgets.card",
     "attncli.tui.widgets.answers",
-    "attncli.tui.screens.cards",
     "attncli.tui.screens.cards",
     "attncli.tui.screens.challenges",
     "attncli.tui.screens.stats",
 )
 SELDOM = 1000
-"""Where the keys never rest, the whole is searched after so many searches of what is new; Python's own is 10."""
+"""Middle-generation collections per full one while keys never pause; Python's default is 10."""
 
 
 class CollectWhenIdle(App[None]):
-    """Within `keys_first` it searches in the quiet between two keys."""
+    """Run garbage collection, which takes tens of milliseconds, between keys instead of while a key is being drawn.
+
+    What exists when the app opens, mostly modules, is frozen. In the first quiet second the modules of the next
+    screens are imported in a thread, which saves some 100 ms in the first review.
+    """
 
     puts_keys_first = False
     has_read_ahead = False
-    _was_touched = False
+    _had_input = False
     _is_due = False
 
     @contextmanager
     def keys_first(self) -> Iterator[None]:
-        """For as long as the app runs, Python's own search of the whole is put off. It is the process that is set."""
+        """Postpone Python's own full collections inside the block. The setting belongs to the process."""
         thresholds = gc.get_threshold()
         gc.set_threshold(*thresholds[:2], SELDOM)
         self.puts_keys_first = True
@@ -243,46 +232,49 @@ class CollectWhenIdle(App[None]):
     def on_mount(self) -> None:
         if self.puts_keys_first:
             self.call_after_refresh(gc.freeze)
-            self.set_interval(QUIET_SECONDS, self.search_when_quiet)
+            self.set_interval(QUIET_SECONDS, self.collect_when_quiet)
 
     async def on_event(self, event: events.Event) -> None:
-        self._was_touched = self._was_touched or isinstance(event, events.InputEvent)
+        self._had_input = self._had_input or isinstance(event, events.InputEvent)
         await super().on_event(event)
 
-    def search_when_quiet(self) -> None:
-        """Called again and again: searches once no key came since the last call, and once after each run of keys."""
+    def collect_when_quiet(self) -> None:
+        """Collect once after each run of keys; called every `QUIET_SECONDS`."""
         if self.puts_keys_first and not self.has_read_ahead:
             self.has_read_ahead = True
             Thread(target=read_ahead, daemon=True).start()
-        if self._was_touched:
-            self._was_touched, self._is_due = False, True
+        if self._had_input:
+            self._had_input, self._is_due = False, True
         elif self._is_due:
             self._is_due = False
-            _forget_what_was_drawn()
+            _clear_style_cache()
             gc.collect()
 
 
 def read_ahead() -> None:
-    """Imports what the next keys need; what came with it is not searched."""
+    """Import what the next keys need, and exclude it from collection."""
     for name in AHEAD:
         import_module(name)
     gc.freeze()
 
 
-def _forget_what_was_drawn() -> None:
-    """Textual's cache of backgrounds keeps the drawn lines of a thousand widgets that are gone (a private name)."""
+def _clear_style_cache() -> None:
+    """Clear Textual's cache of backgrounds (a private name), which keeps the lines of a thousand removed widgets."""
     with suppress(ImportError, AttributeError):
         import_module("textual._styles_cache").StylesCache.get_inner_outer.cache_clear()
 
 
-# Full-width keys: with a Chinese input method on, `1` arrives as `１`, `?` as `？` and `/` as `、`.
+# Characters from and to the terminal
 
-_NAMES = {"!": "exclamation_mark", "?": "question_mark", "/": "slash", "-": "minus", ",": "comma", " ": "space"}
+_KEY_NAMES = {"!": "exclamation_mark", "?": "question_mark", "/": "slash", "-": "minus", ",": "comma", " ": "space"}
 _OTHER_TWINS = {"、": "slash"}
 
 
 def ascii_twin(character: str | None) -> str:
-    """The name of the ASCII key that a full-width character stands for; empty for any other character."""
+    """Return the name of the ASCII key of a full-width character, as Chinese input methods send it, or an empty string.
+
+    `１` is `1`, `？` is `question_mark` and `、` is `slash`.
+    """
     if not character or len(character) != 1 or character.isascii():
         return ""
     if character in _OTHER_TWINS:
@@ -290,14 +282,11 @@ def ascii_twin(character: str | None) -> str:
     twin = unicodedata.normalize("NFKC", character)
     if len(twin) != 1 or not twin.isascii():
         return ""
-    return _NAMES.get(twin, twin) if twin in _NAMES or twin.isalnum() else ""
-
-
-# What the app writes to the terminal: every line of every widget passes here last.
+    return _KEY_NAMES.get(twin, twin) if twin in _KEY_NAMES or twin.isalnum() else ""
 
 
 class ShownText(LineFilter):
-    """Takes out what would steer the terminal or hide; a line stays as wide as it was laid out."""
+    """Removes control and hidden characters from every line drawn; a line keeps its width."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [_shown(segment) for segment in segments]
@@ -310,17 +299,16 @@ def _shown(segment: Segment) -> Segment:
     return Segment(set_cell_size(text, cell_len(segment.text)), segment.style, segment.control)
 
 
-# Bytes of a terminal that are no text end nothing and press no key.
-#
-# What is no UTF-8 (a Latin-1 é, Alt with an eighth bit) is shown as `�`. The mouse of a terminal that knows only the
-# oldest codes is dropped: its coordinates are any three bytes, and Textual would read an Escape before them.
-
 DRIVERS = ("textual.drivers.linux_driver", "textual.drivers.web_driver")
 _OLD_MOUSE = re.compile(rb"\x1b\[M[\x20-\xff]{3}")
 
 
 class ForgivingDecoder:
-    """An incremental decoder, of the kind `decoder` makes, that raises nothing."""
+    """An incremental decoder that shows undecodable bytes (a Latin-1 é, Alt with an eighth bit) as `�`.
+
+    It drops mouse reports in the oldest encoding: their coordinates are any three bytes, which Textual would read as
+    keys after an Escape.
+    """
 
     def __init__(self, decoder: Any) -> None:
         self._decode = decoder(errors="replace").decode
@@ -330,7 +318,7 @@ class ForgivingDecoder:
 
 
 def install_undecodable() -> None:
-    """Make Textual's drivers read so (a private name); in a later Textual without it, nothing is changed."""
+    """Make Textual's drivers decode input with `ForgivingDecoder`."""
     for name in DRIVERS:
         driver: Any = import_module(name)
         lookup = getattr(driver, "getincrementaldecoder", None)

@@ -1,4 +1,4 @@
-"""The themes: slate, paper, and black on which nothing is faint. Contrast of text is at least 7 to 1 in all."""
+"""The themes of the app (dark, light, high contrast) and of its code editor. Text has a contrast of at least 7 to 1."""
 
 from __future__ import annotations
 
@@ -74,24 +74,22 @@ _NAMED = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
 
 
 def theme_named(setting: str) -> str:
-    """The Textual theme for the setting `theme`: `light`, `dark`, `contrast`, or the name of any that Textual has."""
+    """Return the Textual theme for the setting `theme`: `light`, `dark`, `contrast`, or any name that Textual has."""
     return _NAMED[setting].name if setting in _NAMED else setting
 
 
-# The colours of code in the editor: those of the app, so that it is as light, or as strong, as what is around.
-
-_WORDS = "keyword keyword.function keyword.return keyword.operator conditional repeat exception include".split()
+_KEYWORDS = "keyword keyword.function keyword.return keyword.operator conditional repeat exception include".split()
 _NUMBERS = "number float boolean constant.builtin type.builtin".split()
 _NAMES = "function method class type type.class constructor".split()
 
 
 def code_themes() -> list[TextAreaTheme]:
-    """One for each theme of the app, under its name."""
+    """Return the editor theme of each theme of the app, under its name."""
     return [_code_theme(theme) for theme in THEMES]
 
 
 def code_theme_named(theme: Theme) -> str:
-    """The one to show code in; where the theme is none of the app's own, one that is as light or as dark."""
+    """Return the editor theme for `theme`: the app's own, or for other themes a light or dark one of Textual."""
     if theme in THEMES:
         return theme.name
     return "vscode_dark" if theme.dark else "github_light"
@@ -110,7 +108,7 @@ def _code_theme(theme: Theme) -> TextAreaTheme:
         bracket_matching_style=Style(bgcolor=raised, bold=True, underline=True),
         selection_style=Style(bgcolor=theme.variables["block-cursor-blurred-background"]),
         syntax_styles={
-            **dict.fromkeys(_WORDS, Style(color=theme.primary, bold=True)),
+            **dict.fromkeys(_KEYWORDS, Style(color=theme.primary, bold=True)),
             **dict.fromkeys(_NUMBERS, Style(color=theme.accent)),
             **dict.fromkeys(_NAMES, Style(bold=True)),
             **dict.fromkeys(("string", "string.documentation"), Style(color=theme.success)),

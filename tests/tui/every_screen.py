@@ -52,7 +52,7 @@ def to_card(id: str, *pressed: str) -> Go:
         screen = pilot.app.screen
         assert isinstance(screen, ReviewScreen)
         while screen.asked is not None and screen.asked.card.id != id:
-            screen.drill.bury()
+            screen.session.bury()
             screen._take_next()
         await screen._show()
         await pilot.pause(0.1)

@@ -41,7 +41,7 @@ async def _keys_then_rest(pilot: Pilot[None], app: AttnApp, searches: list[int])
     await pilot.press("down", "up", "down")
     counts.append(len(searches))
     for _ in range(3):
-        app.search_when_quiet()
+        app.collect_when_quiet()
         counts.append(len(searches))
     return counts
 
@@ -69,7 +69,7 @@ async def test_a_screen_that_was_left_is_found_and_so_is_what_it_had_drawn(make_
         await pilot.press("escape")
         await pilot.pause()
         for _ in range(2):
-            app.search_when_quiet()
+            app.collect_when_quiet()
         assert left() is None and drawn() is None
 
 
@@ -99,7 +99,7 @@ async def test_a_textual_without_that_cache_is_searched_all_the_same(
     app = make_app()
     app._is_due = True
     whole_searches.clear()
-    app.search_when_quiet()
+    app.collect_when_quiet()
     assert whole_searches
 
 
@@ -111,11 +111,11 @@ async def test_what_the_next_keys_need_is_read_once(make_app: MakeApp, monkeypat
         has_read.set()
 
     monkeypatch.setattr(textual_fixes, "read_ahead", read)
-    app.search_when_quiet()
+    app.collect_when_quiet()
     assert not app.has_read_ahead
     app.puts_keys_first = True
     for _ in range(3):
-        app.search_when_quiet()
+        app.collect_when_quiet()
     assert has_read.wait(60) and times == ["read"]
 
 

@@ -33,7 +33,7 @@ async def test_d_on_home_then_enter_starts_a_drill_that_counts(make_app: MakeApp
         await pilot.press("enter")
         await pilot.pause()
         screen = app.screen
-        assert isinstance(screen, ReviewScreen) and screen.drill.progress.remaining == 6
+        assert isinstance(screen, ReviewScreen) and screen.session.progress.remaining == 6
         assert screen.asked is not None
         screen.asked.revealed = True
         await screen._rate(Rating.GOOD)
@@ -46,7 +46,7 @@ async def test_the_topic_under_the_cursor_is_where_the_choice_begins(make_app: M
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "d")
-        topic = drill_screen(app).wish.topic
+        topic = drill_screen(app).options.topic
         assert topic == app.workspace.library.topics()[0].id
         title = app.workspace.library.topic(topic).title.en
         assert f"‹ {title} ›" in shown(app)
@@ -56,12 +56,12 @@ async def test_arrows_enter_and_clicks_go_through_the_values(make_app: MakeApp) 
     app = make_app("drill")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "down", "right", "right")
-        assert drill_screen(app).wish == Wish(kind="choice") and "Start: 1 of 1" in shown(app)
+        assert drill_screen(app).options == Wish(kind="choice") and "Start: 1 of 1" in shown(app)
         await pilot.press("left", "j", "enter", "k", "left")
-        assert drill_screen(app).wish == Wish(level="screen")
+        assert drill_screen(app).options == Wish(level="screen")
         line = next(y for y, row in enumerate(shown(app).splitlines()) if "Cram" in row)
         await pilot.click(offset=(12, line))
-        assert drill_screen(app).wish.cram and drill_screen(app).wish.level == "screen"
+        assert drill_screen(app).options.cram and drill_screen(app).options.level == "screen"
         await pilot.press("up", "left", "left", "s")
         await pilot.pause()
         assert isinstance(app.screen, ReviewScreen) and app.screen.wish == Wish(level="screen", count=5, cram=True)
@@ -103,7 +103,7 @@ async def test_a_choice_survives_a_change_of_language(make_app: MakeApp) -> None
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "down", "right", "l")
         await pilot.pause()
-        assert drill_screen(app).wish == Wish(kind="qa") and "‹ 问答 ›" in shown(app)
+        assert drill_screen(app).options == Wish(kind="qa") and "‹ 问答 ›" in shown(app)
 
 
 async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) -> None:
@@ -133,7 +133,7 @@ async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Cloc
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, ReviewScreen) and screen.asked is not None
-        assert screen.asked.card.id == "att-09" and screen.drill.progress.remaining == 2
+        assert screen.asked.card.id == "att-09" and screen.session.progress.remaining == 2
 
 
 def test_run_refuses_a_wish_that_nothing_fits_before_it_takes_the_screen(tmp_path, clock: Clock) -> None:  # type: ignore[no-untyped-def]

@@ -108,10 +108,10 @@ async def test_enter_is_called_open_on_a_report_alone_where_an_interview_is_chos
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "Enter Open" not in shown(app)
-        before = app.screen.wish.minutes  # type: ignore[attr-defined]
+        before = app.screen.options.minutes  # type: ignore[attr-defined]
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert "Enter Open" not in shown(app) and app.screen.wish.minutes != before  # type: ignore[attr-defined]
+        assert "Enter Open" not in shown(app) and app.screen.options.minutes != before  # type: ignore[attr-defined]
 
 
 async def test_code_takes_the_colours_of_the_theme_at_once(make_app: MakeApp) -> None:

@@ -45,7 +45,7 @@ async def test_answers_are_kept_and_in_force(make_app: MakeApp) -> None:
         assert isinstance(app.screen, HomeScreen)
         assert "30 days to the interview" in shown(app)
         await pilot.press("d")
-        assert isinstance(app.screen, DrillScreen) and app.screen.wish.level == "screen"
+        assert isinstance(app.screen, DrillScreen) and app.screen.options.level == "screen"
     kept = load(app.workspace.home.config, {})
     assert (str(kept.interview), kept.level, kept.minutes_per_day, kept.new_per_day) == ("2026-07-12", "screen", 15, 5)
     assert app.workspace.settings.level == "screen" == app.workspace.store.note("ordered_for")

@@ -86,7 +86,7 @@ async def test_r_studies_today_s_list_in_its_order(make_app: MakeApp) -> None:
         await pilot.press("r")
         await pilot.pause()
         assert isinstance(app.screen, ReviewScreen) and app.screen.item is not None
-        assert app.screen.item.card.id == first[0] and app.screen.drill.progress.new == len(first) == 3
+        assert app.screen.item.card.id == first[0] and app.screen.session.progress.new == len(first) == 3
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, HomeScreen)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from attncli.domain.log_row import Rating
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.answers import MarkedRows
-from attncli.tui.widgets.basics import Behind, KeyBar
+from attncli.tui.widgets.basics import KeyBar, Prerendered
 from attncli.tui.widgets.card import Points, Sheet
 from attncli.tui.widgets.session import RatingBar
 
@@ -38,12 +38,12 @@ def mounted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Widget]]:
 
 
 async def made_ready(pilot: Pilot[None], screen: ReviewScreen) -> None:
-    await until(pilot, lambda: screen.is_ready)
+    await until(pilot, lambda: screen.is_prepared)
     await pilot.pause()
 
 
-def behind_the_question(screen: ReviewScreen) -> Behind:
-    return next(place for place in reversed(screen.query_one(Sheet).query(Behind)) if place.display)
+def behind_the_question(screen: ReviewScreen) -> Prerendered:
+    return next(place for place in reversed(screen.query_one(Sheet).query(Prerendered)) if place.display)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -77,7 +77,7 @@ async def test_a_key_that_comes_before_all_is_ready_shows_the_whole_answer(make_
     async with reviewing(make_app) as (pilot, screen):
         await made_ready(pilot, screen)
         whole = [type(part) for part in behind_the_question(screen).children]
-        screen.get_ready()
+        screen.prepare()
         screen._take_step()
         screen._take_step()
         await pilot.press("space")

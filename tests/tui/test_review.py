@@ -46,7 +46,7 @@ async def reviewing(
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         while screen.asked is not None and screen.asked.card.id != KINDS[kind]:
-            screen.drill.bury()
+            screen.session.bury()
             screen._take_next()
         await screen._show()
         await pilot.pause()
@@ -103,7 +103,7 @@ async def test_a_rating_is_on_disk_before_the_next_card_shows(make_app: MakeApp,
         [(_, card, payload)] = rows(screen.attn)
         assert card == "att-02" and payload["rating"] == 3
         assert payload["points"] == [0, 2] and payload["elapsed_ms"] == 42_000
-        assert screen.drill.progress.answered == 1
+        assert screen.session.progress.answered == 1
 
 
 async def test_the_ticked_points_suggest_the_rating_that_enter_takes(make_app: MakeApp) -> None:
@@ -150,7 +150,7 @@ async def test_undo_asks_the_last_card_again(make_app: MakeApp) -> None:
         await pilot.press("space", "3", "u")
         assert asked(screen).card.id == "att-02" and not asked(screen).revealed
         assert screen.workspace.store.schedules.get("att-02") is None
-        assert screen.drill.progress.answered == 0
+        assert screen.session.progress.answered == 0
 
 
 async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> None:
@@ -283,7 +283,7 @@ async def test_a_minus_sign_is_typed_and_buries_nothing(make_app: MakeApp) -> No
 async def test_undo_works_while_a_field_waits_for_an_answer(make_app: MakeApp) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
         await pilot.press("enter", "1", "u")
-        assert asked(screen).card.id == "kv-04" and screen.drill.progress.answered == 0
+        assert asked(screen).card.id == "kv-04" and screen.session.progress.answered == 0
     async with reviewing(make_app, "cloze") as (pilot, screen):
         await pilot.press("enter", "enter", "3", "ctrl+z")
         assert asked(screen).card.id == "pos-03"

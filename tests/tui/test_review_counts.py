@@ -52,7 +52,7 @@ async def test_a_card_that_was_forgotten_moves_from_new_to_learning_and_is_not_d
         await pilot.pause(0.2)
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
-        new, total = screen.drill.progress.new, screen.drill.done_of_all[1]
+        new, total = screen.session.progress.new, screen.session.done_of_all[1]
         await pilot.press("space", "1")
         await pilot.pause(0.2)
         assert counts(app).startswith(f"0/{total}") and f"{new - 1} new · 1 learning" in counts(app)
@@ -103,7 +103,7 @@ async def test_a_marked_answer_is_not_timed(make_app: MakeApp) -> None:
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         while screen.asked is not None and not screen.asked.is_marked_automatically:
-            screen.drill.bury()
+            screen.session.bury()
             screen._take_next()
         await screen._show()
         assert not app.screen.query(AnswerClock)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.tui.app import WaysOut, hung_up, standard_terminal
+from attncli.tui.app import Exits, hung_up, standard_terminal
 
 pty = pytest.importorskip("pty")
 ENOUGH_SECONDS = 60.0
@@ -106,10 +106,10 @@ def test_an_app_that_is_busy_in_one_long_step_is_ended_all_the_same(
 
 
 async def test_an_app_that_is_told_to_end_before_it_shows_a_screen_has_nothing_to_keep() -> None:
-    app = WaysOut()
+    app = Exits()
     assert not app.screen_stack
     await app.on_exit_app()
-    assert app.keep is None
+    assert app.save_text is None
 
 
 def _shown(descriptor: int) -> str:

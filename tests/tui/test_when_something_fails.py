@@ -38,7 +38,7 @@ from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import base, review
-from attncli.tui.screens.base import fault_text
+from attncli.tui.screens.base import error_text
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.session import RatingButton
 from attncli.words.app_texts import TEXTS, say
@@ -168,7 +168,7 @@ async def test_a_full_disk_keeps_the_card_and_the_key_works_once_there_is_space(
             await pilot.press(key)
             await pilot.pause()
             assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
-            assert len(screen.query(RatingButton)) == 4 and screen.drill.progress.answered == 0
+            assert len(screen.query(RatingButton)) == 4 and screen.session.progress.answered == 0
         await pilot.press(key)
         await pilot.pause()
         assert rows(screen) == before + 1 and card(screen) != asked and said not in shown(screen.attn)
@@ -184,7 +184,7 @@ async def test_a_full_disk_refuses_an_undo_and_keeps_what_it_would_take_back(
             full(patch)
             await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
             await pilot.pause()
-            assert card(screen) == asked and screen.drill.progress.answered == 1
+            assert card(screen) == asked and screen.session.progress.answered == 1
             assert "Not stored: the disk is full" in shown(screen.attn)
 
 
@@ -336,7 +336,7 @@ def test_a_fault_is_one_line_in_eighty_columns(key: str) -> None:
 def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
     error = kind.__new__(kind, "x")
     told = [say(base._KEYS[kind], lang, message="x") for lang in LANGS]
-    assert [fault_text(error, lang) for lang in LANGS] == told
+    assert [error_text(error, lang) for lang in LANGS] == told
 
 
 def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
@@ -349,7 +349,7 @@ def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
 @pytest.mark.parametrize("reason", ["answered", "day", "settings"])
 def test_what_no_longer_holds_is_told_by_its_reason(reason: str) -> None:
     told = TEXTS[f"outdated.{reason}"]
-    assert [fault_text(Outdated("x", reason), lang) for lang in LANGS] == [told.en, told.zh]
+    assert [error_text(Outdated("x", reason), lang) for lang in LANGS] == [told.en, told.zh]
 
 
 async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
@@ -379,7 +379,7 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
     ],
 )
 def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh: str) -> None:
-    assert en in fault_text(error, "en") and zh in fault_text(error, "zh")
+    assert en in error_text(error, "en") and zh in error_text(error, "zh")
 
 
 @pytest.mark.parametrize(
@@ -394,4 +394,4 @@ def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh:
 def test_a_number_that_cannot_be_read_is_told_in_the_learners_language(text: str, unit: str, en: str, zh: str) -> None:
     with pytest.raises(Unfit) as caught:
         read_number(text, unit)
-    assert en in fault_text(caught.value, "en") and zh in fault_text(caught.value, "zh")
+    assert en in error_text(caught.value, "en") and zh in error_text(caught.value, "zh")

@@ -1,1 +1,1 @@
-"""One screen a module, with its `.tcss` beside it."""
+"""The screens by subject, each file with a `.tcss` of the same name beside it."""

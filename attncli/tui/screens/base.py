@@ -1,4 +1,7 @@
-"""What every screen has: a title bar, a key bar, the language, and a friendly line where the terminal is too small."""
+"""The base class of all screens, the dialogs that any screen may open, and the wording of errors.
+
+A screen asks the app for other screens (`attn.open_…`), so that no screen imports another one to open it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ from attncli.errors import (
 from attncli.practice.grade import WarmJudge
 from attncli.practice.queue import Wish
 from attncli.practice.workspace import Workspace
-from attncli.tui.widgets.basics import Even, KeyBar, Plain, TitleBar, key_name, left
+from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.in_chinese import told_in
 
@@ -51,23 +54,30 @@ if TYPE_CHECKING:
     from attncli.domain.mock_interview import MockReport
     from attncli.practice.mock import MockInterview
 
+Route = Literal[
+    "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"
+]
+"""The screens that the command palette and the command line can open."""
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 READ_SECONDS = 0.01
-"""Between two portions of a long reading, so that keys come in."""
+"""Pause between two portions of a long reading, so that keys are handled."""
 
 
 def fits(size: Size) -> bool:
-    """Whether a terminal is large enough for the screens."""
+    """Return True if a terminal is large enough for the screens."""
     return size.width >= LEAST_WIDTH and size.height >= LEAST_HEIGHT
 
 
 class TooSmall(Plain):
-    """Stands in for the screen in a terminal below 60×18."""
+    """Shown instead of the screen in a terminal smaller than 60×18."""
 
 
-class AttnScreen(Even, Screen[None]):
-    """Subclasses give `title_bar` and `body`; `focus_first` says where keys go after (re)composing."""
+class AttnScreen(SolidBackground, Screen[None]):
+    """A screen with a title bar, a body and a key bar, in the learner's language.
+
+    Subclasses define `title_bar` and `body`; `focus_first` sets the focus after (re)composing.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "back", "key.back", key_display="Esc"),
@@ -78,8 +88,8 @@ class AttnScreen(Even, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.composing = Lock()
-        """Held by what changes the screen's parts: a key may compose it anew while a grading ends."""
-        self._had_keys: Widget | None = None
+        """Held while the screen's parts change: a key may recompose it while a grading ends."""
+        self._focus_before_too_small: Widget | None = None
         self._was_left = False
 
     @property
@@ -95,7 +105,7 @@ class AttnScreen(Even, Screen[None]):
         return self.attn.lang
 
     def question_of(self, card: str) -> Localised | None:
-        """The question of a card, or None: links may name cards that are still to be written."""
+        """Return the question of a card, or None: links may name cards that are not written yet."""
         try:
             return self.workspace.library.card(card).listed
         except NotFound:
@@ -114,13 +124,13 @@ class AttnScreen(Even, Screen[None]):
         raise NotImplementedError
 
     def focus_first(self) -> None:
-        """Called after composing; the default leaves the focus where it is."""
+        """Set the focus after composing; by default it stays where it is."""
 
-    async def look_again(self) -> None:
-        """Called when the screen comes back after another one, which may have changed what it shows."""
+    async def reload(self) -> None:
+        """Refresh the screen when it comes back after another one, which may have changed what it shows."""
 
     def lay_out(self) -> None:
-        """Shows what depends on the size anew; called when that has changed."""
+        """Refresh what depends on the size, when that has changed."""
 
     def on_screen_suspend(self) -> None:
         self._was_left = True
@@ -128,7 +138,7 @@ class AttnScreen(Even, Screen[None]):
     async def on_screen_resume(self) -> None:
         if self._was_left:
             self._was_left = False
-            await self.look_again()
+            await self.reload()
 
     def compose(self) -> ComposeResult:
         yield self.title_bar()
@@ -138,19 +148,19 @@ class AttnScreen(Even, Screen[None]):
 
     def on_mount(self) -> None:
         if self.AUTO_FOCUS is None:
-            self.call_after_refresh(self._focus_what_is_there)
+            self.call_after_refresh(self._focus_first_if_composed)
 
-    def _focus_what_is_there(self) -> None:
-        """Nothing while the screen is composed anew: the language was switched as soon as it had opened."""
+    def _focus_first_if_composed(self) -> None:
+        """Do nothing while the screen is recomposed, as when the language is switched right after it has opened."""
         with suppress(NoMatches):
             self.focus_first()
 
-    async def in_other_language(self) -> None:
-        """The language has changed: everything is composed anew from the state of the screen."""
+    async def switch_language(self) -> None:
+        """Recompose everything from the state of the screen."""
         async with self.composing:
-            await self._compose_anew()
+            await self._recompose()
 
-    async def _compose_anew(self) -> None:
+    async def _recompose(self) -> None:
         await self.recompose()
         self.focus_first()
 
@@ -158,22 +168,22 @@ class AttnScreen(Even, Screen[None]):
         width, height = event.size
         small = not fits(event.size)
         if small and not self.has_class("-too-small"):
-            self._had_keys = self.focused
-        elif not small and self._had_keys is not None:
-            self.call_after_refresh(self._give_keys_back)
+            self._focus_before_too_small = self.focused
+        elif not small and self._focus_before_too_small is not None:
+            self.call_after_refresh(self._restore_focus)
         self.set_class(small, "-too-small")
-        with suppress(NoMatches):  # the screen may be composed anew just now
+        with suppress(NoMatches):  # the screen may be recomposing
             if small:
                 sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
                 self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
             self.lay_out()
 
-    def _give_keys_back(self) -> None:
-        """To what had them before the terminal became too small: Textual takes them from whatever is hidden.
+    def _restore_focus(self) -> None:
+        """Focus what had the focus before the terminal became too small: Textual blurs hidden widgets.
 
-        As focus that the terminal itself had lost, it selects nothing: the next key goes on with what was typed.
+        The focus counts as lost by the terminal itself, so that a field selects nothing and typing goes on.
         """
-        widget, self._had_keys = self._had_keys, None
+        widget, self._focus_before_too_small = self._focus_before_too_small, None
         if widget is not None and widget.is_attached and self.focused is None:
             self.set_focus(widget, from_app_focus=True)
 
@@ -184,15 +194,15 @@ class AttnScreen(Even, Screen[None]):
         self.attn.open_help(self)
 
 
-# A question that wants yes or no.
+# Dialogs
 
 _CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False)]$no[/]"
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """y gives True; n and Escape give False."""
+    """A yes-or-no question: y returns True; n and Escape return False."""
 
-    CSS_PATH = Path(__file__).with_name("confirm.tcss")
+    CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "challenge.yes", show=False),
         Binding("n,escape,q", "dismiss(False)", "challenge.no", show=False),
@@ -208,13 +218,10 @@ class ConfirmScreen(ModalScreen[bool]):
             yield Plain(Content.from_markup(_CHOICES, yes=self.yes, no=self.no))
 
 
-# Help: the keys of the screen below, in words.
-
-
 class HelpScreen(ModalScreen[None]):
-    """Escape, q or ? closes it."""
+    """The keys of the screen below, in words; Escape, q or ? closes it."""
 
-    CSS_PATH = Path(__file__).with_name("help.tcss")
+    CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
     ]
@@ -222,7 +229,7 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, below: Screen[Any], lang: Lang) -> None:
         super().__init__()
         self.below, self.lang = below, lang
-        self._keys = self._found_keys()
+        self._keys = self._active_keys()
 
     def compose(self) -> ComposeResult:
         lang = self.lang
@@ -234,8 +241,8 @@ class HelpScreen(ModalScreen[None]):
             yield Plain(note, classes="note")
             yield Plain(Content.styled(say("help.close", lang), "$text-muted"))
 
-    def _found_keys(self) -> list[tuple[str, str]]:
-        """What the key bar names comes first."""
+    def _active_keys(self) -> list[tuple[str, str]]:
+        """Return (keys, description) pairs, those in the key bar first."""
         found: dict[str, list[str]] = {}
         for active in sorted(self.below.active_bindings.values(), key=lambda active: not active.binding.show):
             binding = active.binding
@@ -246,28 +253,21 @@ class HelpScreen(ModalScreen[None]):
 
 
 def _joined(names: list[str]) -> str:
-    """`1-4` stands for the four of them."""
+    """Return up to three names, or a range such as `1-4` alone if there is one."""
     return next((name for name in names if "-" in name and len(name) > 1), " ".join(names[:3]))
 
 
-# The ways between screens: what a screen may ask of the app, so that no screen knows the app or another screen.
-
-Route = Literal[
-    "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"
-]
-
-
 class Routes(Protocol):
-    """The app, as its screens see it; before it ends it calls `keep`, which tells whether what was typed is on disk."""
+    """The app as its screens see it; they cannot import it, because it imports them."""
 
     workspace: Workspace
     rng: Random
     grader: WarmJudge
     lang: Lang
-    keep: Callable[[], bool] | None
+    save_text: Callable[[], bool] | None
 
-    def tell(self, error: AttnError) -> None: ...
-    def telling(self) -> AbstractContextManager[None]: ...
+    def show_error(self, error: AttnError) -> None: ...
+    def showing_errors(self) -> AbstractContextManager[None]: ...
     def open(self, route: Route) -> None: ...
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None: ...
     def open_planned(self, cards: Sequence[str]) -> None: ...
@@ -285,10 +285,10 @@ class Routes(Protocol):
     def go_back(self) -> None: ...
 
 
-# What went wrong while the app runs, as one line in the learner's language.
+# Errors
 
-# How long one try may keep the screen waiting for another process, how soon the next one follows, and how many.
 BUSY_MILLISECONDS = 200
+"""Longest time for which a key waits for another process that is writing."""
 RETRY_SECONDS = 0.6
 RETRIES = 25
 
@@ -310,8 +310,8 @@ _KEYS: dict[type[AttnError], str] = {
 }
 
 
-def fault_text(error: AttnError, lang: Lang) -> str:
-    """The line that tells what was not stored, and what to do."""
+def error_text(error: AttnError, lang: Lang) -> str:
+    """Return one line in the learner's language: what failed, and what to do."""
     if isinstance(error, Outdated):
         return say(f"outdated.{error.reason}", lang)
     if isinstance(error, Unfit):

@@ -1,4 +1,8 @@
-"""One card to read, the question first where it was looked up; and what the learner marks and writes on it."""
+"""The screens on which cards are read, searched and written: CardScreen, SearchScreen and AddCardScreen.
+
+Typed text survives a change of language, an error and, as a draft, the end of the app. A search runs in its own thread,
+so that keys are handled meanwhile; the newest query wins.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +31,20 @@ from attncli.practice.queue import STATES, FoundCards, browse
 from attncli.practice.record import annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, Routes, fault_text
-from attncli.tui.screens.editor import edit_outside
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Routes, error_text
+from attncli.tui.screens.editor import edit_externally
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.words.app_texts import say, say_counted
 
+# Reading a card
+
 
 class CardScreen(AttnScreen):
-    """Reading changes no schedule; a suspended or buried card can be taken back into the queue."""
+    """A card with the learner's tags and note, with `question_first` behind a reveal. Reading changes no schedule."""
 
-    CSS_PATH = Path(__file__).with_name("card.tcss")
+    CSS_PATH = Path(__file__).with_name("cards.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "reveal", "key.reveal", key_display="Space"),
         Binding("f", "flag", "key.flag"),
@@ -56,7 +62,7 @@ class CardScreen(AttnScreen):
         super().__init__()
         self.card_id, self.question_first = id, question_first
         self.asked: Asked | None = None
-        self.written = "note"
+        self.field_holds = "note"
 
     def _asked(self) -> Asked:
         if self.asked is None:
@@ -83,24 +89,23 @@ class CardScreen(AttnScreen):
             parts.append(Plain(say("card.question-first", self.lang), classes="note"))
         return parts
 
-    def _annotation(self) -> Content:
-        said = annotation(self.workspace, self.card_id)
-        tags = Content.styled(" ".join(f"#{tag}" for tag in said.tags), "$accent")
-        note = (
-            Content.assemble((f"{say('card.note', self.lang)}: ", "$text-muted"), said.note)
-            if said.note
-            else Content("")
-        )
-        return Content("\n").join(line for line in (tags, note) if line)
-
     def focus_first(self) -> None:
         self.query_one(Sheet).focus()
         self._show_annotation()
 
+    def _annotation(self) -> Content:
+        found = annotation(self.workspace, self.card_id)
+        lines = []
+        if found.tags:
+            lines.append(Content.styled(" ".join(f"#{tag}" for tag in found.tags), "$accent"))
+        if found.note:
+            lines.append(Content.assemble((f"{say('card.note', self.lang)}: ", "$text-muted"), found.note))
+        return Content("\n").join(lines)
+
     def _show_annotation(self) -> None:
-        shown = self.query_one("#annotation", Plain)
-        shown.update(text := self._annotation())
-        shown.display = bool(text)
+        widget = self.query_one("#annotation", Plain)
+        widget.update(text := self._annotation())
+        widget.display = bool(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "reveal":
@@ -124,7 +129,7 @@ class CardScreen(AttnScreen):
 
     def action_write(self, what: str) -> None:
         field = self.query_one(PassingField)
-        self.written = what
+        self.field_holds = what
         field.placeholder = say(f"card.{what}-prompt", self.lang)
         field.value = annotation(self.workspace, self.card_id).note if what == "note" else ""
         field.display = True
@@ -132,8 +137,8 @@ class CardScreen(AttnScreen):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        with self.attn.telling():
-            if self.written == "note":
+        with self.attn.showing_errors():
+            if self.field_holds == "note":
                 set_note(self.workspace, self.card_id, event.value)
             elif event.value.strip():
                 toggle_tag(self.workspace, self.card_id, event.value)
@@ -145,15 +150,15 @@ class CardScreen(AttnScreen):
         self.query_one(Sheet).focus()
 
     async def action_edit(self) -> None:
-        """A card of the learner's own, in their editor; a bundled one stays as it is."""
+        """Open the learner's own card in their editor; a bundled card cannot be edited."""
         file = Path(self.workspace.store.index.owner(self._asked().card.id))
         if not file.is_relative_to(self.workspace.home.banks):
             self.notify(say("card.not-yours", self.lang, card=self.card_id))
             return
-        edit_outside(self, file)
+        edit_externally(self, file)
         self.workspace.read_banks()
         self.asked = None
-        await self.in_other_language()
+        await self.switch_language()
 
     def action_undo(self) -> None:
         done = take_back(self.workspace)
@@ -162,28 +167,28 @@ class CardScreen(AttnScreen):
         self._show_annotation()
 
     def action_suspend(self) -> None:
-        self._hold(record.suspend, "review.suspended")
+        self._change_queue(record.suspend, "review.suspended")
 
     def action_bury(self) -> None:
-        self._hold(record.bury, "review.buried")
+        self._change_queue(record.bury, "review.buried")
 
     def action_unsuspend(self) -> None:
-        self._hold(record.unsuspend, "review.unsuspended")
+        self._change_queue(record.unsuspend, "review.unsuspended")
 
-    def _hold(self, change: Callable[[Workspace, str], str], text: str) -> None:
+    def _change_queue(self, change: Callable[[Workspace, str], str], text: str) -> None:
         change(self.workspace, self.card_id)
         self.notify(say(text, self.lang, card=self.card_id))
 
 
-# Search over all cards, English and Chinese; Enter opens a card.
+# Search
 
 _AT_ONCE, _MOST_ROWS, _ID = 40, 200, 10
 _REST_AFTER_SECONDS = 0.25
-"""The rows below the screen come when the typing rests: they would cost each key most of its time."""
+"""Rows below the screen are added when typing pauses: they would take most of the time of each key."""
 
 
 class SearchField(LineField):
-    """Typing searches at once; Enter and ↓ go to what was found. Of a longer text the beginning is kept."""
+    """Typing searches at once; Enter and ↓ go to the results. A text that is too long is cut."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,down", "screen.to_results", "key.open", key_display="Enter"),
@@ -191,15 +196,15 @@ class SearchField(LineField):
 
     def replace(self, text: str, start: int, end: int) -> None:
         value = f"{self.value[:start]}{text}{self.value[end:]}"
-        with cast("Routes", self.app).telling():
+        with cast("Routes", self.app).showing_errors():
             require_length(value)
         super().replace(text[: max(0, len(text) + MOST_CHARACTERS - len(value))], start, end)
 
 
 class SearchScreen(AttnScreen):
-    """The query stays when a card is opened and closed again."""
+    """Search over all cards in English and Chinese; the query stays while a card is open."""
 
-    CSS_PATH = Path(__file__).with_name("search.tcss")
+    CSS_PATH = Path(__file__).with_name("cards.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_query", "key.search", key_display="/"),
         Binding("a", "add", "key.add-card"),
@@ -237,7 +242,7 @@ class SearchScreen(AttnScreen):
             self._search()
 
     def _search(self) -> None:
-        """Show all cards at once, or those that the query means as soon as they are found."""
+        """Show all cards at once for an empty query, else the matches as soon as they are found."""
         self._lookup = None
         if self.query_text.strip():
             self._lookup = self.run_worker(partial(self._find, self.query_text), group="search", exclusive=True)
@@ -247,12 +252,12 @@ class SearchScreen(AttnScreen):
 
     async def _find(self, line: str) -> None:
         try:
-            found, fault = await self._searches.find(line, _MOST_ROWS), ""
+            found, problem = await self._searches.find(line, _MOST_ROWS), ""
         except AttnError as error:
-            found, fault = FoundCards([], 0, {}, ()), fault_text(error, self.lang)
-        self._show(found, fault)
+            found, problem = FoundCards([], 0, {}, ()), error_text(error, self.lang)
+        self._show(found, problem)
 
-    def _show(self, found: FoundCards, fault: str = "") -> None:
+    def _show(self, found: FoundCards, problem: str = "") -> None:
         self.found = found
         self.query_one(Rows).show_rows(self._rows(found, 0, _AT_ONCE), stay=False)
         self.set_timer(_REST_AFTER_SECONDS, partial(self._show_rest, found))
@@ -261,21 +266,21 @@ class SearchScreen(AttnScreen):
         if count > _MOST_ROWS:
             status = say("search.first", self.lang, shown=_MOST_ROWS, count=count)
         self.query_one(TitleBar).show(say("search.title", self.lang), status=status)
+        lines = [say("search.unknown", self.lang, filters=" ".join(found.unknown))] if found.unknown else []
+        lines += [] if found.cards else [problem or say("search.nothing", self.lang, query=self.query_text)]
         nothing = self.query_one("#nothing", Plain)
-        said = [say("search.unknown", self.lang, filters=" ".join(found.unknown))] if found.unknown else []
-        said += [] if found.cards else [fault or say("search.nothing", self.lang, query=self.query_text)]
-        nothing.display = bool(said)
-        nothing.update(Content("\n".join(said)))
+        nothing.display = bool(lines)
+        nothing.update(Content("\n".join(lines)))
 
     async def searched(self) -> None:
-        """Wait until what is in the field was looked for."""
+        """Wait until the text in the field has been searched for."""
         self._look_for(self.query_one(SearchField).value)
         while (running := self._lookup) is not None and not running.is_finished:
             with suppress(WorkerCancelled):
                 await running.wait()
 
     def _show_rest(self, found: FoundCards) -> None:
-        """Nothing if something else was looked for meanwhile."""
+        """Add the rows that were held back, unless another search has replaced them."""
         for rows in self.query(Rows) if found is self.found else ():
             rows.add_rows(self._rows(found, _AT_ONCE, _MOST_ROWS))
 
@@ -283,9 +288,8 @@ class SearchScreen(AttnScreen):
         return [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[first:end]]
 
     def _row(self, found: FoundCards, id: str, question: str) -> Content:
-        """A flag and tags stand before the question."""
-        said = found.annotations.get(id)
-        marks = " ".join([f"#{tag}" for tag in said.tags] + ["✎"] * bool(said.note)) if said else ""
+        noted = found.annotations.get(id)
+        marks = " ".join([f"#{tag}" for tag in noted.tags] + ["✎"] * bool(noted.note)) if noted else ""
         return Content.assemble(
             (left(id, _ID), "$text-muted"),
             (f"{marks} " if marks else "", "$accent"),
@@ -300,7 +304,7 @@ class SearchScreen(AttnScreen):
         self._searches.close()
 
     async def on_screen_resume(self) -> None:
-        """Before anything is drawn, and again whenever tags, notes and own cards may have come meanwhile."""
+        """Search before the first frame, and again when tags, notes and own cards may have changed."""
         if self.query(Rows):
             self._search()
 
@@ -317,139 +321,8 @@ class SearchScreen(AttnScreen):
             self.attn.open_card(event.option_id, question_first=True)
 
 
-# A card of one's own, written in the app: a topic, a question, an answer.
-
-OWN_TOPIC = "mine"
-SECONDS_BETWEEN_DRAFTS = 5.0
-"""What a process that is killed may cost at most."""
-
-
-class AddCardScreen(AttnScreen):
-    """What was typed stays until it is kept, over a change of language, over an error, and over the end of the app."""
-
-    CSS_PATH = Path(__file__).with_name("add_card.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
-        Binding("escape", "back", "key.back", key_display="Esc", priority=True),
-    ]
-
-    def __init__(self, topic: str | None = None) -> None:
-        super().__init__()
-        self.draft = CardDraft(topic or OWN_TOPIC)
-        self.said = ""
-        self.kept = self.draft
-
-    def title_bar(self) -> TitleBar:
-        return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
-
-    def body(self) -> Iterable[Widget]:
-        self._take_up()
-        with Vertical(id="fields"):
-            yield heading(say("add.topic", self.lang))
-            yield Input(self.draft.topic, id="topic", select_on_focus=False)
-            yield heading(say("add.question", self.lang))
-            yield Input(self.draft.question, id="question", select_on_focus=False)
-            yield heading(say("add.answer", self.lang))
-            yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
-        yield Plain(self.said or say("add.note", self.lang), id="note")
-
-    def _take_up(self) -> None:
-        """Where nothing is typed yet, what was typed when the app ended."""
-        self.said = ""
-        if self.draft.is_empty:
-            try:
-                self.draft = self.kept = read_draft(self.workspace.home.card_draft, self.draft)
-            except AttnError as error:
-                self.said = fault_text(error, self.lang)
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.set_interval(SECONDS_BETWEEN_DRAFTS, self._keep_meanwhile)
-
-    def focus_first(self) -> None:
-        self.query_one("#question", Input).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._typed()
-
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self._typed()
-
-    def _typed(self) -> None:
-        if self.query(TextArea):  # not while the language is being changed
-            self._read_fields()
-            self.attn.keep = None if self.draft.is_empty and self.kept.is_empty else self._keep
-
-    def _read_fields(self) -> None:
-        """Where keys come fast, what changed is told after the key that followed it."""
-        topic, question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
-        self.draft = CardDraft(topic, question, self.query_one(TextArea).text)
-
-    def _keep(self) -> bool:
-        """A draft that was emptied again is forgotten."""
-        self._read_fields()
-        path = self.workspace.home.card_draft
-        try:
-            drop_draft(path) if self.draft.is_empty else keep_draft(path, self.draft)
-        except AttnError as error:
-            self.query_one("#note", Plain).update(fault_text(error, self.lang))
-            return False
-        self.kept = self.draft
-        return True
-
-    def _keep_meanwhile(self) -> None:
-        """Not over a draft that could not be read."""
-        if self.query(TextArea) and not self.said and self.draft != self.kept:
-            self._keep()
-
-    def on_unmount(self) -> None:
-        self.attn.keep = None
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.focus_next()
-
-    def action_back(self) -> None:
-        self._leave()
-
-    @work
-    async def _leave(self) -> None:
-        """What was typed goes only where that is meant."""
-        from attncli.tui.screens.base import ConfirmScreen
-
-        texts = [say(key, self.lang) for key in ("add.leave", "add.yes", "add.no")]
-        if self.draft.is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
-            self._done()
-
-    def action_save(self) -> None:
-        self._read_fields()
-        note, draft = self.query_one("#note", Plain), self.draft
-        if not draft.question.strip() or not draft.answer.strip():
-            note.update(say("add.incomplete", self.lang))
-            return
-        try:
-            new = add_card(self.workspace, draft.topic, draft.question, draft.answer)
-            self.workspace.read_banks()
-        except AttnError as error:
-            note.update(fault_text(error, self.lang))
-            return
-        self.notify(say("add.kept", self.lang, card=new.id, file=new.path))
-        self._done()
-
-    def _done(self) -> None:
-        """Back, and nothing is left over of what was typed."""
-        self.attn.keep = None
-        try:
-            drop_draft(self.workspace.home.card_draft)
-        except AttnError as error:
-            self.notify(fault_text(error, self.lang), severity="error")
-        self.attn.go_back()
-
-
-# Searching beside the screen's thread: keys come in while a search runs, and the newest query wins.
-
-
 class SearchThread:
-    """One search at a time, over a connection that belongs to the thread."""
+    """Runs one search at a time in a thread, over a workspace that belongs to the thread."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -457,7 +330,7 @@ class SearchThread:
         self._reader: Workspace | None = None
 
     async def find(self, line: str, most: int) -> FoundCards:
-        """Return what `browse` finds. A search that is cancelled before its turn does not run. Raises as `browse`."""
+        """Return the result of `browse`. A search cancelled before its turn does not run. Raises as `browse`."""
         return await wrap_future(self._thread.submit(self._find, line, most))
 
     def close(self) -> None:
@@ -473,3 +346,129 @@ class SearchThread:
     def _close(self) -> None:
         if self._reader is not None:
             self._reader.store.close()
+
+
+# Adding a card
+
+OWN_TOPIC = "mine"
+SECONDS_BETWEEN_DRAFTS = 5.0
+"""The most typing that a killed process loses."""
+
+
+class AddCardScreen(AttnScreen):
+    """A topic, a question and an answer, which become a card of the learner's own; unsaved text is a draft."""
+
+    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
+        Binding("escape", "back", "key.back", key_display="Esc", priority=True),
+    ]
+
+    def __init__(self, topic: str | None = None) -> None:
+        super().__init__()
+        self.draft = CardDraft(topic or OWN_TOPIC)
+        self.problem = ""
+        self.saved = self.draft
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
+
+    def body(self) -> Iterable[Widget]:
+        self._restore_draft()
+        with Vertical(id="fields"):
+            yield heading(say("add.topic", self.lang))
+            yield Input(self.draft.topic, id="topic", select_on_focus=False)
+            yield heading(say("add.question", self.lang))
+            yield Input(self.draft.question, id="question", select_on_focus=False)
+            yield heading(say("add.answer", self.lang))
+            yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
+        yield Plain(self.problem or say("add.note", self.lang), id="note")
+
+    def _restore_draft(self) -> None:
+        """Load the draft from the last run, unless something is typed already."""
+        self.problem = ""
+        if self.draft.is_empty:
+            try:
+                self.draft = self.saved = read_draft(self.workspace.home.card_draft, self.draft)
+            except AttnError as error:
+                self.problem = error_text(error, self.lang)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_interval(SECONDS_BETWEEN_DRAFTS, self._autosave)
+
+    def focus_first(self) -> None:
+        self.query_one("#question", Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._on_typed()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        self._on_typed()
+
+    def _on_typed(self) -> None:
+        if self.query(TextArea):  # not while the language is being changed
+            self._read_fields()
+            self.attn.save_text = None if self.draft.is_empty and self.saved.is_empty else self._save_draft
+
+    def _read_fields(self) -> None:
+        """Update the draft from the fields: with fast keys, `Changed` arrives after the key that followed it."""
+        topic, question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
+        self.draft = CardDraft(topic, question, self.query_one(TextArea).text)
+
+    def _save_draft(self) -> bool:
+        """Save the draft, or delete one that was emptied; return False if that fails."""
+        self._read_fields()
+        path = self.workspace.home.card_draft
+        try:
+            drop_draft(path) if self.draft.is_empty else keep_draft(path, self.draft)
+        except AttnError as error:
+            self.query_one("#note", Plain).update(error_text(error, self.lang))
+            return False
+        self.saved = self.draft
+        return True
+
+    def _autosave(self) -> None:
+        """Save the draft if it has changed, but never over one that could not be read."""
+        if self.query(TextArea) and not self.problem and self.draft != self.saved:
+            self._save_draft()
+
+    def on_unmount(self) -> None:
+        self.attn.save_text = None
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.focus_next()
+
+    def action_back(self) -> None:
+        self._leave()
+
+    @work
+    async def _leave(self) -> None:
+        """Leave, after asking if there is typed text."""
+        texts = [say(key, self.lang) for key in ("add.leave", "add.yes", "add.no")]
+        if self.draft.is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            self._done()
+
+    def action_save(self) -> None:
+        self._read_fields()
+        note, draft = self.query_one("#note", Plain), self.draft
+        if not draft.question.strip() or not draft.answer.strip():
+            note.update(say("add.incomplete", self.lang))
+            return
+        try:
+            new = add_card(self.workspace, draft.topic, draft.question, draft.answer)
+            self.workspace.read_banks()
+        except AttnError as error:
+            note.update(error_text(error, self.lang))
+            return
+        self.notify(say("add.kept", self.lang, card=new.id, file=new.path))
+        self._done()
+
+    def _done(self) -> None:
+        """Delete the draft and go back."""
+        self.attn.save_text = None
+        try:
+            drop_draft(self.workspace.home.card_draft)
+        except AttnError as error:
+            self.notify(error_text(error, self.lang), severity="error")
+        self.attn.go_back()

@@ -1,4 +1,7 @@
-"""One challenge: its statement, the learner's editor, grading with live progress, hints and the reference."""
+"""The screen of one challenge (statement, editor, grading, hints, reference), and the screens that it opens.
+
+The judge is asked in a thread, which posts messages; recomposing and reports take turns by the lock `composing`.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,18 @@ from attncli.practice.challenges import (
     show_solution,
     standings,
 )
-from attncli.practice.grade import GradeRequest, GradingCancelled, TryRequest, calls_of, try_request
+from attncli.practice.grade import (
+    GradeRequest,
+    GradingCancelled,
+    TryRequest,
+    calls_of,
+    counterexample_text,
+    try_request,
+)
 from attncli.practice.start import Started, offers_rounds, solution_file, start_challenge, statement
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.base import AttnScreen, fault_text
-from attncli.tui.screens.editor import edit_outside, has_file, write_here
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen, error_text
+from attncli.tui.screens.editor import edit_externally, edit_in_app, ensure_file
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -50,15 +60,23 @@ from attncli.tui.widgets.basics import (
     mount_anew,
     mount_in,
 )
-from attncli.tui.widgets.grading import AfterSolving, GradeReportView, after_solving, asked_for, help_taken
+from attncli.tui.widgets.grading import (
+    AfterSolving,
+    CounterexampleView,
+    GradeReportView,
+    after_solving,
+    hints_and_solution,
+    requirements,
+)
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
+from attncli.words.counterexample_lines import Answers
 from attncli.words.interval_texts import interval_text
 from attncli.words.track_texts import track_title
 
 
 class ChallengeScreen(AttnScreen):
-    """Narrow terminals show the statement or the report (Tab), wide ones both."""
+    """A challenge. Narrow terminals show the statement or the report (Tab), wide ones both."""
 
     CSS_PATH = Path(__file__).with_name("challenge.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
@@ -87,7 +105,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge_id = id
         self.hints: list[Hint] = []
         self.reference = ""
-        self.handed_out: Started | None = None
+        self.started_round: Started | None = None
         self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
         self.options = grade_file.GradeOptions()
@@ -100,10 +118,10 @@ class ChallengeScreen(AttnScreen):
         self.file = solution_file(self.workspace, self.challenge_id)
         detail = track_title(self.challenge.track)[self.lang]
         level = say("challenge.level", self.lang, level=self.challenge.level)
-        return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
+        return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._status())
 
-    def _standing(self) -> str:
-        return standing_text(self.workspace, self.challenge, self.lang)
+    def _status(self) -> str:
+        return status_text(self.workspace, self.challenge, self.lang)
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._statement(), id="statement")
@@ -116,14 +134,14 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Plain(file, id="file")
-        if self.handed_out is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
+        if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
             yield Plain(say("challenge.offers-repair", lang), classes="offer")
-        if self.handed_out is not None:
-            task, text = task_of(self.handed_out, self.file, lang)
+        if self.started_round is not None:
+            task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
             yield CardMarkdown(text[lang])
-        yield from help_taken(self.hints, self.reference, lang)
-        yield from asked_for(self.challenge, self.statement, lang, self.unfolded)
+        yield from hints_and_solution(self.hints, self.reference, lang)
+        yield from requirements(self.challenge, self.statement, lang, self.unfolded)
         if self.report is None:
             yield from self._after_solving()
 
@@ -141,7 +159,7 @@ class ChallengeScreen(AttnScreen):
             after.open_next_answer()
 
     def action_next(self) -> None:
-        """The next challenge in place of this one."""
+        """Replace this screen by that of the next unsolved challenge."""
         following = next_unsolved(self.workspace, self.challenge_id)
         if following is None:
             self.notify(say("after.none", self.lang))
@@ -150,16 +168,16 @@ class ChallengeScreen(AttnScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        with self.attn.telling():
+        with self.attn.showing_errors():
             self.attn.grader.warm_up()
 
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
 
-    async def _compose_anew(self) -> None:
-        await super()._compose_anew()
+    async def _recompose(self) -> None:
+        await super()._recompose()
         if self.report is not None:
-            await self._show_report(self.report, self._comes_back())
+            await self._show_report(self.report, self._next_due_text())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         grading_now = self.request is not None
@@ -190,7 +208,7 @@ class ChallengeScreen(AttnScreen):
         self._turn(report)
 
     def action_harden(self) -> None:
-        """Shows or hides what the second rung asks for besides."""
+        """Show or hide what hardens the challenge."""
         self._turn(report=False)
         for fold in self.query(Fold):
             fold.turn()
@@ -199,24 +217,22 @@ class ChallengeScreen(AttnScreen):
         self.unfolded = message.unfolded
 
     async def action_edit(self) -> None:
-        if has_file(self, self.challenge_id, self.file):
-            edit_outside(self, self.file)
+        if ensure_file(self, self.challenge_id, self.file):
+            edit_externally(self, self.file)
             await self._show_statement()
 
     @work
     async def action_write(self) -> None:
-        """The app's own editor; the file may be graded right away."""
-        if has_file(self, self.challenge_id, self.file):
-            grade = await write_here(self, self.file, self.challenge.title, self.statement.first)
+        """Open the file in the app's own editor, then grade it if asked to."""
+        if ensure_file(self, self.challenge_id, self.file):
+            grade = await edit_in_app(self, self.file, self.challenge.title, self.statement.first)
             await self._show_statement()
             if grade:
                 await self.action_grade()
 
     def action_own_case(self) -> None:
-        """A case of the learner's own, beginning with the counterexample where there is one."""
-        from attncli.practice.grade import counterexample_text
-
-        if has_file(self, self.challenge_id, self.file):
+        """Open a case of the learner's own, starting from the last counterexample, if any."""
+        if ensure_file(self, self.challenge_id, self.file):
             text = counterexample_text(self.challenge, self.report)
             self.app.push_screen(OwnCaseScreen(self.challenge_id, self.file, text))
 
@@ -227,7 +243,7 @@ class ChallengeScreen(AttnScreen):
         await self._begin(grade_file.GradeOptions(rung=self.workspace.settings.rung))
 
     async def action_fresh(self) -> None:
-        """The same file on inputs that it has not seen."""
+        """Grade the same file on fresh inputs."""
         assert self.report is not None
         await self._begin(replace(self.options, seed=grade_file.fresh_seed(self.report)))
 
@@ -238,7 +254,7 @@ class ChallengeScreen(AttnScreen):
         try:
             self.request = grade_file.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
-            self.attn.tell(error)
+            self.attn.show_error(error)
             return
         self.options = options
         await self.query_one(GradeReportView).begin()
@@ -248,15 +264,15 @@ class ChallengeScreen(AttnScreen):
 
     @work(thread=True, exclusive=True)
     def _grade(self, request: GradeRequest) -> None:
-        """In a thread of its own: the judge answers line by line."""
+        """Wait for the judge in a thread; it reports line by line."""
         try:
-            report = self.attn.grader.grade(request, self._check_changed)
+            report = self.attn.grader.grade(request, self._post_check_changed)
         except JudgeFailed as error:
             self.post_message(GradingFailed(error))
         else:
             self.post_message(Graded(report))
 
-    def _check_changed(self, check: CheckResult) -> None:
+    def _post_check_changed(self, check: CheckResult) -> None:
         self.post_message(CheckChanged(check))
 
     async def on_check_changed(self, message: CheckChanged) -> None:
@@ -269,38 +285,38 @@ class ChallengeScreen(AttnScreen):
         if request is not None and message.report.verdict != "error":
             self.report = message.report
             self._settle(request, message.report)
-            after = self._comes_back()
+            after = self._next_due_text()
         async with self.composing:
             await self._show_report(message.report, after)
             for title in self.query(TitleBar):
-                title.show_status(self._standing())
+                title.show_status(self._status())
         self.refresh_bindings()
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
-        """Records the attempt; where that fails it is said, and the report is shown all the same."""
-        with self.attn.telling():
+        """Record the attempt; if that fails, show the error, and the report anyway."""
+        with self.attn.showing_errors():
             grade_file.settle(self.workspace, request, report, self.options)
 
-    def _comes_back(self) -> str:
-        return comes_back_text(self.workspace, self.challenge, self.lang)
+    def _next_due_text(self) -> str:
+        return next_due_text(self.workspace, self.challenge, self.lang)
 
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
         async with self.composing:
-            await self.query_one(GradeReportView).say_failed(self._failed_text(message.error))
+            await self.query_one(GradeReportView).show_failure(self._failed_text(message.error))
         self.refresh_bindings()
 
     def _failed_text(self, error: JudgeFailed) -> str:
         cancelled = isinstance(error, GradingCancelled)
-        return say("challenge.cancelled", self.lang) if cancelled else fault_text(error, self.lang)
+        return say("challenge.cancelled", self.lang) if cancelled else error_text(error, self.lang)
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()
 
     def action_card(self) -> None:
-        """The card that explains the mistake, or else the challenge."""
-        told = [card for found in (self.report.diagnosis if self.report else ()) for card in found.cards]
-        for card in [*told, *self.challenge.cards]:
+        """Open the card that explains the likely mistake, else a card about the challenge."""
+        mistakes = self.report.diagnosis if self.report else ()
+        for card in [*(card for mistake in mistakes for card in mistake.cards), *self.challenge.cards]:
             if self.question_of(card) is not None:
                 self.attn.open_card(card)
                 return
@@ -315,38 +331,36 @@ class ChallengeScreen(AttnScreen):
 
     @work
     async def action_bug(self) -> None:
-        """A wrong solution to debug."""
-        await self._show_handed_out(await hand_out_bug(self, self.challenge_id, self.file))
+        """Write a wrong solution to debug."""
+        await self._show_started(await start_bug(self, self.challenge_id, self.file))
 
     @work
     async def action_repair(self) -> None:
-        """The reference with several bugs to find and mend."""
-        await self._show_handed_out(await hand_out_repair(self, self.challenge_id, self.file))
+        """Write the reference with several bugs to find and fix."""
+        await self._show_started(await start_repair(self, self.challenge_id, self.file))
 
-    async def _show_handed_out(self, started: Started | None) -> None:
+    async def _show_started(self, started: Started | None) -> None:
         if started is not None:
-            self.handed_out, self.report = started, None
+            self.started_round, self.report = started, None
             await self.query_one(GradeReportView).clear()
             self.refresh_bindings()
             await self._show_statement()
 
     @work
     async def action_solution(self) -> None:
-        """The reference, after asking: it is recorded as seen."""
-        from attncli.tui.screens.base import ConfirmScreen
-
+        """Show the reference, after asking, and record it as seen."""
         texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
-            with self.attn.telling():
+            with self.attn.showing_errors():
                 self.reference = show_solution(self.workspace, self.challenge_id)
                 await self._show_statement()
 
 
-# A case of one's own: arguments are typed, and both answers stand side by side.
+# A case of the learner's own
 
 
 class CaseField(LineField):
-    """Enter tries what stands here; ↓ goes to the answers."""
+    """A call with arguments; Enter tries it, ↓ goes to the answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "screen.try_case", "key.try", key_display="Enter"),
@@ -355,9 +369,9 @@ class CaseField(LineField):
 
 
 class OwnCaseScreen(AttnScreen):
-    """What was typed stays, over a change of language and over an error too; nothing of it is recorded."""
+    """The reference's and the learner's answers to a typed call, side by side; nothing is recorded."""
 
-    CSS_PATH = Path(__file__).with_name("own_case.tcss")
+    CSS_PATH = Path(__file__).with_name("challenge.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_field", "key.own-case"),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
@@ -394,18 +408,14 @@ class OwnCaseScreen(AttnScreen):
         if self.is_asking:
             yield Plain(say("own-case.waiting", self.lang), classes="note")
         elif self.failed:
-            said = self.failed if isinstance(self.failed, str) else self.failed[self.lang]
-            yield Plain(say("own-case.refused", self.lang, why=said), classes="verdict")
+            reason = self.failed if isinstance(self.failed, str) else self.failed[self.lang]
+            yield Plain(say("own-case.refused", self.lang, why=reason), classes="verdict")
         elif self.answers is not None:
             yield from self._answers(self.answers)
-        calls = calls_of(self.challenge)
         yield Plain(say("own-case.how", self.lang, calls=", ".join(self.challenge.entry)), classes="muted")
-        yield Plain("\n".join(calls), classes="muted")
+        yield Plain("\n".join(calls_of(self.challenge)), classes="muted")
 
     def _answers(self, answers: BothAnswers) -> Iterable[Widget]:
-        from attncli.tui.widgets.grading import CounterexampleView
-        from attncli.words.counterexample_lines import Answers
-
         lang, keys = self.lang, {True: "own-case.same", False: "own-case.differ", None: "own-case.no-answer"}
         same = "verdict -same" if answers.same else "verdict"
         yield Plain(say(keys[answers.same], lang, how=answers.said[lang]), classes=same)
@@ -413,8 +423,8 @@ class OwnCaseScreen(AttnScreen):
             what = say("own-case.between", lang).join(line[lang] for line in answers.forbidden)
             yield Plain(say("own-case.forbidden", lang, what=what), classes="note")
         if answers.shown is not None:
-            named = Answers("reference", "yours", starred=answers.same is False)
-            yield CounterexampleView(answers.shown, lang, self.file.name, "own-case.case", named)
+            names = Answers("reference", "yours", starred=answers.same is False)
+            yield CounterexampleView(answers.shown, lang, self.file.name, "own-case.case", names)
         if answers.printed:
             yield heading(say("verdict.printed", lang))
             yield Plain(answers.printed, classes="note")
@@ -430,7 +440,7 @@ class OwnCaseScreen(AttnScreen):
         try:
             request = try_request(self.workspace, self.challenge_id, self.file, self.text)
         except AttnError as error:
-            self.failed = fault_text(error, self.lang)
+            self.failed = error_text(error, self.lang)
         else:
             self.is_asking = True
             self._ask(request)
@@ -438,7 +448,7 @@ class OwnCaseScreen(AttnScreen):
 
     @work(thread=True, exclusive=True)
     def _ask(self, request: TryRequest) -> None:
-        """In a thread of its own: learner code may take its time."""
+        """Wait for the judge in a thread: the learner's code may be slow."""
         try:
             self.post_message(Tried(self.attn.grader.try_case(request)))
         except JudgeFailed as error:
@@ -449,7 +459,7 @@ class OwnCaseScreen(AttnScreen):
         if isinstance(message.answers, GradingCancelled):
             self.failed = say("challenge.cancelled", self.lang)
         elif isinstance(message.answers, JudgeFailed):
-            self.failed = fault_text(message.answers, self.lang)
+            self.failed = error_text(message.answers, self.lang)
         elif message.answers.refused.en:
             self.failed = message.answers.refused
         else:
@@ -466,13 +476,13 @@ class OwnCaseScreen(AttnScreen):
         self.query_one(CaseField).focus()
 
 
-# How many bugs a repair round is to have.
+# Rounds of bugs to fix
 
 
 class BugCountScreen(ModalScreen[int]):
-    """A digit gives that many bugs; Escape gives none."""
+    """Ask for the number of bugs in a repair round; returns 0 on Escape."""
 
-    CSS_PATH = Path(__file__).with_name("bug_count.tcss")
+    CSS_PATH = Path(__file__).with_name("challenge.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(bugs), f"dismiss({bugs})", "key.bugs", show=False) for bugs in range(1, MOST_BUGS + 1)),
         Binding("escape,q", "dismiss(0)", "challenge.no", show=False),
@@ -484,43 +494,36 @@ class BugCountScreen(ModalScreen[int]):
 
     def compose(self) -> ComposeResult:
         choices = [f"[@click=screen.dismiss({bugs})] {bugs} [/]" for bugs in range(1, MOST_BUGS + 1)]
-        leave = "[@click=screen.dismiss(0)]$leave[/]"
+        markup = "   ".join([*choices, "[@click=screen.dismiss(0)]$leave[/]"])
         with Vertical():
             yield Plain(self.question)
-            shown = "   ".join([*choices, leave])
-            yield Plain(Content.from_markup(shown, leave=say("challenge.repair-leave", self.lang)))
+            yield Plain(Content.from_markup(markup, leave=say("challenge.repair-leave", self.lang)))
 
 
-# What the screen of a challenge hands out to be mended: one wrong solution, or a reference with several bugs.
-
-
-async def hand_out_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
-    """A wrong solution; a file that is there is kept, after asking. None where nothing was written."""
-    from attncli.tui.screens.base import ConfirmScreen
-
+async def start_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
+    """Write a wrong solution; an existing file is kept, after asking. Return None if nothing was written."""
     texts = [say(key, screen.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
     if file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
         return None
-    return _started(screen, id, None, "challenge.bug-written")
+    return _start(screen, id, None, "challenge.bug-written")
 
 
-async def hand_out_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
-    """The reference with as many bugs as are asked for, if it has any; a file that is there is kept."""
+async def start_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
+    """Write the reference with as many bugs as chosen; an existing file is kept. Return None if nothing was written."""
     challenge = screen.workspace.library.challenge(id)
     if not offers_rounds(challenge):
         screen.notify(say("challenge.no-repair", screen.lang, title=challenge.title[screen.lang]))
         return None
-
     question = "challenge.how-many-kept" if file.exists() else "challenge.how-many"
     bugs = await screen.app.push_screen_wait(BugCountScreen(say(question, screen.lang), screen.lang))
-    return _started(screen, id, bugs, "challenge.repair-written") if bugs else None
+    return _start(screen, id, bugs, "challenge.repair-written") if bugs else None
 
 
-def _started(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
+def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
     try:
         started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
     except AttnError as error:
-        screen.attn.tell(error)
+        screen.attn.show_error(error)
         return None
     if started.kept is not None:
         screen.notify(say("challenge.bug-kept", screen.lang, file=started.kept))
@@ -530,7 +533,7 @@ def _started(screen: AttnScreen, id: str, repair: int | None, written: str) -> S
 
 
 def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
-    """What is to be done with it: a heading, and what stands below."""
+    """Return the task of a round: a heading, and the text below it."""
     if started.symptom is not None:
         return say("challenge.symptom", lang), started.symptom
     bugs = counted(started.bugs, "bug")
@@ -538,24 +541,24 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
     return say("challenge.repair", lang, bugs=bugs[lang]), Localised(*texts)
 
 
-# How the learner stands in one challenge, as its screen says it.
+# Status
 
 
-def standing_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
-    """New, tried, solved or hardened, and whether it is due."""
-    found = _standing(workspace, challenge)
+def status_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
+    """Return new, tried, solved or hardened, and "due" if it is due."""
+    found = _status_of(workspace, challenge)
     word = say(f"standing.{found.standing}", lang)
     return f"{word} · {say('challenges.due', lang)}" if found.is_due else word
 
 
-def comes_back_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
-    """When it is asked again; empty where it is not scheduled."""
-    found = _standing(workspace, challenge)
+def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
+    """Return when the challenge is next due, or an empty string if it is not scheduled."""
+    found = _status_of(workspace, challenge)
     if found.schedule is None:
         return ""
     wait = max(timedelta(0), found.schedule.due_at - workspace.clock())
     return say("verdict.next-due", lang, interval=interval_text(wait, lang))
 
 
-def _standing(workspace: Workspace, challenge: Challenge) -> ChallengeStanding:
+def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStanding:
     return next(s for s in standings(workspace, challenge.track) if s.challenge.id == challenge.id)

@@ -1,4 +1,4 @@
-"""The list of challenges, by track, with the learner's standing in each."""
+"""The list of challenges, by track, with the learner's status in each."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
 from attncli.words.track_texts import track_title
 
-_TRACK, _LEVEL, _STANDING = 14, 7, 17
+_TRACK, _LEVEL, _STATUS = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 
 
 class NarrowingField(PassingField):
-    """Typing narrows the list at once; Enter and ↓ go to it."""
+    """Typing filters the list at once; Enter and ↓ go to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", "key.open", key_display="Enter")]
 
 
 class ChallengesScreen(AttnScreen):
-    """Enter opens the challenge under the cursor, t goes to the next track, / narrows the list by words."""
+    """The list. Enter opens the challenge under the cursor, t switches to the next track, / filters by words."""
 
     CSS_PATH = Path(__file__).with_name("challenges.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,7 +59,7 @@ class ChallengesScreen(AttnScreen):
         self.lay_out()
         self.query_one(Rows).focus()
 
-    async def look_again(self) -> None:
+    async def reload(self) -> None:
         self.found = standings(self.workspace)
         self.lay_out()
 
@@ -82,15 +82,15 @@ class ChallengesScreen(AttnScreen):
     def _heading(self, width: int) -> Content:
         if not self._listed():
             return Content(say("challenges.nothing" if self.found else "challenges.none", self.lang))
-        wide = width - _TRACK - _LEVEL - _STANDING
+        wide = width - _TRACK - _LEVEL - _STATUS
         names = (("challenges.column", wide), ("key.track-name", _TRACK), ("challenges.level", _LEVEL))
         return Content.styled("".join(left(say(key, self.lang), size) for key, size in names), "$text-muted")
 
     def _rows(self, width: int) -> Iterator[tuple[str, Content]]:
-        wide = width - _TRACK - _LEVEL - _STANDING
+        wide = width - _TRACK - _LEVEL - _STATUS
         for found in self._listed():
             challenge = found.challenge
-            standing = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
+            status = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
             due = f" · {say('challenges.due', self.lang)}" if found.is_due else ""
             yield (
                 challenge.id,
@@ -99,7 +99,7 @@ class ChallengesScreen(AttnScreen):
                     " ",
                     (left(track_title(challenge.track)[self.lang], _TRACK), "$text-muted"),
                     (left(f"{challenge.level}/5", _LEVEL), "$text-muted"),
-                    (left(standing + due, _STANDING), "$success" if found.standing in RUNGS else ""),
+                    (left(status + due, _STATUS), "$success" if found.standing in RUNGS else ""),
                 ),
             )
 
@@ -116,7 +116,7 @@ class ChallengesScreen(AttnScreen):
         self.query_one(Rows).enter()
 
     def action_leave_field(self) -> None:
-        """Escape shows the whole list again."""
+        """Clear the filter and show the whole list."""
         field = self.query_one(NarrowingField)
         field.value, field.display = "", False
         self.query_one(Rows).focus()

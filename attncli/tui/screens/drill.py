@@ -1,4 +1,4 @@
-"""Drill: which cards to practise beyond the schedule, chosen by topic, kind, level and weakness."""
+"""The drill screen, on which cards are chosen by topic, kind, level and weakness, and its base `OptionsScreen`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, left
 from attncli.words.app_texts import say
 
-# What the screens share on which a sitting is chosen: rows whose values change, and a row that starts.
-
 START = "start"
+"""The id of the row that starts."""
 
 W = TypeVar("W")
 
 
-class WishRows(Rows):
-    """Enter or a click takes the next value of a row, and starts on the first."""
+class OptionRows(Rows):
+    """Rows of options; Enter or a click takes the next value of a row, and starts on the first row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "screen.change(-1)", "key.change", show=False),
@@ -38,34 +37,34 @@ class WishRows(Rows):
     ]
 
 
-class WishScreen(AttnScreen, Generic[W]):
-    """Begins with `wish`, a frozen dataclass; its `FIELDS` are rows."""
+class OptionsScreen(AttnScreen, Generic[W]):
+    """A screen on which a session is chosen. The `FIELDS` of `options`, a frozen dataclass, are rows of values."""
 
     FIELDS: ClassVar[tuple[str, ...]]
     NAME_CELLS: ClassVar[int] = 20
 
-    def __init__(self, wish: W) -> None:
+    def __init__(self, options: W) -> None:
         super().__init__()
-        self.wish = wish
+        self.options = options
 
     @abstractmethod
     def rows(self) -> list[tuple[str, Content]]: ...
 
     @abstractmethod
     def values(self, name: str) -> Sequence[Any]:
-        """What a row may be, in the order in which it is gone through."""
+        """Return the values of a row, in order."""
 
     @abstractmethod
     def label(self, name: str) -> str: ...
 
     @abstractmethod
-    def named(self, name: str, value: Any) -> str: ...
+    def value_text(self, name: str, value: Any) -> str: ...
 
     def focus_first(self) -> None:
         self.query_one(Rows).focus()
 
     def row(self, name: str) -> Content:
-        value = self.named(name, getattr(self.wish, name))
+        value = self.value_text(name, getattr(self.options, name))
         label = left(self.label(name), self.NAME_CELLS)
         return Content.assemble("  ", (label, "$text-muted"), f"‹ {value} ›")
 
@@ -76,19 +75,19 @@ class WishScreen(AttnScreen, Generic[W]):
 
     def change(self, name: str, step: int) -> None:
         values = self.values(name)
-        place = values.index(getattr(self.wish, name)) + step
-        self.wish = replace(self.wish, **{name: values[place % len(values)]})  # type: ignore[type-var]
-        self.show_anew()
+        place = values.index(getattr(self.options, name)) + step
+        self.options = replace(self.options, **{name: values[place % len(values)]})  # type: ignore[type-var]
+        self.refresh_rows()
 
-    def show_anew(self) -> None:
+    def refresh_rows(self) -> None:
         self.query_one(Rows).show_rows(self.rows())
 
 
 COUNTS = (5, 10, 20, 50, 100)
 
 
-class DrillScreen(WishScreen[Wish]):
-    """Begins with `wish`; what is left open there is chosen here."""
+class DrillScreen(OptionsScreen[Wish]):
+    """The options of a drill."""
 
     CSS_PATH = Path(__file__).with_name("drill.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
@@ -98,7 +97,7 @@ class DrillScreen(WishScreen[Wish]):
         return TitleBar(say("drill.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
-        yield WishRows(self.rows(), id="wish")
+        yield OptionRows(self.rows(), id="wish")
         yield Plain(say("drill.note", self.lang), id="note")
 
     def rows(self) -> list[tuple[str, Content]]:
@@ -106,19 +105,19 @@ class DrillScreen(WishScreen[Wish]):
 
     def _start_row(self) -> Content:
         lang = self.lang
-        if count := len(fitting(self.workspace, self.wish)):
-            asked = min(self.wish.count, count)
+        if count := len(fitting(self.workspace, self.options)):
+            asked = min(self.options.count, count)
             return Content.styled(f"▶ {say('drill.start', lang, asked=asked, count=count)}", "bold $primary")
-        named = without(self.workspace, self.wish)
-        less = [say("drill.without", lang, name=say(f"drill.{name}", lang), count=n) for name, n in named.items()]
-        return Content.assemble((f"✗ {say('drill.nothing', lang)} ", "bold $warning"), " · ".join(less)).truncate(
+        counts = without(self.workspace, self.options)
+        hints = [say("drill.without", lang, name=say(f"drill.{name}", lang), count=n) for name, n in counts.items()]
+        return Content.assemble((f"✗ {say('drill.nothing', lang)} ", "bold $warning"), " · ".join(hints)).truncate(
             row_width(self.app.size.width), ellipsis=True
         )
 
     def label(self, name: str) -> str:
         return say(f"drill.{name}", self.lang)
 
-    def named(self, name: str, value: Any) -> str:
+    def value_text(self, name: str, value: Any) -> str:
         lang = self.lang
         if name == "count":
             return say("drill.cards", lang, count=value)
@@ -137,7 +136,7 @@ class DrillScreen(WishScreen[Wish]):
             case "level":
                 return [None, *LEVELS]
             case "count":
-                return sorted({*COUNTS, self.wish.count})
+                return sorted({*COUNTS, self.options.count})
         return [False, True]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -147,8 +146,8 @@ class DrillScreen(WishScreen[Wish]):
             self.change(event.option_id, 1)
 
     def action_start(self) -> None:
-        """The queue of what fits; a row says already where nothing does."""
+        """Start the drill; if nothing fits, the first row already says so."""
         try:
-            self.attn.start_drill(self.wish)
+            self.attn.start_drill(self.options)
         except NothingFits:
-            self.show_anew()
+            self.refresh_rows()

@@ -1,10 +1,12 @@
-"""The app's own editor: a solution beside its statement, highlighted, saved while it is written and when it is left."""
+"""The app's own editor, and opening a file in it or in the learner's editor.
+
+The solution is highlighted beside its statement, and saved while it is written and on leaving.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
@@ -24,10 +26,9 @@ from attncli.words.app_texts import say
 
 INDENT = 4
 SECONDS_BETWEEN_SAVES = 5.0
-"""What a process that is killed may cost at most."""
+"""The most typing that a killed process loses."""
 TO_WRITE = "raise NotImplementedError"
-"""Where the cursor goes in a starter."""
-
+"""The line of a starter at which the cursor begins."""
 
 _EDITING = {
     "Ctrl+Z": ("undo", "key.undo"),
@@ -44,12 +45,12 @@ _EDITING = {
     "Ctrl+W": ("delete_word_left", "key.delete-word"),
     "Ctrl+K": ("delete_to_end_of_line_or_delete_line", "key.delete-rest"),
 }
-"""By the key as it is written: most of it Textual's field can do already, but not in words that Help knows."""
+"""{key as written: (action, description)}; most are actions of Textual, named here for Help."""
 _ARROWS = str.maketrans({"←": "left", "→": "right"})
 
 
 class CodeArea(KeysInOrder, TextArea):
-    """What is typed in a hurry stands as it was typed. Enter indents the next line, Backspace goes back a step."""
+    """Python code; Enter indents the next line, Backspace removes one level of indentation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "new_line", "key.new-line", show=False),
@@ -63,7 +64,8 @@ class CodeArea(KeysInOrder, TextArea):
         row, column = min(self.selection)
         before = self.document.get_line(row)[:column]
         deeper = INDENT if before.rstrip().endswith(":") else 0
-        self._replace_via_keyboard("\n" + " " * (_indent_of(before) + deeper), *self.selection)
+        indent = len(before) - len(before.lstrip(" "))
+        self._replace_via_keyboard("\n" + " " * (indent + deeper), *self.selection)
 
     def action_delete_left(self) -> None:
         row, column = self.cursor_location
@@ -80,7 +82,7 @@ class CodeArea(KeysInOrder, TextArea):
 
 
 class EditorScreen(Screen[bool]):
-    """Dismissed with whether the file is to be graded now. Wide terminals show the statement beside the code."""
+    """Edit a file; returns True if it is to be graded. Wide terminals show the statement beside the code."""
 
     CSS_PATH = Path(__file__).with_name("editor.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012 - Textual's own declaration
@@ -94,21 +96,18 @@ class EditorScreen(Screen[bool]):
 
     def __init__(self, file: OpenFile, title: Localised, statement: Localised, lang: Lang) -> None:
         super().__init__()
-        self.file, self.named, self.statement, self.lang = file, title, statement, lang
+        self.file, self.challenge_title, self.statement, self.lang = file, title, statement, lang
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(self.named[self.lang], self.file.path.name, say("editor.saved", self.lang))
-        yield Page(*self._statement(), id="statement")
+        from attncli.tui.widgets.markdown import CardMarkdown
+
+        yield TitleBar(self.challenge_title[self.lang], self.file.path.name, say("editor.saved", self.lang))
+        yield Page(CardMarkdown(self.statement[self.lang]), id="statement")
         yield self._area()
         yield KeyBar(self.lang)
 
-    def _statement(self) -> Iterable[Page]:
-        from attncli.tui.widgets.markdown import CardMarkdown
-
-        return [cast(Page, CardMarkdown(self.statement[self.lang]))]
-
     def _area(self) -> TextArea:
-        """Where the grammar is not installed the code is shown without colours."""
+        """Return the code field, without colours if the grammar is not installed."""
         area = CodeArea.code_editor(self.file.text, id="code", tab_behavior="indent")
         area.indent_width = INDENT
         if "python" in area.available_languages:
@@ -126,34 +125,34 @@ class EditorScreen(Screen[bool]):
         return cast("Routes", self.app)
 
     def on_mount(self) -> None:
-        self.attn.keep = self.action_save
-        self.set_interval(SECONDS_BETWEEN_SAVES, partial(self._save, tells=False))
+        self.attn.save_text = self.action_save
+        self.set_interval(SECONDS_BETWEEN_SAVES, partial(self._save, show_errors=False))
         area = self.query_one(TextArea)
         area.focus()
         self.watch(self.app, "theme", self._recolour, init=False)
-        if place := place_to_begin(area.text):
-            area.move_cursor(place, center=True)
+        if position := start_position(area.text):
+            area.move_cursor(position, center=True)
             self.call_after_refresh(area.scroll_to, x=0, animate=False)
 
     def on_unmount(self) -> None:
-        self.attn.keep = None
+        self.attn.save_text = None
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self.attn.keep = self.action_save
-        self._show_standing()
+        self.attn.save_text = self.action_save
+        self._show_status()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
-        self._show_standing()
+        self._show_status()
 
-    def _show_standing(self) -> None:
+    def _show_status(self) -> None:
         area = self.query_one(TextArea)
         line, column = area.cursor_location
-        kept = say("editor.saved" if area.text == self.file.text else "editor.unsaved", self.lang)
-        place = say("editor.place", self.lang, line=line + 1, column=column + 1)
-        self.query_one(TitleBar).show(self.named[self.lang], self.file.path.name, f"{place} · {kept}")
+        saved = say("editor.saved" if area.text == self.file.text else "editor.unsaved", self.lang)
+        position = say("editor.place", self.lang, line=line + 1, column=column + 1)
+        self.query_one(TitleBar).show(self.challenge_title[self.lang], self.file.path.name, f"{position} · {saved}")
 
     def action_statement(self) -> None:
-        """In a narrow terminal the statement instead of the code, and back."""
+        """In a narrow terminal, switch between the statement and the code."""
         self.toggle_class("-statement")
         (self.query_one("#statement") if self.has_class("-statement") else self.query_one(TextArea)).focus()
 
@@ -161,23 +160,22 @@ class EditorScreen(Screen[bool]):
         self.attn.open_help(self)
 
     def action_save(self) -> bool:
-        """Whether the text is on disk now."""
-        return self._save(tells=True)
+        return self._save(show_errors=True)
 
-    def _save(self, tells: bool) -> bool:
-        """The same; where it cannot be written, the title says that it is not saved, and who asked is told why."""
+    def _save(self, show_errors: bool) -> bool:
+        """Save the text and return True; if it cannot be written, the title bar says that it is not saved."""
         text = self.query_one(TextArea).text
         if text == self.file.text and self.file.path.exists():
             return True
         try:
             kept = self.file.save(text)
         except AttnError as error:
-            if tells:
-                self.attn.tell(error)
+            if show_errors:
+                self.attn.show_error(error)
             return False
         if kept is not None:
             self.notify(say("editor.kept-other", self.lang, file=self.file.path.name, kept=kept.name))
-        self._show_standing()
+        self._show_status()
         return True
 
     def action_leave(self, grade: bool) -> None:
@@ -185,14 +183,10 @@ class EditorScreen(Screen[bool]):
             self.dismiss(grade)
 
 
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def start_position(code: str) -> tuple[int, int] | None:
+    """Return line and column, from 0, of the code to write, else of the last function or class, if there is one.
 
-
-def place_to_begin(code: str) -> tuple[int, int] | None:
-    """Line and column, from 0: what a starter leaves to write, else the last function or class; None without one.
-
-    The statement stands above the code in the same file, and is long.
+    The first line will not do: the file begins with the statement, which is long.
     """
     before, found, _ = code.partition(TO_WRITE)
     if found:
@@ -201,25 +195,25 @@ def place_to_begin(code: str) -> tuple[int, int] | None:
     return (heads[-1], 0) if heads else None
 
 
-# Opening a file from a screen: in the learner's editor, or in the app's own.
+# Opening a file from a screen
 
 
-def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
-    """Whether there is a file to work with: a starter is written where there was none."""
+def ensure_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
+    """Write a starter if there is no file; return False, showing the error, if that fails."""
     if not file.exists():
         try:
             start_challenge(screen.workspace, challenge)
         except AttnError as error:
-            screen.attn.tell(error)
+            screen.attn.show_error(error)
             return False
         screen.notify(say("challenge.started", screen.lang, file=file))
     return True
 
 
-def edit_outside(screen: AttnScreen, file: Path) -> None:
-    """Waits until the learner's editor is closed; where there is none, or no place for one, it is told.
+def edit_externally(screen: AttnScreen, file: Path) -> None:
+    """Open the learner's editor and wait until it is closed; notify if there is none or it cannot be shown.
 
-    No error may leave `suspend`: Textual would never take the terminal back.
+    No error may leave `suspend`: Textual would never restore the terminal.
     """
     missing: EditorMissing | None = None
     try:
@@ -235,13 +229,12 @@ def edit_outside(screen: AttnScreen, file: Path) -> None:
     screen.app.refresh(layout=True)
 
 
-async def write_here(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
-    """Whether the file is to be graded after it was edited here; a file that cannot be opened is told. In a worker."""
-
+async def edit_in_app(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
+    """Edit the file in the app and return True if it is to be graded; call in a worker. Shows an error of opening."""
     try:
         opened = OpenFile(file)
     except AttnError as error:
-        screen.attn.tell(error)
+        screen.attn.show_error(error)
         return False
     grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
     return grade is True

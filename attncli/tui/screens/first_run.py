@@ -1,4 +1,4 @@
-"""The first run: language, interview, level and minutes a day, each with a line that explains it."""
+"""The first run: language, interview date, level and minutes a day, each with a line that explains it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from attncli.config import LEVEL_CHOICES
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.workspace import QUESTIONS, answer, do_not_ask_again, kept_settings
-from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import LineField, Plain, TitleBar
 from attncli.words.app_texts import say
 from attncli.words.settings_texts import NAMES
 
 CHOICES: dict[str, Sequence[str]] = {"lang": LANGS, "level": LEVEL_CHOICES}
 EXAMPLE_DAYS = 30
+"""Days from today to the interview date given as an example."""
 
 _FIELD_KEYS: list[BindingType] = [
     Binding("up", "app.focus_previous", "key.up", show=False),
@@ -31,7 +32,7 @@ _FIELD_KEYS: list[BindingType] = [
 
 
 class ChoiceField(Plain, can_focus=True):
-    """One of a few values; the arrows change it."""
+    """A choice of a few values; the arrows change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "screen.step(1)", "key.change", key_display="←/→"),
@@ -42,7 +43,7 @@ class ChoiceField(Plain, can_focus=True):
 
 
 class TypedField(LineField):
-    """A value that is typed."""
+    """A typed value."""
 
     SELECTS = True
 
@@ -50,13 +51,13 @@ class TypedField(LineField):
 
 
 class LastField(TypedField):
-    """The value of the last question."""
+    """The typed value of the last question; Enter finishes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.finish", key_display="Enter")]
 
 
 class FirstRunScreen(AttnScreen):
-    """`values` is what stands in the fields; each is kept when Enter leaves it, all of them by the last."""
+    """The questions of the first run. `values` are those in the fields; Enter saves one, in the last field all."""
 
     CSS_PATH = Path(__file__).with_name("first_run.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,8 +70,8 @@ class FirstRunScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         if not hasattr(self, "values"):
-            kept = kept_settings(self.workspace)
-            self.values = {key: kept.text(key) for key in QUESTIONS}
+            saved = kept_settings(self.workspace)
+            self.values = {key: saved.text(key) for key in QUESTIONS}
         return TitleBar(say("app.name", self.lang), say("first-run.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
@@ -100,9 +101,9 @@ class FirstRunScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one(f"#{self.at}").focus()
 
-    async def in_other_language(self) -> None:
+    async def switch_language(self) -> None:
         self.values["lang"] = self.lang
-        await super().in_other_language()
+        await super().switch_language()
 
     def on_descendant_focus(self) -> None:
         if self.focused is not None and self.focused.id in QUESTIONS:
@@ -112,58 +113,58 @@ class FirstRunScreen(AttnScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.values[event.input.id or ""] = event.value.strip()
-        self._tell(event.input.id or "", "")
+        self._show_problem(event.input.id or "", "")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Where keys come fast, what changed and had the focus is told after the Enter that followed it."""
+        """Read the value and the focus from the event: with fast keys, their own events come after Enter."""
         self.at = event.input.id or self.at
         self.values[self.at] = event.value.strip()
         self.action_go_on()
 
     def action_step(self, step: int) -> None:
-        """The next of the values of a field."""
+        """Switch to the next value of a choice."""
         key = self.at
         values = CHOICES[key]
         self.values[key] = values[(values.index(self.values[key]) + step) % len(values)]
         self.query_one(f"#{key}", Plain).update(self._shown(key))
-        if key == "lang" and self._keep(key):
+        if key == "lang" and self._save(key):
             self.attn.setting_changed(key)
 
     def action_go_on(self) -> None:
-        """To the next question, or from the last one to Home; not past an answer that does not fit."""
-        place = QUESTIONS.index(self.at)
-        is_last = place == len(QUESTIONS) - 1
+        """Go to the next question, or from the last one to Home; stay at an invalid answer."""
+        index = QUESTIONS.index(self.at)
+        is_last = index == len(QUESTIONS) - 1
         for key in QUESTIONS if is_last else (self.at,):
-            if not self._keep(key):
+            if not self._save(key):
                 self.set_focus(self.query_one(f"#{key}"))
                 return
         if is_last:
             self.action_back()
         else:
-            self.set_focus(self.query_one(f"#{QUESTIONS[place + 1]}"))
+            self.set_focus(self.query_one(f"#{QUESTIONS[index + 1]}"))
 
     def action_back(self) -> None:
-        """To Home, whatever was answered, and never here again."""
-        with self.attn.telling():
+        """Go to Home, and do not ask these questions again."""
+        with self.attn.showing_errors():
             do_not_ask_again(self.workspace)
         self.attn.go_back()
 
-    def _keep(self, key: str) -> bool:
+    def _save(self, key: str) -> bool:
         try:
             answer(self.workspace, key, self.values[key])
         except ConfigInvalid:
-            self._tell(key, say(f"first-run.wrong-{_word(key)}", self.lang, example=self._example()))
+            self._show_problem(key, say(f"first-run.wrong-{_word(key)}", self.lang, example=self._example()))
             return False
         except AttnError as error:
-            self._tell(key, fault_text(error, self.lang))
+            self._show_problem(key, error_text(error, self.lang))
             return False
         return True
 
-    def _tell(self, key: str, wrong: str) -> None:
+    def _show_problem(self, key: str, problem: str) -> None:
         for line in self.query(f"#wrong-{key}").results(Plain):
-            line.update(f"✗ {wrong}" if wrong else "")
+            line.update(f"✗ {problem}" if problem else "")
 
 
 def _word(key: str) -> str:
-    """The first word of a setting's name, by which the texts call it."""
+    """Return the first word of a setting's name, which is its name in the text keys."""
     return key.partition("_")[0]

@@ -1,4 +1,4 @@
-"""Home: what is due today, the streak, the topics, and where to go from here."""
+"""The home screen: cards due today, the streak, the topics, and keys to all other screens."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
-_TOLD = ("introduced", "unseen", "buried")
 CARDS_AT_ONCE = 40
+"""Cards whose reviews are read between two keys."""
 
 
 class HomeScreen(AttnScreen):
-    """Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of that topic."""
+    """Home. Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of it."""
 
     CSS_PATH = Path(__file__).with_name("home.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,7 +51,7 @@ class HomeScreen(AttnScreen):
     AUTO_FOCUS = "#topics"
 
     due: DueCounts
-    standing: Overview
+    overview: Overview
     pace: Pace | None = None
     minutes: float | None = None
     laid_out = (0, 0)
@@ -63,14 +63,14 @@ class HomeScreen(AttnScreen):
         else:
             self.minutes = self.pace = None
             self.call_after_refresh(self._estimate)
-        self.standing = overview(self.workspace)
+        self.overview = overview(self.workspace)
 
     def _estimate(self) -> None:
-        """The minutes come a moment later: they are read from many reviews, a few cards at a time, and no key waits."""
+        """Estimate the minutes after the first frame, a few cards at a time: they are read from many reviews."""
         if self.minutes is not None or not self.due.due:
             return
         if self.pace is None:
-            self.pace = Pace(self.workspace, self.standing.cards)
+            self.pace = Pace(self.workspace, self.overview.cards)
         if self.pace.read_on(CARDS_AT_ONCE):
             self.set_timer(READ_SECONDS, self._estimate)
             return
@@ -83,8 +83,8 @@ class HomeScreen(AttnScreen):
         return TitleBar(say("app.name", self.lang), say("home.title", self.lang), self._streak())
 
     def body(self) -> Iterable[Widget]:
-        width = self._width()
-        self.laid_out = (width, id(self.standing))
+        width = row_width(self.app.size.width)
+        self.laid_out = (width, id(self.overview))
         yield Plain(self._summary(), id="summary")
         yield Plain(self._columns(width), id="columns")
         yield Rows(list(self._rows(width)), id="topics")
@@ -92,15 +92,15 @@ class HomeScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one(Rows).focus()
 
-    async def look_again(self) -> None:
-        with self.attn.telling():
+    async def reload(self) -> None:
+        with self.attn.showing_errors():
             self._load()
         self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
         self.query_one("#summary", Plain).update(self._summary())
         self.lay_out()
 
     def _streak(self) -> str:
-        days = self.standing.streak_days
+        days = self.overview.streak_days
         return say("home.streak", self.lang, days=days) if days else say("home.no-streak", self.lang)
 
     def _summary(self) -> Content:
@@ -114,17 +114,18 @@ class HomeScreen(AttnScreen):
             lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
             lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
-        if (interview := self.standing.interview) is not None:
+        if (interview := self.overview.interview) is not None:
             line = countdown_line(interview.days_left, interview.recall)[lang]
             lines.append(Content.assemble((line, "$text"), (f"  ·  {say('home.plan-key', lang)}", "$text-muted")))
-        if any(self.standing.recent):
+        if any(self.overview.recent):
             lines.append(self._weeks())
         return Content("\n").join(lines)
 
     def _why_nothing(self) -> list[Content]:
-        """Why nothing is due, when something will be, and what to do meanwhile."""
+        """Return lines that say why nothing is due, when something will be, and what to do meanwhile."""
         found, lang = standstill(self.workspace), self.lang
-        why = say(f"home.why-{found.reason}", lang, **{name: getattr(found, name) for name in _TOLD})
+        counts = {"introduced": found.introduced, "unseen": found.unseen, "buried": found.buried}
+        why = say(f"home.why-{found.reason}", lang, **counts)
         next_one = ""
         if found.next_at is not None:
             next_one = say("home.next-in", lang, interval=interval_text(found.next_at - self.workspace.clock(), lang))
@@ -133,41 +134,38 @@ class HomeScreen(AttnScreen):
         return [nothing, Content(BETWEEN_SENTENCES[lang].join(filter(None, (next_one, meanwhile))))]
 
     def _weeks(self) -> Content:
-        """A sign a day, as in the heatmap of the statistics; the last one is today."""
-        signs = [shade(count) for count in self.standing.recent]
+        """Return one character per day, shaded as in the heatmap of the statistics; the last one is today."""
+        signs = [shade(count) for count in self.overview.recent]
         weeks = " ".join("".join(signs[first : first + 7]) for first in range(0, len(signs), 7))
         return Content.assemble((weeks, "$success"), (f"  {say('home.weeks', self.lang)}", "$text-muted"))
 
-    def _width(self) -> int:
-        return row_width(self.app.size.width)
-
     def lay_out(self) -> None:
-        """Lays the topics out for the width there is; nothing to do if that and the counts are as before."""
-        width = self._width()
-        if self.laid_out != (width, id(self.standing)):
-            self.laid_out = (width, id(self.standing))
+        """Lay out the topics if the width or the counts have changed."""
+        width = row_width(self.app.size.width)
+        if self.laid_out != (width, id(self.overview)):
+            self.laid_out = (width, id(self.overview))
             self.query_one("#columns", Plain).update(self._columns(width))
             self.query_one(Rows).show_rows(list(self._rows(width)))
 
     def _columns(self, width: int) -> Content:
         names = [say(f"home.column-{name}", self.lang) for name in ("topic", "due", "cards", "ready")]
-        wide = width - 2 * _NUMBER - _BAR - _PERCENT - 2
-        line = left(names[0], wide) + right(names[1], _NUMBER) + right(names[2], _NUMBER) + "  " + names[3]
+        line = (
+            left(names[0], _title_width(width)) + right(names[1], _NUMBER) + right(names[2], _NUMBER) + "  " + names[3]
+        )
         return Content.styled(line, "$text-muted")
 
     def _rows(self, width: int) -> Iterable[tuple[str, Content]]:
-        standing = self.standing
-        ready = sum(t.readiness * t.total for t in standing.topics.values()) / max(1, standing.cards)
-        yield ALL, self._row(width, say("home.all", self.lang), self.due.due, standing.cards, ready)
+        overview = self.overview
+        ready = sum(t.readiness * t.total for t in overview.topics.values()) / max(1, overview.cards)
+        yield ALL, self._row(width, say("home.all", self.lang), self.due.due, overview.cards, ready)
         for topic in self.workspace.library.topics():
-            found = standing.topics[topic.id]
+            found = overview.topics[topic.id]
             due = self.due.topics.get(topic.id, 0)
             yield topic.id, self._row(width, topic.title[self.lang], due, found.total, found.readiness)
 
     def _row(self, width: int, title: str, due: int, cards: int, ready: float) -> Content:
-        wide = width - 2 * _NUMBER - _BAR - _PERCENT - 2
         return Content.assemble(
-            left(title, wide),
+            left(title, _title_width(width)),
             (right(str(due) if due else "-", _NUMBER), "bold" if due else "$text-muted"),
             (right(str(cards), _NUMBER), "$text-muted"),
             "  ",
@@ -198,8 +196,12 @@ class HomeScreen(AttnScreen):
         self.attn.open(route)
 
     def action_to_all_topics(self) -> None:
-        """Escape leaves nothing here: q does."""
+        """Move the cursor to the first row; Escape does not leave Home, q does."""
         self.query_one(Rows).highlighted = 0
 
     def action_quit(self) -> None:
         self.app.exit()
+
+
+def _title_width(row_cells: int) -> int:
+    return row_cells - 2 * _NUMBER - _BAR - _PERCENT - 2

@@ -1,4 +1,7 @@
-"""Mock interview: going on with one, choosing a new one, and the reports of those that were held."""
+"""The screens of a mock interview: choosing or resuming one, its questions and code rounds, and its report.
+
+Every step is on disk before the next question. The clock runs only while the interview is on the screen.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from attncli.practice.mock import MockInterview, MockWish, past_mocks, split
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen
 from attncli.tui.screens.challenge import ChallengeScreen
-from attncli.tui.screens.drill import START, WishRows, WishScreen
+from attncli.tui.screens.drill import START, OptionRows, OptionsScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.review import AskingScreen
 from attncli.tui.widgets.answers import Rows, row_width
@@ -39,8 +42,11 @@ MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
 
 
-class MockRows(WishRows):
-    """Enter opens the reports that stand below; what it does on a row above them is named there."""
+# Choosing an interview
+
+
+class MockRows(OptionRows):
+    """Rows of options, then reports; the key bar names Enter "open" on a report only."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "key.open", key_display="Enter"),
@@ -59,8 +65,8 @@ class MockRows(WishRows):
         self.action_select()
 
 
-class MockScreen(WishScreen[MockWish]):
-    """Begins with `wish`; where an interview is unfinished, the first row goes on with it."""
+class MockScreen(OptionsScreen[MockWish]):
+    """The options of an interview, and past reports; the first row resumes an unfinished one."""
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
@@ -74,27 +80,27 @@ class MockScreen(WishScreen[MockWish]):
         yield MockRows(self.rows(), id="mock")
         yield Plain(say("mock.note", self.lang), id="note")
 
-    async def look_again(self) -> None:
-        self.show_anew()
+    async def reload(self) -> None:
+        self.refresh_rows()
 
     def rows(self) -> list[tuple[str, Content]]:
         rows = [(START, self._start_row()), *((name, self.row(name)) for name in self.FIELDS)]
         unfinished = mock_log.unfinished(self.workspace)
         if unfinished is not None and unfinished.part is not None:
             part, at = PART_NAMES[unfinished.part.name][self.lang], unfinished.begun_at.astimezone()
-            said = say("mock.resume", self.lang, part=part, at=at)
-            rows.insert(0, (RESUME, Content.styled(f"▶ {said}", "bold $primary")))
+            text = say("mock.resume", self.lang, part=part, at=at)
+            rows.insert(0, (RESUME, Content.styled(f"▶ {text}", "bold $primary")))
         return [*rows, *self._past()]
 
     def _start_row(self) -> Content:
-        minutes = split(self.wish.minutes)
+        minutes = split(self.options.minutes)
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(f"▶ {say('mock.start', self.lang, parts=parts)}", "bold $primary")
 
     def label(self, name: str) -> str:
         return say(f"mock.{name}", self.lang)
 
-    def named(self, name: str, value: Any) -> str:
+    def value_text(self, name: str, value: Any) -> str:
         if isinstance(value, bool):
             return say("drill.yes" if value else "drill.no", self.lang)
         return str(value) if name == "minutes" else say(f"review.level-{value}", self.lang)
@@ -102,15 +108,15 @@ class MockScreen(WishScreen[MockWish]):
     def _past(self) -> list[tuple[str, Content]]:
         rows = []
         for report in past_mocks(self.workspace):
-            told = {"at": report.begun_at.astimezone(), "minutes": report.minutes, "share": report.share}
-            said = say("mock.past", self.lang, level=LEVEL_NAMES[report.level][self.lang], **told)
-            rows.append((report.id, Content.styled(f"  {said}", "$text-muted")))
+            level, at = LEVEL_NAMES[report.level][self.lang], report.begun_at.astimezone()
+            text = say("mock.past", self.lang, level=level, at=at, minutes=report.minutes, share=report.share)
+            rows.append((report.id, Content.styled(f"  {text}", "$text-muted")))
         return rows
 
     def values(self, name: str) -> Sequence[Any]:
         match name:
             case "minutes":
-                return sorted({*MINUTES, self.wish.minutes})
+                return sorted({*MINUTES, self.options.minutes})
             case "level":
                 return LEVELS
         return [False, True]
@@ -118,7 +124,7 @@ class MockScreen(WishScreen[MockWish]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         match event.option_id:
             case "resume":
-                self._resume()
+                self._open(lambda: MockInterview.resume(self.workspace))
             case "start":
                 self.action_start()
             case "minutes" | "level" | "interviewer":
@@ -126,16 +132,13 @@ class MockScreen(WishScreen[MockWish]):
             case str(id):
                 self._show_report(id)
 
-    def _resume(self) -> None:
-        self._show(lambda: MockInterview.resume(self.workspace))
+    def _open(self, create: Callable[[], MockInterview | None]) -> None:
+        """Replace this screen by the interview; a second key or click before it shows creates no second one.
 
-    def _show(self, opened: Callable[[], MockInterview | None]) -> None:
-        """The interview itself, in the place of this screen; a row may be chosen with the mouse, so errors end here.
-
-        What was pressed a second time, before the first showed, begins no second interview.
+        Errors are shown here, because a mouse click does not pass through `run_action`.
         """
-        with self.attn.telling():
-            if self.is_current and (interview := opened()) is not None:
+        with self.attn.showing_errors():
+            if self.is_current and (interview := create()) is not None:
                 self.attn.show_interview(interview)
 
     def _show_report(self, id: str) -> None:
@@ -144,19 +147,19 @@ class MockScreen(WishScreen[MockWish]):
                 self.attn.open_mock_report(report)
 
     def action_start(self) -> None:
-        """Draws the interview and begins; the one that is unfinished ends, and its report stays."""
-        self._show(lambda: MockInterview.begin(self.workspace, self.wish))
+        """Draw an interview and start it; an unfinished one ends, and its report stays."""
+        self._open(lambda: MockInterview.begin(self.workspace, self.options))
 
 
-# What a mock interview came to: the score by part, the times, and what was missed, to open.
+# The report
 
 _STYLES = {"head": "bold $primary", "note": "$text-muted"}
 
 
 class MockReportScreen(AttnScreen):
-    """Enter opens the card, or the challenge, under the cursor."""
+    """The score by part, the times, and the missed items; Enter opens the card or challenge under the cursor."""
 
-    CSS_PATH = Path(__file__).with_name("mock_report.tcss")
+    CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "again", "key.new-mock"),
         Binding("enter", "back", "key.back", show=False),
@@ -181,15 +184,15 @@ class MockReportScreen(AttnScreen):
     def _missed(self, missed: MissedItem) -> Content:
         (_, head), *points = missed_lines(missed, self.lang)
         title = inline(head).truncate(row_width(self.app.size.width), ellipsis=True)
-        told = [Content.assemble(("  · ", "$text-muted"), inline(text)) for _, text in points]
-        return Content("\n").join([title, *told, Content("")])
+        lines = [Content.assemble(("  · ", "$text-muted"), inline(text)) for _, text in points]
+        return Content("\n").join([title, *lines, Content("")])
 
     def focus_first(self) -> None:
         self.set_focus(self.query(Rows).first() if self.query(Rows) else None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         missed = self.report.missed[int(event.option_id or 0)]
-        with self.attn.telling():
+        with self.attn.showing_errors():
             if missed.is_code:
                 self.workspace.library.challenge(missed.card)
                 self.attn.open_challenge(missed.card)
@@ -201,15 +204,16 @@ class MockReportScreen(AttnScreen):
         self.attn.open("mock")
 
 
-# The clock of a mock interview, on each screen that the interview is held on.
+# Questions and code rounds
 
 
 class InterviewClock(AttnScreen):
-    """Leaving stops the clock, and so does another screen over this one, but for those it goes on under."""
+    """Stop the clock when the screen is left or covered, except under the screens in `RUNS_UNDER`."""
 
-    GOES_ON_UNDER: ClassVar[tuple[type[object], ...]] = (ModalScreen,)
+    RUNS_UNDER: ClassVar[tuple[type[object], ...]] = (ModalScreen,)
     interview: MockInterview
     is_left = False
+    """True once the interview goes on on another screen."""
     is_settled = False
 
     def action_back(self) -> None:
@@ -217,7 +221,7 @@ class InterviewClock(AttnScreen):
         self.attn.go_back()
 
     def on_screen_suspend(self) -> None:
-        if not isinstance(self.app.screen, self.GOES_ON_UNDER):
+        if not isinstance(self.app.screen, self.RUNS_UNDER):
             self.stop_clock()
 
     async def on_screen_resume(self) -> None:
@@ -228,21 +232,19 @@ class InterviewClock(AttnScreen):
         self.stop_clock()
 
     def stop_clock(self) -> None:
-        """Keeps the time, unless the interview goes on on another screen."""
+        """Save the time, unless the interview goes on on another screen."""
         if not self.is_left and self.interview.is_running:
-            with self.attn.telling():
+            with self.attn.showing_errors():
                 self.interview.pause()
 
-
-# The questions of a mock interview: one after the other, said aloud or answered, ticked, against the clock.
 
 _CREDIT = "[@click=screen.credit(2)]$whole[/] · [@click=screen.credit(1)]$partly[/] · [@click=screen.credit(0)]$no[/]"
 
 
 class MockInterviewScreen(AskingScreen, InterviewClock):
-    """Every step is on disk before the next question; leaving stops the clock."""
+    """The questions of an interview, one after the other, answered aloud or marked, against the clock."""
 
-    CSS_PATH = Path(__file__).with_name("mock_interview.tcss")
+    CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", "key.reveal", key_display="Space"),
         Binding("enter", "reveal", "key.reveal", show=False),
@@ -316,10 +318,10 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         await self._show()
 
     async def action_submit(self) -> None:
-        """Hands in the answer; nothing at all is handed in at the second Enter alone."""
+        """Submit the answer; an empty one needs a second Enter."""
         if (asked := self.asked) is None or not asked.is_marked_automatically:
             return
-        if not self.is_blank(asked) and self.hand_in(asked):
+        if not self.is_blank(asked) and self.submit_answer(asked):
             self.interview.reveal()
             await self._step(self.interview.answer)
 
@@ -345,8 +347,8 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
             await self._step(self.interview.end)
 
     async def _step(self, step: Callable[[], None]) -> None:
-        """Records a step and shows what comes next; what cannot be recorded is said, and can be tried again."""
-        with self.attn.telling():
+        """Record a step and show what comes next; if it cannot be recorded, show the error, and it can be retried."""
+        with self.attn.showing_errors():
             step()
             self.app.clear_notifications()
             if self.asked is None:
@@ -365,11 +367,11 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         self.refresh_bindings()
 
 
-# The rounds of code in a mock interview: the task beside the verdict, graded at the first rung, against the clock.
-
-
 class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
-    """Once the round is settled the clock stands still, until Enter goes on. Raises AttnError without a file."""
+    """A code round: the task beside the report, graded at the first rung, against the clock.
+
+    Once the round is settled the clock stops until Enter goes on. Raises AttnError if the file cannot be written.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "key.edit"),
@@ -387,7 +389,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
     ]
 
-    GOES_ON_UNDER = (ModalScreen, EditorScreen)
+    RUNS_UNDER = (ModalScreen, EditorScreen)
 
     def __init__(self, interview: MockInterview) -> None:
         self.round = mock.hand_out(interview)
@@ -406,7 +408,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
         return TitleBar(part, self.challenge.title[self.lang])
 
-    def _standing(self) -> str:
+    def _status(self) -> str:
         return ""
 
     def body(self) -> Iterable[Widget]:
@@ -418,7 +420,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         yield from super()._statement()
 
     def _after_solving(self) -> Iterable[Widget]:
-        """Nothing: the interview is not over."""
+        """Show nothing yet: the interview is not over."""
         return ()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -438,16 +440,16 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await self._begin(mock.OPTIONS)
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
-        with self.attn.telling():
+        with self.attn.showing_errors():
             mock.settle(self.interview, request, report)
             if self.is_settled:
                 self.interview.pause()
 
-    def _comes_back(self) -> str:
+    def _next_due_text(self) -> str:
         return ""
 
     async def _show_report(self, report: GradeReport, after: str) -> None:
-        """Once the round is over, its verdict can be read while the clock stands still."""
+        """Show the verdict, which can be read while the clock is stopped, and above it the key that goes on."""
         await super()._show_report(report, after)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
@@ -455,11 +457,11 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
             await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:
-        why = super()._failed_text(error)
+        reason = super()._failed_text(error)
         if isinstance(error, GradingCancelled):
-            return why
+            return reason
         self.is_by_hand = True
-        return say("mock.by-hand", self.lang, why=why)
+        return say("mock.by-hand", self.lang, why=reason)
 
     def action_go_on(self) -> None:
         self.is_left = True
@@ -469,8 +471,8 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     def action_skip(self) -> None:
         self._step(self.interview.skip)
 
-    def action_tick(self, got: int) -> None:
-        self._step(lambda: self.interview.tick_code(got, 1))
+    def action_tick(self, credit: int) -> None:
+        self._step(lambda: self.interview.tick_code(credit, 1))
 
     def action_undo(self) -> None:
         self._step(self.interview.undo)

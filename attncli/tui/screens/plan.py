@@ -1,4 +1,4 @@
-"""The plan for the interview: how far away it is, today's list, the days until then, and recall on the day by topic."""
+"""The plan for the interview: days left, today's list, the days until then, and expected recall by topic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
-from attncli.practice import today as told
+from attncli.practice import today
 from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
-from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.words import plan_texts as words
 from attncli.words.app_texts import say
@@ -23,7 +23,7 @@ _DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
 
 
 class PlanScreen(AttnScreen):
-    """One page to scroll; r studies today's list. Without a date it says how to set one."""
+    """The plan on one page; r studies today's list. Without an interview date it says how to set one."""
 
     CSS_PATH = Path(__file__).with_name("plan.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,7 +38,7 @@ class PlanScreen(AttnScreen):
         try:
             self.plan, self.problem = make_plan(self.workspace), ""
         except UsageError as error:
-            self.plan, self.problem = None, fault_text(error, self.lang)
+            self.plan, self.problem = None, error_text(error, self.lang)
 
     def title_bar(self) -> TitleBar:
         self._load()
@@ -51,7 +51,7 @@ class PlanScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one("#plan").focus()
 
-    async def look_again(self) -> None:
+    async def reload(self) -> None:
         await self.recompose()
         self.focus_first()
         self.refresh_bindings()
@@ -61,7 +61,7 @@ class PlanScreen(AttnScreen):
 
     @property
     def _today(self) -> tuple[str, ...]:
-        """Today's cards: what is kept up, then what is new."""
+        """Return today's cards: reviews, then new ones."""
         if self.plan is None or not self.plan.days:
             return ()
         return (*self.plan.days[0].reviews, *self.plan.days[0].new)
@@ -77,17 +77,17 @@ class PlanScreen(AttnScreen):
             yield Plain(self.problem)
             return
         plan, lang = self.plan, self.lang
-        yield Plain(Content.styled(told.countdown_sentence(plan, lang), "bold $accent"))
-        yield Plain(told.expected_line(plan, lang))
-        for line in told.left_out_lines(plan, lang):
+        yield Plain(Content.styled(today.countdown_sentence(plan, lang), "bold $accent"))
+        yield Plain(today.expected_line(plan, lang))
+        for line in today.left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        for line in (told.basis_line(plan, lang), *told.studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
+        for line in (today.basis_line(plan, lang), *today.studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(words.DAYS[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
             yield Plain(words.MORE_DAYS[lang].format(count=len(plan.days) - DAYS_SHOWN))
-        for line in told.last_pass_line(plan, lang):
+        for line in today.last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(words.TOPICS[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
@@ -97,10 +97,10 @@ class PlanScreen(AttnScreen):
         minutes = words.MINUTES[self.lang].format(minutes=day.minutes)
         is_today = self.plan is not None and day.date == self.plan.today
         return Content.assemble(
-            (left(told.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
+            (left(today.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
             (right(minutes, _MINUTES), "$text-muted"),
             "  ",
-            (" · ".join(told.day_parts(day, self.lang)), "bold" if is_today else ""),
+            (" · ".join(today.day_parts(day, self.lang)), "bold" if is_today else ""),
         )
 
     def _topic(self, title: str, topic: TopicPlan) -> Content:

@@ -1,4 +1,4 @@
-"""Quiz: one question after the other, the verdicts all at the end, with the missed cards to open."""
+"""The quiz screen: one question after the other, then the score, with the missed cards to open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attncli.words.app_texts import say
 
 
 class QuizScreen(AskingScreen):
-    """Leaving in the middle shows the score of what was answered first."""
+    """A quiz. Leaving in the middle first shows the score of the questions answered."""
 
     CSS_PATH = Path(__file__).with_name("quiz.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +42,7 @@ class QuizScreen(AskingScreen):
 
     @property
     def asked(self) -> Asked | None:  # type: ignore[override]
-        """The question that waits for an answer; None once the score is shown."""
+        """Return the question to answer, None once the score is shown."""
         return None if self.is_over else self.quiz.current
 
     def title_bar(self) -> TitleBar:
@@ -100,14 +100,14 @@ class QuizScreen(AskingScreen):
         return action != "again" or self.asked is None
 
     async def action_submit(self) -> None:
-        """Hands in the answer; nothing at all is handed in at the second Enter alone."""
+        """Submit the answer; an empty one needs a second Enter."""
         if (asked := self.asked) is None:
             return
-        if not self.is_blank(asked) and self.hand_in(asked):
+        if not self.is_blank(asked) and self.submit_answer(asked):
             self.quiz.count_current()
-            await self._show_anew()
+            await self._show_current()
 
-    async def _show_anew(self) -> None:
+    async def _show_current(self) -> None:
         self.is_over = self.is_over or self.quiz.current is None
         self.app.clear_notifications()
         await self.recompose()
@@ -115,17 +115,17 @@ class QuizScreen(AskingScreen):
         self.refresh_bindings()
 
     async def action_again(self) -> None:
-        """Another quiz of the same topic and length."""
+        """Start another quiz of the same topic and length."""
         self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SITTINGS)))
         self.is_over = False
-        await self._show_anew()
+        await self._show_current()
 
     def action_back(self) -> None:
         if self.asked is None or not self.quiz.score.answered:
             self.attn.go_back()
             return
         self.is_over = True
-        self.run_worker(self._show_anew())
+        self.run_worker(self._show_current())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None and self.question_of(event.option_id) is not None:

@@ -1,4 +1,4 @@
-"""Settings: every one with its value, what it does, and its default; changed in place and kept at once."""
+"""The settings screen: every setting with its value, explanation and default; changed in place and saved at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncli.domain.challenge import RUNGS
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.workspace import change_setting, kept_settings
-from attncli.tui.screens.base import AttnScreen, fault_text
+from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
@@ -33,7 +33,7 @@ _NAME = 26
 
 
 class SettingRows(Rows):
-    """Enter changes a row: the next of its values, or a field to type in."""
+    """Rows of settings; Enter takes the next value, or opens a field to type in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "screen.step(-1)", "key.change", show=False),
@@ -43,19 +43,19 @@ class SettingRows(Rows):
 
 
 class SettingsScreen(AttnScreen):
-    """`told` is what became of the last change; it goes when the cursor moves on."""
+    """The settings. `message`, the result of changing `changed_key`, is shown while the cursor is on that row."""
 
     CSS_PATH = Path(__file__).with_name("settings.tcss")
 
-    kept: Settings
-    told: Content = Content("")
-    told_of = ""
+    saved: Settings
+    message: Content = Content("")
+    changed_key = ""
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("settings.title", self.lang), status=str(self.workspace.home.config))
 
     def body(self) -> Iterable[Widget]:
-        self.kept = kept_settings(self.workspace)
+        self.saved = kept_settings(self.workspace)
         yield SettingRows(self._rows(), id="settings")
         field = PassingField(placeholder=say("settings.prompt", self.lang))
         field.display = False
@@ -70,11 +70,11 @@ class SettingsScreen(AttnScreen):
         return [(key, self._row(key)) for key in KEYS]
 
     def _row(self, key: str) -> Content:
-        value = self._named(key, self.kept.text(key))
+        value = self._value_text(key, self.saved.text(key))
         shown = f"‹ {value} ›" if key in CHOICES else value
         return Content.assemble((left(NAMES[key][self.lang], _NAME), "$text-muted"), shown)
 
-    def _named(self, key: str, value: str) -> str:
+    def _value_text(self, key: str, value: str) -> str:
         if not value:
             return say("settings.none", self.lang)
         return say(f"settings.{value}", self.lang) if key in CHOICES else value
@@ -87,9 +87,9 @@ class SettingsScreen(AttnScreen):
 
     def _explain(self) -> None:
         key = self._key
-        default = say("settings.default", self.lang, value=self._named(key, Settings().text(key)))
-        told = self.told if key == self.told_of else Content("")
-        lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), told]
+        default = say("settings.default", self.lang, value=self._value_text(key, Settings().text(key)))
+        message = self.message if key == self.changed_key else Content("")
+        lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), message]
         for explained in self.query("#explained").results(Plain):
             explained.update(Content("\n").join(line for line in lines if line))
 
@@ -103,43 +103,43 @@ class SettingsScreen(AttnScreen):
             self._type()
 
     def action_step(self, step: int) -> None:
-        """The next of the values that a setting may have; nothing for one that is typed."""
+        """Save the next value of a setting; do nothing for one that is typed."""
         if values := CHOICES.get(self._key):
-            place = values.index(self.kept.text(self._key)) + step
-            self._keep(values[place % len(values)])
+            index = values.index(self.saved.text(self._key)) + step
+            self._save(values[index % len(values)])
 
     def _type(self) -> None:
         field = self.query_one(PassingField)
-        field.value = self.kept.text(self._key)
+        field.value = self.saved.text(self._key)
         field.display = True
         field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if self._keep(event.value.strip()):
+        if self._save(event.value.strip()):
             self.action_leave_field()
 
     def action_leave_field(self) -> None:
         self.query_one(PassingField).display = False
         self.query_one(SettingRows).focus()
 
-    def _fault(self, error: AttnError, text: str) -> str:
-        """In English the error's own words, which say more."""
+    def _problem(self, error: AttnError, text: str) -> str:
+        """Return the message of an invalid value; in English the error's own, which says more."""
         if self.lang != "en" and isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
             return say("settings.unfit", self.lang, value=text)
-        return fault_text(error, self.lang)
+        return error_text(error, self.lang)
 
-    def _keep(self, text: str) -> bool:
-        """Whether it was kept; what does not fit is told below, and stays in the field."""
-        self.told_of = key = self._key
+    def _save(self, text: str) -> bool:
+        """Save a value; if it is invalid, show why below, keep it in the field, and return False."""
+        self.changed_key = key = self._key
         try:
             in_force = change_setting(self.workspace, key, text)
         except AttnError as error:
-            self.told = Content.styled(f"✗ {self._fault(error, text)}", "$error")
+            self.message = Content.styled(f"✗ {self._problem(error, text)}", "$error")
         else:
-            self.kept = kept_settings(self.workspace)
-            said = say("settings.kept" if in_force else "settings.from-next-start", self.lang)
-            self.told = Content.styled(f"✓ {said}", "$success")
+            self.saved = kept_settings(self.workspace)
+            text = say("settings.kept" if in_force else "settings.from-next-start", self.lang)
+            self.message = Content.styled(f"✓ {text}", "$success")
             self.query_one(SettingRows).show_rows(self._rows())
             self.attn.setting_changed(key)
         self._explain()
-        return "✓" in self.told.plain
+        return "✓" in self.message.plain

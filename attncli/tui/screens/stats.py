@@ -1,4 +1,4 @@
-"""Statistics: retention, streak, calendar, what comes due, how ready each topic is, and what was recalled."""
+"""The statistics screen: figures, calendar, forecast, readiness by topic, and recall; and the summary's export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attncli.practice.stats import (
     progress,
 )
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.base import READ_SECONDS, AttnScreen, fault_text
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.tui.widgets.charts import Forecast, Heatmap, RecallReport
 from attncli.words.app_texts import say
@@ -33,16 +33,18 @@ from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
 CARDS_AT_ONCE = 5
+"""Cards whose reviews are read between two keys."""
+SECONDS_SHOWN = 10
 
 
 class StatsScreen(AttnScreen):
-    """One page to scroll; e writes the interview summary."""
+    """The statistics on one page; e exports the interview summary."""
 
     CSS_PATH = Path(__file__).with_name("stats.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", "key.export-summary", key_display="e")]
 
     def title_bar(self) -> TitleBar:
-        self.standing: ProgressStats = progress(self.workspace)
+        self.stats: ProgressStats = progress(self.workspace)
         if not hasattr(self, "record"):
             self.record, self.minutes = RecallRecord(self.workspace), minutes_by_day(self.workspace)
         return TitleBar(say("stats.title", self.lang))
@@ -55,7 +57,7 @@ class StatsScreen(AttnScreen):
         self._read_on()
 
     def _read_on(self) -> None:
-        """A few cards at a time, so that no key waits; the report is drawn when all are read."""
+        """Read a few cards at a time, so that keys are handled; draw the report when all are read."""
         if self.record.read_on(CARDS_AT_ONCE):
             self.set_timer(READ_SECONDS, self._read_on)
         else:
@@ -69,58 +71,53 @@ class StatsScreen(AttnScreen):
         self.query_one("#stats").focus()
 
     def _parts(self) -> Iterable[Widget]:
-        found, lang = self.standing, self.lang
-        if (interview := found.interview) is not None:
+        stats, lang = self.stats, self.lang
+        if (interview := stats.interview) is not None:
             line = countdown_line(interview.days_left, interview.recall)[lang]
             yield Plain(Content.styled(line, "bold $accent"), classes="countdown")
         yield Plain(self._figures(), classes="figures")
         yield self._heading("stats.heatmap")
-        counts = {date.fromisoformat(day): count for day, count in found.per_day.items()}
-        yield Heatmap(counts, date.fromisoformat(found.forecast[0].date), lang)
+        counts = {date.fromisoformat(day): count for day, count in stats.per_day.items()}
+        yield Heatmap(counts, date.fromisoformat(stats.forecast[0].date), lang)
         yield self._heading("stats.forecast", days=FORECAST_DAYS)
-        yield Forecast(found.forecast, lang)
+        yield Forecast(stats.forecast, lang)
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
         yield self._heading("stats.topics")
-        lines = [self._topic(titles[id], standing) for id, standing in found.topics.items()]
+        lines = [self._topic(titles[id], topic) for id, topic in stats.topics.items()]
         yield Plain(Content("\n").join(lines), classes="topics")
         yield RecallReport(self.record, self.minutes, titles, lang)
 
     def _figures(self) -> Content:
-        found, lang = self.standing, self.lang
-        if not found.reviews:
+        stats, lang = self.stats, self.lang
+        if not stats.reviews:
             return Content(say("stats.no-reviews", lang))
-        retained = "-" if found.retention is None else f"{found.retention:.0%}"
+        retained = "-" if stats.retention is None else f"{stats.retention:.0%}"
         window = say("stats.last-days", lang, days=RETENTION_DAYS)
         figures = [
             (say("stats.retention", lang), say("stats.retained", lang, share=retained, window=window)),
-            (say("stats.streak", lang), counted(found.streak_days, "day")[lang]),
-            (say("stats.reviews", lang), say("stats.reviews-today", lang, total=found.reviews, today=found.today)),
-            (say("stats.seen", lang), f"{found.seen}/{found.cards}"),
-            (say("stats.challenges", lang), f"{found.challenges['solved']}/{found.challenges['total']}"),
+            (say("stats.streak", lang), counted(stats.streak_days, "day")[lang]),
+            (say("stats.reviews", lang), say("stats.reviews-today", lang, total=stats.reviews, today=stats.today)),
+            (say("stats.seen", lang), f"{stats.seen}/{stats.cards}"),
+            (say("stats.challenges", lang), f"{stats.challenges['solved']}/{stats.challenges['total']}"),
         ]
         lines = [Content.assemble((left(name, 20), "$text-muted"), (value, "bold")) for name, value in figures]
         return Content("\n").join(lines)
 
-    def _topic(self, title: str, standing: TopicStanding) -> Content:
+    def _topic(self, title: str, topic: TopicStanding) -> Content:
         return Content.assemble(
             left(title, _TOPIC),
             " ",
-            bar(standing.readiness, _BAR, "$success"),
-            right(f"{standing.readiness:.0%}", 5),
-            (right(f"{standing.seen}/{standing.total}", 8), "$text-muted"),
+            bar(topic.readiness, _BAR, "$success"),
+            right(f"{topic.readiness:.0%}", 5),
+            (right(f"{topic.seen}/{topic.total}", 8), "$text-muted"),
         )
 
     def _heading(self, key: str, **values: object) -> Plain:
         return heading(say(key, self.lang, **values))
 
 
-# The interview summary, written from within the app.
-
-SECONDS_SHOWN = 10
-
-
 def export_summary(app: App[Any], opened: Workspace) -> None:
-    """Writes it, and says where, while the app goes on: all that was learned is read."""
+    """Write the interview summary in a thread, because it reads the whole history, and notify where it is."""
     app.run_worker(partial(_export, app, opened), group="summary", exclusive=True, thread=True)
 
 
@@ -132,6 +129,6 @@ def _export(app: App[Any], opened: Workspace) -> None:
         with opened.beside() as workspace:
             file = write_summary(workspace)
     except AttnError as error:
-        app.notify(fault_text(error, lang), severity="warning")
+        app.notify(error_text(error, lang), severity="warning")
     else:
         app.notify(say("summary.written", lang, file=file), timeout=SECONDS_SHOWN)

@@ -1,1 +1,1 @@
-"""What screens are made of; every widget takes its texts' language and knows nothing of the store."""
+"""The widgets of the screens; each takes the language of its texts, and none imports the store."""

@@ -1,8 +1,13 @@
-"""Rows with a mark in front, one of them under a cursor: points to tick, options to choose, items to order."""
+"""Widgets in which a card is answered: marked rows (options, items, lines of code), typed fields, and plain lists.
+
+Answers are written to the `Asked` that the widget was given as soon as they change. Keys work in the rows under the
+cursor, the mouse in all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -25,24 +30,25 @@ from attncli.domain.card import Option as OfferedAnswer
 from attncli.domain.text import Lang
 from attncli.practice.marking import Asked
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.basics import Answered, Even, KeysInOrder, Lined, Plain
+from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
 from attncli.words.app_texts import say
 
-_APART = Style.from_meta({"apart": True})
-"""What stands between a mark and its text looks like both, and is drawn as neither: they are two columns."""
+_COLUMN_GAP = Style.from_meta({"apart": True})
+"""Style that makes the space between mark and text a separate segment: they are two columns."""
 
 
-class MarkedRow(Lined):
-    """A mark and a text that may wrap beside it; clicking it chooses it."""
+class MarkedRow(LineWidget):
+    """A mark and a text that may wrap beside it; a click chooses it."""
 
     DEFAULT_CSS = """
     MarkedRow { height: auto; width: 1fr; }
     """
 
+    @dataclass
     class Chosen(Message):
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        """Posted when the row was clicked."""
+
+        index: int
 
     def __init__(self, index: int, mark: str, text: Content, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -58,16 +64,16 @@ class MarkedRow(Lined):
         room = cell_len(self._mark) + 1
         first, *others = self._text.wrap(max(1, width - room)) or [Content("")]
         return [
-            Content.assemble(self._mark, (" ", _APART), first),
-            *(Content.assemble((" " * room, _APART), line) for line in others),
+            Content.assemble(self._mark, (" ", _COLUMN_GAP), first),
+            *(Content.assemble((" " * room, _COLUMN_GAP), line) for line in others),
         ]
 
     def on_click(self) -> None:
         self.post_message(self.Chosen(self.index))
 
 
-class MarkedRows(Even, Vertical, can_focus=True):
-    """The rows of `texts`. Subclasses say how a row is marked and what choosing it does."""
+class MarkedRows(SolidBackground, Vertical, can_focus=True):
+    """Rows of `texts`, one under a cursor. Subclasses define how a row is marked and what choosing it does."""
 
     DEFAULT_CSS = """
     MarkedRows { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -100,7 +106,7 @@ class MarkedRows(Even, Vertical, can_focus=True):
             yield MarkedRow(index, self._marked(index), self.text(index), classes=under_cursor)
 
     def close(self) -> None:
-        """The answer is handed in: nothing is chosen any more, and the rows say what was right."""
+        """Take no more choices, and show which rows are right."""
         self.closed = True
         self.refresh_rows()
 
@@ -110,7 +116,7 @@ class MarkedRows(Even, Vertical, can_focus=True):
             row.set_class(self._is_under_cursor(row.index), "-cursor")
 
     def press(self, letter: str) -> bool:
-        """Chooses the row that `letter` (a, b, c …) names; False where there is none."""
+        """Choose the row of `letter` (a, b, c …); return False if there is none."""
         index = ord(letter) - ord("a") if len(letter) == 1 else -1
         if self.closed or not 0 <= index < len(self.texts):
             return False
@@ -127,7 +133,7 @@ class MarkedRows(Even, Vertical, can_focus=True):
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        """Nothing is to be seen of rows that are not mounted yet, or any more."""
+        """Scroll to the row under the cursor, if it is mounted."""
         self.refresh_rows()
         for row in self.query(MarkedRow):
             if row.index == self.cursor:
@@ -161,11 +167,11 @@ class MarkedRows(Even, Vertical, can_focus=True):
             return False
 
 
-# The options of a choice card, in the order drawn for this time.
-
-
 class ChoiceAnswer(MarkedRows):
-    """Letters choose; with one right option a choice replaces the last. Revealed, every wrong option says why."""
+    """The options of a choice card, in the order drawn this time.
+
+    Letters choose; with one right option a choice replaces the last. Revealed, every wrong option says why.
+    """
 
     def __init__(self, asked: Asked, card: ChoiceCard, lang: Lang) -> None:
         self.asked, self.card = asked, card
@@ -204,16 +210,13 @@ class ChoiceAnswer(MarkedRows):
             self.asked.chosen = {option}
 
     def complete(self) -> None:
-        """Enter without a choice means the option under the cursor, where only one is right."""
+        """Choose the option under the cursor if only one is right and none is chosen."""
         if not self.card.multiple and not self.asked.chosen:
             self.choose(self.cursor)
 
 
-# The items of an ordering card, moved up and down.
-
-
 class OrderingAnswer(MarkedRows):
-    """Arrows (j, k) choose an item, with Shift (J, K) they move it."""
+    """The items of an ordering card: arrows (j, k) choose an item, with Shift (J, K) they move it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+up,K", "move(-1)", "key.move-item", key_display="Shift+↑/↓"),
@@ -235,7 +238,7 @@ class OrderingAnswer(MarkedRows):
         return self._names[self.asked.item_order[index]]
 
     def choose(self, index: int) -> None:
-        """A click or a letter only moves the cursor."""
+        """Do nothing more: a click only moves the cursor."""
 
     def press(self, letter: str) -> bool:
         return False
@@ -251,17 +254,14 @@ class OrderingAnswer(MarkedRows):
             self._show_cursor()
 
 
-# The code of a debug card; the learner points at the line that is wrong.
-
-
 @lru_cache(maxsize=8)
-def _lines(code: str) -> list[Content]:
-    """Read once for the question and its answer: the colours are a third of what the card costs."""
+def _highlighted_lines(code: str) -> list[Content]:
+    """Cached between question and answer: highlighting takes a third of the time in which the card is shown."""
     return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
 
 
 class DebugCode(MarkedRows):
-    """Numbered lines; the one under the cursor is the answer. Revealed, the wrong lines are marked."""
+    """The numbered code of a debug card; the line under the cursor is the answer. Revealed, wrong lines are marked."""
 
     DEFAULT_CSS = """
     DebugCode { background: $surface; padding: 1 1; }
@@ -270,7 +270,7 @@ class DebugCode(MarkedRows):
     def __init__(self, asked: Asked, card: DebugCard, lang: Lang) -> None:
         self.asked, self.card = asked, card
         self.lang: Lang = lang
-        super().__init__(_lines(card.code))
+        super().__init__(_highlighted_lines(card.code))
         self.closed = asked.revealed
         self.cursor = max(0, asked.line - 1)
         if not self.closed:
@@ -302,17 +302,17 @@ class DebugCode(MarkedRows):
         self.asked.line = self.cursor + 1
 
 
-# Answers that are typed: one field for a number, one for each blank of a cloze.
+# Typed answers
 
 _TYPED_SIGNS = frozenset({"minus", "slash"})
 _COMMANDS = frozenset({"u", "l", "q", "exclamation_mark", "question_mark"})
 
 
 class AnswerField(KeysInOrder, Input):
-    """A one-line field; Enter goes on to the next one, or answers.
+    """A one-line field; Enter moves to the next one, or answers.
 
-    With `numbers`, an empty field leaves the keys with which no number begins to the screen, so that undo, help and
-    the like need no Escape first.
+    With `numbers`, an empty field leaves keys that cannot start a number to the screen, so that undo and help work
+    without Escape.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -327,25 +327,25 @@ class AnswerField(KeysInOrder, Input):
         self.numbers = numbers
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Whether the key is typed; Textual does not count `minus` and `slash` among the characters."""
+        """Return True if the field types this key; Textual does not count `minus` and `slash` as characters."""
         if self._leaves(key):
             return False
         return super().check_consume_key(key, character) or key in _TYPED_SIGNS
 
     async def on_key(self, event: events.Key) -> None:
         if self._leaves(event.key):
-            event.prevent_default()  # and what is mixed in is not asked
+            event.prevent_default()  # keeps `KeysInOrder.on_key` from running
 
     def _leaves(self, key: str) -> bool:
         return self.numbers and not self.value and key in _COMMANDS
 
     def action_leave(self) -> None:
-        """So that the single-letter keys of the screen work again."""
+        """Drop the focus, so that the single-letter keys of the screen work again."""
         self.screen.set_focus(None)
 
 
 class TypedAnswer(Vertical):
-    """`labels` in front of the fields, `unit` behind; what is typed goes to `asked.texts` at once."""
+    """Fields with `labels` in front and `unit` behind; typed text goes to `asked.texts` at once."""
 
     DEFAULT_CSS = """
     TypedAnswer { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -379,26 +379,26 @@ class TypedAnswer(Vertical):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        place = int(event.input.name or 0)
-        emptied_or_begun = bool(self.asked.texts[place]) != bool(event.value)
-        self.asked.texts[place] = event.value
-        if emptied_or_begun:  # other keys are the screen's now, and the key bar says which
+        index = int(event.input.name or 0)
+        became_empty_or_filled = bool(self.asked.texts[index]) != bool(event.value)
+        self.asked.texts[index] = event.value
+        if became_empty_or_filled:  # the field now takes other keys, and the key bar shows which
             self.screen.refresh_bindings()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         fields = list(self.query(AnswerField))
-        # Where keys come fast, what changed is told after the Enter that followed it.
+        # With fast keys the change arrives after the Enter that followed it.
         self.asked.texts[:] = [field.value for field in fields]
-        place = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
-        if place + 1 < len(fields):
-            self.screen.set_focus(fields[place + 1])
+        index = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
+        if index + 1 < len(fields):
+            self.screen.set_focus(fields[index + 1])
         else:
             self.post_message(Answered())
 
 
 class ClozeAnswer(TypedAnswer):
-    """The fields stand in the order of the blanks."""
+    """One field per blank of a cloze card, in order."""
 
     def __init__(self, asked: Asked, lang: Lang) -> None:
         labels = [say("cloze.prompt", lang, n=number) for number in range(1, len(asked.texts) + 1)]
@@ -406,7 +406,7 @@ class ClozeAnswer(TypedAnswer):
 
 
 class NumericAnswer(TypedAnswer):
-    """One field; `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿` are all understood."""
+    """One field; it takes `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿`."""
 
     numbers = True
 
@@ -414,18 +414,18 @@ class NumericAnswer(TypedAnswer):
         super().__init__(asked, [say("numeric.prompt", lang)], asked.task.unit if asked.task else "", lang)
 
 
-# A list to choose from, whose keys the key bar can name.
+# Lists to choose from
 
-_BESIDE, _MOST = 7, 110
+_MARGIN_CELLS, _MAX_ROW_CELLS = 7, 110
 
 
 def row_width(screen_width: int) -> int:
-    """The cells that a row has on a screen: its margins, its padding and the scrollbar take the rest."""
-    return max(20, min(_MOST, screen_width - _BESIDE))
+    """Return the cells of a row on a screen, without margins, padding and scrollbar."""
+    return max(20, min(_MAX_ROW_CELLS, screen_width - _MARGIN_CELLS))
 
 
 class Rows(OptionList):
-    """Rows with ids; Enter opens the one under the cursor (arrows, j and k)."""
+    """A list of rows with ids, whose keys the key bar shows; Enter opens the row under the cursor (arrows, j and k)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "key.open", key_display="Enter"),
@@ -439,12 +439,12 @@ class Rows(OptionList):
             self.highlighted = 0
 
     def enter(self) -> None:
-        """Takes the focus, unless there is nothing to choose."""
+        """Take the focus, unless there is nothing to choose."""
         if self.option_count:
             self.focus()
 
     def show_rows(self, rows: list[tuple[str, Content]], stay: bool = True) -> None:
-        """Replaces the rows; the cursor stays on the same id where it still exists, or goes to the first row."""
+        """Replace the rows; with `stay` the cursor keeps its id if that still exists, else it goes to the first row."""
         before = self.highlighted_option.id if stay and self.highlighted_option else None
         self.clear_options()
         self.add_options([Option(row, id=id) for id, row in rows])
@@ -452,7 +452,7 @@ class Rows(OptionList):
         self.highlighted = ids.index(before) if before in ids else (0 if rows else None)
 
     def add_rows(self, rows: list[tuple[str, Content]]) -> None:
-        """More rows below those that are there."""
+        """Append rows."""
         self.add_options([Option(row, id=id) for id, row in rows])
 
     def action_page_up(self) -> None:
@@ -460,6 +460,6 @@ class Rows(OptionList):
             super().action_page_up()
 
     def action_page_down(self) -> None:
-        """Nothing where there is no room for a row: a page has no height then."""
+        """Do nothing if there is no room for a row: a page has no height then."""
         if self.scrollable_content_region:
             super().action_page_down()

@@ -1,4 +1,8 @@
-"""The bottom line: the keys that do something here, in the learner's language; clicking one presses it."""
+"""Widgets that every screen is made of: text, containers, the title bar and the key bar, fields, and their messages.
+
+Every text of the app is a `Plain`, never mark-up. To shorten the time from key to screen, containers draw one line and
+repeat it (`SolidBackground`), and what the next key will show is mounted and drawn ahead (`Prerendered`).
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,11 @@ from attncli.domain.text import Lang, printable
 from attncli.errors import JudgeFailed
 from attncli.words.app_texts import TEXTS, say
 
-# Text as it stands: brackets in it are brackets, and nothing in it can be clicked.
+# Text
 
 
 class Plain(Static):
-    """Textual reads a string as mark-up unless told otherwise; this one is told, and every text of the app is one."""
+    """Show a string literally: brackets are brackets, and nothing in it can be clicked."""
 
     def __init__(self, content: str | Content = "", *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(_content(content), markup=False, id=id, classes=classes)
@@ -40,7 +44,7 @@ class Plain(Static):
 
 
 def heading(text: str) -> Plain:
-    """A line over what follows; how it looks is for the style sheet of the screen."""
+    """Return a heading; the style sheet of the screen decides how it looks."""
     return Plain(text, classes="heading")
 
 
@@ -48,11 +52,63 @@ def _content(content: VisualType) -> VisualType:
     return Content(printable(content)) if isinstance(content, str) else content
 
 
-# What is drawn line by line, and is as high as its lines are many at the width that it is given.
+class ErrorLine(Plain):
+    """Say above the ratings why the last key changed nothing; the card stays on the screen."""
+
+    DEFAULT_CSS = """
+    ErrorLine { height: auto; width: 1fr; padding: 0 1; color: $warning; text-style: bold; }
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"! {text}")
 
 
-class Lined(Widget):
-    """Subclasses give their `lines`."""
+# Layout in terminal cells: a Chinese character takes two
+
+LEAST_BESIDE = 10
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text` in at most `width` cells, ending in `…` if it was cut."""
+    text = printable(text)
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
+
+
+def left(text: str, width: int) -> str:
+    """Return `text` in exactly `width` cells, aligned left."""
+    text = cut(text, width)
+    return text + " " * (width - cell_len(text))
+
+
+def right(text: str, width: int) -> str:
+    """Return `text` in exactly `width` cells, aligned right."""
+    text = cut(text, width)
+    return " " * (width - cell_len(text)) + text
+
+
+def beside(head: Content, text: Content, width: int) -> list[Content]:
+    """Return lines of `head` with `text` wrapped in a column to its right, `width` cells in all."""
+    first, *more = text.wrap(max(LEAST_BESIDE, width - head.cell_length)) or [Content()]
+    return [head + first, *(Content(" " * head.cell_length) + line for line in more)]
+
+
+def bar(share: float, width: int, style: str) -> Content:
+    """Return a bar of `width` cells, filled for `share` in 0…1; any share above 0 shows, only 1 fills it."""
+    filled = round(min(1.0, max(0.0, share)) * width)
+    if share > 0:
+        filled = max(1, filled)
+    if share < 1:
+        filled = min(width - 1, filled)
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$text-muted"))
+
+
+# Containers
+
+
+class LineWidget(Widget):
+    """A widget drawn line by line, as high as the `lines` that its subclass returns for a width."""
 
     def lines(self, width: int) -> list[Content]:
         raise NotImplementedError
@@ -64,36 +120,30 @@ class Lined(Widget):
         return len(self.lines(width))
 
 
-# Containers whose lines are all alike, a screen, a page, a group of widgets: one line is drawn for all of them.
-
-
-class Even:
-    """Mixed into a container without a border above or below."""
+class SolidBackground:
+    """Draw one line of a container and repeat it; for containers without a border above or below."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         line = super().render_lines(Region(crop.x, 0, crop.width, 1))  # type: ignore[misc]
         return cast("list[Strip]", line) * crop.height
 
 
-# What a key will show, laid out and drawn beforehand: the key only uncovers it.
-#
-# A widget that is mounted, or displayed for the first time, is styled, laid out twice and drawn twice by Textual.
-# Covered (no lines high, and what it holds clipped) it has its place and its size already; neither a key nor Tab finds
-# it there.
-
-MOST_LINES, AT_A_STEP = 60, 4
-"""What is drawn ahead: more than most terminals show at once, so many widgets at a step."""
+MOST_LINES, WIDGETS_PER_STEP = 60, 4
+"""Lines drawn ahead (more than most terminals show at once), and widgets drawn per step."""
 STEPS_TO_LAY_OUT = 2
 
-Parts = Iterable[Widget]
 
+class Prerendered(SolidBackground, Vertical):
+    """Parts laid out and drawn before the key that shows them, which only uncovers them.
 
-class Behind(Even, Vertical):
-    """Parts that are shown together once they are uncovered; `steps` mounts the groups that are still `coming`."""
+    Textual styles a widget that is mounted or displayed for the first time, and lays it out and draws it twice.
+    Covered parts (zero lines high, content clipped) have their place and size already; keys and Tab do not reach them.
+    `steps` mounts the groups in `coming`.
+    """
 
-    DEFAULT_CSS = "Behind { height: auto; width: 1fr; }"
+    DEFAULT_CSS = "Prerendered { height: auto; width: 1fr; }"
 
-    def __init__(self, *parts: Widget, covered: bool = True, coming: Iterable[Parts] = ()) -> None:
+    def __init__(self, *parts: Widget, covered: bool = True, coming: Iterable[Iterable[Widget]] = ()) -> None:
         super().__init__(*parts)
         self._coming = iter(coming)
         self.is_covered = covered
@@ -104,7 +154,7 @@ class Behind(Even, Vertical):
         return not self.is_covered and super().allow_focus_children()
 
     def complete(self) -> None:
-        """Mounts what no step has mounted yet."""
+        """Mount what no step has mounted yet."""
         if rest := [part for group in self._coming for part in group]:
             self.mount_all(rest)
 
@@ -114,7 +164,7 @@ class Behind(Even, Vertical):
             self.styles.height = 0 if covered else "auto"
 
     def steps(self) -> Iterator[None]:
-        """Mounts a group at each step, then draws some widgets at each: Textual keeps what it drew."""
+        """Mount a group per step, then draw some widgets per step: Textual caches what it drew."""
         for group in self._coming:
             if not self.is_attached:
                 return
@@ -125,7 +175,7 @@ class Behind(Even, Vertical):
         for number, widget in enumerate(self._first_drawn()):
             if widget.is_attached:
                 widget.render_lines(Region(0, 0, *widget.outer_size))
-            if number % AT_A_STEP == 0:
+            if number % WIDGETS_PER_STEP == 0:
                 yield
 
     def _first_drawn(self) -> Iterator[Widget]:
@@ -136,11 +186,8 @@ class Behind(Even, Vertical):
                 yield widget
 
 
-# Something long to read.
-
-
-class Page(Even, VerticalScroll, can_focus=True):
-    """Scrolls with the arrows, Page up and down, j and k, and the wheel."""
+class Page(SolidBackground, VerticalScroll, can_focus=True):
+    """A long text that scrolls with the arrows, Page up and down, j and k, and the wheel."""
 
     DEFAULT_CSS = """
     Page { height: 1fr; padding: 1 2 0 2; scrollbar-gutter: stable; }
@@ -152,15 +199,12 @@ class Page(Even, VerticalScroll, can_focus=True):
     ]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """It looks different itself when it gets the keys; Textual would style all that it holds anew."""
+        """Restyle the page alone: Textual would restyle everything in it."""
         self.app.stylesheet.update_nodes([self])
 
 
-# A part of a text that is folded away under its title.
-
-
 class Fold(Vertical):
-    """Its title says how to open it; a click on the title does as well."""
+    """A collapsible part of a text. Its title names the key that opens it; a click on the title also works."""
 
     DEFAULT_CSS = """
     Fold { height: auto; margin: 0 0 1 0; }
@@ -169,7 +213,7 @@ class Fold(Vertical):
 
     @dataclass
     class Turned(Message):
-        """It was opened or closed."""
+        """Posted when it was opened or closed."""
 
         unfolded: bool
 
@@ -189,7 +233,7 @@ class Fold(Vertical):
         return say("challenge.fold" if self.unfolded else "challenge.unfold", self.lang, title=self.title)
 
     def turn(self) -> None:
-        """Opens it, with its title at the top of what is seen, or closes it."""
+        """Open it, with its title scrolled to the top, or close it."""
         self.unfolded = self.content.display = not self.unfolded
         self.query_one(".heading", Plain).update(self._heading())
         self.post_message(self.Turned(self.unfolded))
@@ -201,11 +245,11 @@ class Fold(Vertical):
             self.turn()
 
 
-# The top line: where one is on the left, how things stand on the right.
+# The title bar and the key bar
 
 
 class TitleBar(Widget):
-    """`title` in bold, `detail` beside it, `status` at the right edge; a long title gives way first."""
+    """The top line: `title` in bold, `detail` beside it, `status` at the right edge. A long title is cut first."""
 
     DEFAULT_CSS = """
     TitleBar { dock: top; height: 1; width: 1fr; padding: 0 1; background: $panel; color: $foreground; }
@@ -216,8 +260,7 @@ class TitleBar(Widget):
         self.title, self.detail, self.status = title, detail, status
 
     def show_status(self, status: str) -> None:
-        self.status = status
-        self.refresh()
+        self.show(self.title, self.detail, status)
 
     def show(self, title: str, detail: str = "", status: str = "") -> None:
         self.title, self.detail, self.status = title, detail, status
@@ -233,7 +276,7 @@ class TitleBar(Widget):
         return Content.assemble((title, "bold $primary"), "  ", detail, gap, (status, "$text-muted"))
 
 
-_NAMES = {
+_KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "exclamation_mark": "!",
@@ -255,15 +298,16 @@ _RANKS = {
     **dict.fromkeys(("key.plan", "key.settings", "key.add-card"), 5),
 }
 _ALWAYS = ("key.help", "key.back", "key.save-and-back", "key.home", "key.quit")
-_WHERE_ROOM = 4
+_DROPPED_FIRST = 4
+"""Keys of this rank or above are left out before help is shortened."""
 _WIDE_GAP, _NARROW_GAP = 2, 1
 
 
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
-    """The bindings in force that a key bar names, nearest first, each action and each name of a key once.
+    """Return the (key name, binding) pairs that a key bar shows, nearest widget first.
 
-    Their descriptions are text keys. A second name of a key (q is written Esc) is left out where the first does
-    something else, as in a field.
+    Each action and each key name occurs once. The descriptions of the bindings are keys of the app's text table. A
+    second name of a key (q is written Esc) is left out where the first does something else, as in a field.
     """
     found: dict[str, tuple[str, Binding]] = {}
     for active in screen.active_bindings.values():
@@ -276,17 +320,20 @@ def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
 
 
 def key_name(binding: Binding) -> str:
-    """How a key is written: `Enter`, `/`, `Shift+↑`; F1 is not `?`, which a field takes as a character."""
+    """Return how a key is written: `Enter`, `/`, `Shift+↑`. F1 is not `?`, which a field takes as a character."""
     if binding.key_display and binding.key != "f1":
         return binding.key_display
     *modifiers, key = binding.key.split("+")
-    return "+".join([*(modifier.title() for modifier in modifiers), _NAMES.get(key, key.upper() if modifiers else key)])
+    return "+".join(
+        [*(modifier.title() for modifier in modifiers), _KEY_NAMES.get(key, key.upper() if modifiers else key)]
+    )
 
 
 class KeyBar(Widget):
-    """Follows the bindings in force: as many as fit, closer together if they must be; help and the way back always.
+    """The bottom line: the keys that work now, in the learner's language; a click on one presses it.
 
-    Where it is tight, what has a low rank goes first; then help is its key alone.
+    Shows as many as fit, help and the way back always. If space is short, the gaps shrink, then keys of a high rank
+    number are dropped, then help is shown as its key alone.
     """
 
     DEFAULT_CSS = """
@@ -303,37 +350,37 @@ class KeyBar(Widget):
         self._drawn: list[tuple[str, Binding]] = []
 
     def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+        self.screen.bindings_updated_signal.subscribe(self, self._on_bindings_updated)
 
-    def _changed(self, _: Screen[object]) -> None:
-        if self._named() != self._drawn:
+    def _on_bindings_updated(self, _: Screen[object]) -> None:
+        if self._sorted_keys() != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        named = self._drawn = self._named()
+        named = self._drawn = self._sorted_keys()
         pieces = [self._piece(name, binding) for name, binding in named]
         gap = _WIDE_GAP if _cells(pieces, _WIDE_GAP) <= self.size.width else _NARROW_GAP
-        while _cells(pieces, gap) > self.size.width and pieces and _rank(named[len(pieces) - 1]) >= _WHERE_ROOM:
+        while _cells(pieces, gap) > self.size.width and pieces and _rank(named[len(pieces) - 1]) >= _DROPPED_FIRST:
             del pieces[-1]
-        least = [binding.description in _ALWAYS for _, binding in named[: len(pieces)]]
+        required = [binding.description in _ALWAYS for _, binding in named[: len(pieces)]]
         if _cells(pieces, gap) > self.size.width and named[0][1].description == "key.help":
             pieces[0] = self._piece(*named[0], text="")
-        while _cells(pieces, gap) > self.size.width and not all(least):
-            last = max(place for place, is_always in enumerate(least) if not is_always)
-            del pieces[last], least[last]
+        while _cells(pieces, gap) > self.size.width and not all(required):
+            last = max(place for place, is_required in enumerate(required) if not is_required)
+            del pieces[last], required[last]
         if pieces and named[0][1].description == "key.help":
             whole = [self._piece(*named[0]), *pieces[1:]]
             pieces = whole if _cells(whole, gap) <= self.size.width else pieces
         return Content(" ") + Content("").join(piece + " " * gap for piece in pieces)
 
     def _piece(self, name: str, binding: Binding, text: str | None = None) -> Content:
-        said = say(binding.description, self.lang) if text is None else text
+        label = say(binding.description, self.lang) if text is None else text
         press = f"@click=app.simulate_key('{binding.key}')"
-        if not said:
+        if not label:
             return Content.from_markup(f"[{press}][b $primary]$name[/][/]", name=name)
-        return Content.from_markup(f"[b $primary]$name[/] [{press}]$text[/]", name=name, text=said)
+        return Content.from_markup(f"[b $primary]$name[/] [{press}]$text[/]", name=name, text=label)
 
-    def _named(self) -> list[tuple[str, Binding]]:
+    def _sorted_keys(self) -> list[tuple[str, Binding]]:
         return sorted(shown_bindings(self.screen), key=_rank)
 
 
@@ -345,66 +392,56 @@ def _cells(pieces: Sequence[Content], gap: int) -> int:
     return 1 + sum(piece.cell_length for piece in pieces) + gap * (len(pieces) - 1)
 
 
-# Laying text out in cells: a Chinese character takes two.
-
-LEAST_BESIDE = 10
+# Fields
 
 
-def cut(text: str, width: int) -> str:
-    """`text` in at most `width` cells, with `…` where something was left out."""
-    text = printable(text)
-    if cell_len(text) <= width:
-        return text
-    return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
+class KeysInOrder:
+    """Mixed into a field: run its own bindings at once, in the order in which keys were pressed.
 
-
-def left(text: str, width: int) -> str:
-    """`text` in exactly `width` cells, aligned left."""
-    text = cut(text, width)
-    return text + " " * (width - cell_len(text))
-
-
-def right(text: str, width: int) -> str:
-    """`text` in exactly `width` cells, aligned right."""
-    text = cut(text, width)
-    return " " * (width - cell_len(text)) + text
-
-
-def beside(head: Content, text: Content, width: int) -> list[Content]:
-    """`head`, and `text` in the room beside it: in as many lines as it takes, none of them below `head`."""
-    first, *more = text.wrap(max(LEAST_BESIDE, width - head.cell_length)) or [Content()]
-    return [head + first, *(Content(" " * head.cell_length) + line for line in more)]
-
-
-def bar(share: float, width: int, style: str) -> Content:
-    """A bar of `width` cells, filled for `share` in 0…1; any share above 0 shows, only 1 fills it."""
-    filled = round(min(1.0, max(0.0, share)) * width)
-    if share > 0:
-        filled = max(1, filled)
-    if share < 1:
-        filled = min(width - 1, filled)
-    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$text-muted"))
-
-
-# Why the last key changed nothing.
-
-
-class FaultLine(Plain):
-    """One line above the ratings; the card stays where it is."""
-
-    DEFAULT_CSS = """
-    FaultLine { height: auto; width: 1fr; padding: 0 1; color: $warning; text-style: bold; }
+    Textual handles a character in the field, but Backspace, the arrows and Enter only after the event has bubbled up
+    to the app. Keys that arrive together, as over a slow line, would overtake each other: `a Backspace b` became `a`.
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__(f"! {text}")
+    async def on_key(self, event: events.Key) -> None:
+        field = cast(Widget, self)
+        for binding in field._bindings.key_to_bindings.get(event.key, ()):
+            is_own = not binding.priority and "." not in binding.action
+            if is_own and await field.app.run_action(binding.action, field):
+                event.stop()
+                event.prevent_default()
+                return
 
 
-# The events that widgets send to their screen.
+class LineField(KeysInOrder, Input):
+    """A field for one line, which also takes `-` and `/`: Textual does not count them as characters.
+
+    Focus selects nothing, so that the next key replaces nothing, unless a subclass that offers a value sets `SELECTS`.
+    """
+
+    SELECTS: ClassVar[bool] = False
+
+    def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:
+        super().__init__(value, placeholder=placeholder, id=id, select_on_focus=self.SELECTS)
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
+
+
+class PassingField(LineField):
+    """A field shown for one entry; Escape leaves it, and the screen's `leave_field` hides it."""
+
+    SELECTS = True
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
+    ]
+
+
+# Messages from widgets and workers to their screen
 
 
 class Answered(Message):
-    """The learner submitted what stands in an answer widget."""
+    """The learner submitted the answer in a widget."""
 
 
 class PointsTicked(Message):
@@ -427,7 +464,7 @@ class CheckChanged(Message):
 
 @dataclass
 class Graded(Message):
-    """The judge's report is there."""
+    """The judge has reported."""
 
     report: GradeReport
 
@@ -441,69 +478,22 @@ class GradingFailed(Message):
 
 @dataclass
 class Tried(Message):
-    """Both answers to a case that the learner typed, or what kept them from coming."""
+    """Both answers to a case that the learner typed, or the error that prevented them."""
 
     answers: BothAnswers | JudgeFailed
 
 
-# Putting widgets where a screen may have been left since: while one waited, a key pressed ahead took it away.
+# Mounting
 
 
 async def mount_in(place: Widget, parts: Iterable[Widget], before: int | None = None) -> None:
-    """Mounts `parts` in `place`, if that is still shown."""
+    """Mount `parts` in `place`, unless a key pressed meanwhile has removed it."""
     if place.is_attached:
         await place.mount(*parts, before=before)
 
 
 async def mount_anew(place: Widget, parts: Iterable[Widget]) -> None:
-    """Mounts `parts` in the place of all that `place` holds, and draws it once."""
+    """Replace the children of `place` by `parts`, and draw once."""
     with place.app.batch_update():
         await place.remove_children()
         await mount_in(place, parts)
-
-
-# Keys of a field in the order in which they were pressed.
-#
-# Textual handles a character in the field, but Backspace, the arrows and Enter only after the event has gone up to the
-# app. Keys that arrive together, as over a slow line, would overtake each other: `a Backspace b` would become `a`.
-
-
-class KeysInOrder:
-    """Mixed into a field, it does what its own bindings say at once; those of the screen and the app stay theirs."""
-
-    async def on_key(self, event: events.Key) -> None:
-        field = cast(Widget, self)
-        for binding in field._bindings.key_to_bindings.get(event.key, ()):
-            is_own = not binding.priority and "." not in binding.action
-            if is_own and await field.app.run_action(binding.action, field):
-                event.stop()
-                event.prevent_default()
-                return
-
-
-# One line that is typed, every printable sign of it.
-
-
-class LineField(KeysInOrder, Input):
-    """`-` and `/` are typed; Textual does not count them as characters.
-
-    Focus selects nothing, so that the next key replaces nothing; a field that offers a value may have it selected.
-    """
-
-    SELECTS: ClassVar[bool] = False
-
-    def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:
-        super().__init__(value, placeholder=placeholder, id=id, select_on_focus=self.SELECTS)
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        return super().check_consume_key(key, character) or key in ("minus", "slash")
-
-
-class PassingField(LineField):
-    """A field that comes up for one line; Escape leaves it, and the screen's `leave_field` takes it away."""
-
-    SELECTS = True
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
-    ]

@@ -1,8 +1,12 @@
-"""A card as a sheet to scroll: the question, the answer widget of its kind, and after revealing everything else."""
+"""A card as a sheet to scroll: the question, the answer widget of its kind, and once revealed everything else.
+
+`front_parts` are shown at once; `behind_parts` come a section at a time, so that they can be drawn ahead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
@@ -17,9 +21,29 @@ from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, FollowUp, Nume
 from attncli.domain.text import Lang, Localised
 from attncli.practice.marking import Asked, Section, right_order, sections
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.answers import ClozeAnswer, MarkedRows, NumericAnswer, TypedAnswer
-from attncli.tui.widgets.basics import Behind, Even, Lined, Page, Plain, PointsTicked, beside, heading
+from attncli.tui.widgets.answers import (
+    ChoiceAnswer,
+    ClozeAnswer,
+    DebugCode,
+    MarkedRows,
+    NumericAnswer,
+    OrderingAnswer,
+    TypedAnswer,
+)
+from attncli.tui.widgets.basics import (
+    LineWidget,
+    Page,
+    Plain,
+    PointsTicked,
+    Prerendered,
+    SolidBackground,
+    beside,
+    heading,
+)
 from attncli.words.app_texts import say
+
+Questions = Callable[[str], Localised | None]
+"""Returns the question of the card with an id, None if there is no such card."""
 
 
 class Sheet(Page):
@@ -28,23 +52,23 @@ class Sheet(Page):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
 
     DEFAULT_CSS = """
-    Sheet > *, Sheet > Behind > * { max-width: 100; }
+    Sheet > *, Sheet > Prerendered > * { max-width: 100; }
     Sheet > .question { text-style: bold; margin: 0 0 1 0; }
-    Sheet > .heading, Sheet > Behind > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
-    Sheet > .note, Sheet > Behind > .note { color: $text-muted; margin: 0 0 1 0; }
-    Sheet > .lines, Sheet > Behind > .lines { margin: 0 0 1 0; height: auto; }
-    Sheet > .pitfalls, Sheet > Behind > .pitfalls { border-left: thick $warning; padding: 0 1; }
+    Sheet > .heading, Sheet > Prerendered > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
+    Sheet > .note, Sheet > Prerendered > .note { color: $text-muted; margin: 0 0 1 0; }
+    Sheet > .lines, Sheet > Prerendered > .lines { margin: 0 0 1 0; height: auto; }
+    Sheet > .pitfalls, Sheet > Prerendered > .pitfalls { border-left: thick $warning; padding: 0 1; }
     """
 
     asked: Asked | None = None
-    """What its first parts are of, where that was told."""
+    """The question that its first parts belong to, if a screen has set it."""
 
     @property
     def parts(self) -> list[Widget]:
-        """What is shown on it, in order."""
+        """Return the parts shown, in order."""
         found: list[Widget] = []
         for child in self.children:
-            if isinstance(child, Behind):
+            if isinstance(child, Prerendered):
                 found += child.children if child.display and not child.is_covered else ()
             elif child.display:
                 found.append(child)
@@ -54,8 +78,8 @@ class Sheet(Page):
     def rows(self) -> list[MarkedRows]:
         return [part for part in self.parts if isinstance(part, MarkedRows)]
 
-    def kept_for(self, asked: Asked | None) -> list[Widget]:
-        """The question and the rows that may stay when `asked` is revealed; the rows are closed."""
+    def reusable_parts(self, asked: Asked | None) -> list[Widget]:
+        """Return the question and the answer rows that stay when `asked` is revealed; close the rows."""
         if asked is None or asked is not self.asked or not asked.revealed:
             return []
         question, *others = self.parts[:2]
@@ -64,21 +88,21 @@ class Sheet(Page):
             return [question, rows]
         return [question]
 
-    def put_away(self, kept: Iterable[Widget]) -> None:
-        """Shows what is kept alone; what was put away before is taken away, most of it by `clear` already."""
+    def show_only(self, kept: Iterable[Widget]) -> None:
+        """Hide all parts but `kept`, and remove those hidden before, which `clear` has mostly emptied."""
         self.remove_children([child for child in self.children if not child.display])
         for child in self.children:
             if child not in kept:
                 child.display = False
 
     def clear(self) -> None:
-        """Empties what was put away: to take widgets away costs as much as to bring them. Nothing is drawn for that."""
+        """Empty the hidden parts: removing widgets takes as long as mounting them, but draws nothing here."""
         for child in self.children:
             if not child.display:
                 child.remove_children()
 
     def answer(self) -> MarkedRows | TypedAnswer | None:
-        """The widget in which the learner answers or ticks."""
+        """Return the widget in which the learner answers or ticks, if there is one."""
         return answer_among(self.parts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -90,20 +114,16 @@ class Sheet(Page):
 
     @property
     def _follow_ups(self) -> list[FollowUps]:
-
         return [part for part in self.parts if isinstance(part, FollowUps)]
 
 
 def answer_among(parts: Iterable[Widget]) -> MarkedRows | TypedAnswer | None:
-    """The first of them in which the learner answers or ticks."""
+    """Return the first widget in which the learner answers or ticks, if there is one."""
     return next((part for part in parts if isinstance(part, (MarkedRows, TypedAnswer))), None)
 
 
 def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = False) -> Iterator[Widget]:
-    """What the sheet of `asked` holds now. `questions` finds the question of another card, None if there is none.
-
-    In a quiz nothing is promised to be shown before the end.
-    """
+    """Yield the parts of the sheet of `asked`. In a quiz no hint promises an answer before the end."""
     yield from front_parts(asked, lang, in_quiz)
     if asked.revealed:
         for group in behind_parts(asked, lang, questions):
@@ -111,7 +131,7 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = 
 
 
 def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Widget]:
-    """The question, where the answer is given, and what came of it."""
+    """Yield the question, the answer widget, and the verdict once it is revealed."""
     yield Plain(inline(asked.question[lang]), classes="question")
     yield from _answer_widgets(asked, lang, in_quiz)
     if not asked.revealed:
@@ -120,17 +140,17 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
         return
     if asked.marked is not None:
         yield CardVerdict(asked, lang)
-    elif told := asked.answer_told[lang]:
+    elif answer := asked.answer_told[lang]:
         yield _heading("review.answer", lang)
-        yield Plain(inline(told), classes="lines")
+        yield Plain(inline(answer), classes="lines")
     if isinstance(asked.card, OrderingCard) and not asked.correct:
         yield from _order_parts(asked, asked.card, lang)
 
 
 def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Iterator[Widget]]:
-    """What the card says behind the question, whatever was answered, a section at a time."""
+    """Yield the parts of each section behind the question; they do not depend on the answer."""
     for section in sections(asked.card):
-        yield _parts(section, asked, lang, questions)
+        yield _section_parts(section, asked, lang, questions)
 
 
 _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
@@ -139,16 +159,10 @@ _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "nu
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
     match card := asked.card:
         case ChoiceCard():
-            from attncli.tui.widgets.answers import ChoiceAnswer
-
             yield ChoiceAnswer(asked, card, lang)
         case OrderingCard():
-            from attncli.tui.widgets.answers import OrderingAnswer
-
             yield OrderingAnswer(asked, card, lang)
         case DebugCard():
-            from attncli.tui.widgets.answers import DebugCode
-
             yield DebugCode(asked, card, lang)
         case NumericCard() if not asked.is_read:
             yield NumericAnswer(asked, lang)
@@ -161,21 +175,22 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
 
 
 def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
-    """A right order, where the learner's is none."""
+    """Yield a right order."""
     names = {key: text[lang] for key, text in card.items}
     lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
     yield _heading("ordering.one-order", lang)
     yield Plain(Content("\n").join(lines), classes="lines")
 
 
-def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
-    """What a section of the card is shown as."""
+def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
     card = asked.card
     match section:
         case "answer" | "explain":
             text = card.short if section == "answer" else card.explain
             yield _heading(f"review.{section}", lang)
-            yield _markdown(text[lang] if text else "")
+            from attncli.tui.widgets.markdown import CardMarkdown
+
+            yield CardMarkdown(text[lang] if text else "")
         case "points":
             yield _heading("review.points", lang)
             yield Points(card.points, lang, asked.ticked)
@@ -204,19 +219,11 @@ def _heading(key: str, lang: Lang) -> Plain:
     return heading(say(key, lang))
 
 
-def _markdown(text: str) -> Widget:
-    from attncli.tui.widgets.markdown import CardMarkdown
-
-    return CardMarkdown(text)
-
-
-# What an interviewer asks next: each question opens its answer.
-
-Questions = Callable[[str], Localised | None]
+# Follow-ups, points and verdict
 
 
 class AskedNext(Plain, can_focus=True):
-    """One follow-up; with an answer of its own, Enter, Space or a click opens and closes it."""
+    """One follow-up with an answer; Enter, Space or a click opens and closes it."""
 
     DEFAULT_CSS = """
     AskedNext { height: auto; width: 1fr; }
@@ -227,12 +234,11 @@ class AskedNext(Plain, can_focus=True):
         Binding("space", "turn", "key.open", show=False),
     ]
 
+    @dataclass
     class Turned(Message):
-        """A follow-up was opened or closed."""
+        """Posted when a follow-up is to be opened or closed."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, index: int, text: Content) -> None:
         super().__init__(text)
@@ -245,10 +251,10 @@ class AskedNext(Plain, can_focus=True):
         self.action_turn()
 
 
-class Linked(Lined):
-    """Follow-ups that are cards of their own: the id of each, and its question beside it."""
+class LinkedCards(LineWidget):
+    """Follow-ups that are cards: the id of each, and its question beside it."""
 
-    DEFAULT_CSS = "Linked { height: auto; width: 1fr; }"
+    DEFAULT_CSS = "LinkedCards { height: auto; width: 1fr; }"
 
     def __init__(self, cards: Sequence[tuple[Content, Content]]) -> None:
         super().__init__()
@@ -258,8 +264,8 @@ class Linked(Lined):
         return [line for card, question in self._cards for line in beside(card, question, width)]
 
 
-class FollowUps(Even, Vertical):
-    """`opened` holds the places of the open ones; it belongs to the card that is shown and outlives this widget."""
+class FollowUps(SolidBackground, Vertical):
+    """The follow-ups of a card. `opened` holds the indices of the open ones; it outlives this widget."""
 
     DEFAULT_CSS = """
     FollowUps { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -276,15 +282,15 @@ class FollowUps(Even, Vertical):
             if has_answer:
                 yield from (AskedNext(index, self._asked(index)) for index, _ in entries)
             else:
-                yield Linked([self._linked(entry) for _, entry in entries])
+                yield LinkedCards([self._linked(entry) for _, entry in entries])
 
     @property
     def closed(self) -> list[int]:
-        """The places of those whose answer is still to be opened."""
-        return [n for n, entry in enumerate(self._entries) if entry.answer and n not in self._opened]
+        """Return the indices of the answers that are still closed."""
+        return [index for index, entry in enumerate(self._entries) if entry.answer and index not in self._opened]
 
     def open_next(self) -> None:
-        """Opens the first answer that is still closed."""
+        """Open the first answer that is still closed."""
         if closed := self.closed:
             self._turn(closed[0])
 
@@ -314,11 +320,8 @@ class FollowUps(Even, Vertical):
         return Content.assemble(indent, (f"{entry.card}  ", "$text-muted")), text
 
 
-# The points an interviewer would tick off.
-
-
 class Points(MarkedRows):
-    """Ticked with the letters a to g, with the mouse, or with arrows and Space."""
+    """Points that an interviewer would tick off: with the letters a to g, the mouse, or arrows and Space."""
 
     def __init__(self, points: Sequence[Localised], lang: Lang, ticked: Iterable[int] = ()) -> None:
         super().__init__([inline(point[lang]) for point in points])
@@ -332,11 +335,8 @@ class Points(MarkedRows):
         self.post_message(PointsTicked())
 
 
-# The verdict on a marked card, in words and signs.
-
-
 class CardVerdict(Plain):
-    """`✓ Right`, or what was wrong; never colour alone."""
+    """The verdict on a marked card, in words and signs, never by colour alone."""
 
     DEFAULT_CSS = """
     CardVerdict { height: auto; width: 1fr; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
@@ -347,7 +347,7 @@ class CardVerdict(Plain):
         head, detail = (text[lang] for text in asked.told)
         is_right = bool(asked.correct)
         whole = Content.styled(head, "bold $success" if is_right else "bold $error")
-        # The options themselves tell why they are wrong.
+        # Wrong options say themselves why they are wrong.
         if detail and not isinstance(asked.card, ChoiceCard):
             whole = Content.assemble(whole, "  ", inline(detail))
         super().__init__(whole, classes="-right" if is_right else "")

@@ -1,4 +1,7 @@
-"""What reviews showed of memory, drawn: recall against prediction, forgetting, minutes a day, kinds, topics."""
+"""Charts of the statistics screen: heatmap, forecast, minutes a day, and recall against prediction.
+
+Shades and bars are different characters, so that every chart can be read without colour.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,22 @@ from attncli.domain.text import SHADES, Lang, quoted
 from attncli.experiments.plots import drawn
 from attncli.experiments.runner import Plot, Series
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
-from attncli.tui.widgets.basics import Lined, left, right
+from attncli.tui.widgets.basics import LineWidget, left, right
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 from attncli.words.stats_texts import PREDICTED, RECALLED
-
-# Reviews a day as a calendar of weeks; the shade is a different character, so it can be read without colour.
 
 _LEVELS = (1, 5, 15, 30)
 
 
 def shade(count: int) -> str:
-    """The character for a day with `count` reviews."""
+    """Return the character for a day with `count` reviews."""
     return SHADES[sum(count >= level for level in _LEVELS)]
 
 
 def heatmap_rows(counts: Mapping[date, int], today: date, weeks: int) -> list[str]:
-    """Seven rows, Monday first; one column of two cells a week, `today` in the last one; days to come are blank."""
-    monday = today - timedelta(days=today.weekday() + 7 * (weeks - 1))
+    """Return seven rows, Monday first, with two cells a week; `today` is in the last column, later days are blank."""
+    monday = _first_monday(today, weeks)
     rows = []
     for weekday in range(7):
         days = [monday + timedelta(days=7 * week + weekday) for week in range(weeks)]
@@ -38,8 +39,12 @@ def heatmap_rows(counts: Mapping[date, int], today: date, weeks: int) -> list[st
     return rows
 
 
+def _first_monday(today: date, weeks: int) -> date:
+    return today - timedelta(days=today.weekday() + 7 * (weeks - 1))
+
+
 class Heatmap(Widget):
-    """As many weeks as fit, at most a year, with months above and a legend below."""
+    """Reviews per day as a calendar of as many weeks as fit, at most a year, with months above and a legend below."""
 
     DEFAULT_CSS = """
     Heatmap { height: 9; width: 1fr; }
@@ -62,7 +67,7 @@ class Heatmap(Widget):
         return Content("\n").join([*lines, self._legend(margin)])
 
     def _months(self, weeks: int) -> str:
-        monday = self.today - timedelta(days=self.today.weekday() + 7 * (weeks - 1))
+        monday = _first_monday(self.today, weeks)
         line = ""
         for week in range(weeks):
             day = monday + timedelta(days=7 * week)
@@ -78,11 +83,8 @@ class Heatmap(Widget):
         return Content.styled(" " * margin + parts, "$text-muted")
 
 
-# Reviews due on each of the next days, as bars with their numbers.
-
-
 class Forecast(Widget):
-    """One line a day."""
+    """Reviews due on each of the next days: a number and a bar per line."""
 
     DEFAULT_CSS = """
     Forecast { height: auto; width: 1fr; }
@@ -96,27 +98,28 @@ class Forecast(Widget):
     def render(self) -> Content:
         most = max((day.due for day in self.days), default=0)
         width = max(1, min(60, self.size.width - 20))
-        return Content("\n").join(self._line(day, most, width) for day in self.days)
-
-    def _line(self, day: ForecastDay, most: int, width: int) -> Content:
-        when = date.fromisoformat(day.date)
-        weekday = say("stats.weekdays", self.lang).split()[when.weekday()]
-        filled = max(1, round(width * day.due / most)) if day.due else 0
-        return Content.assemble(
-            (left(f"{weekday} {when.month}-{when.day:02d}", 11), "$text-muted"),
-            right(str(day.due), 5),
-            "  ",
-            ("█" * filled, "$primary"),
+        return Content("\n").join(
+            _day_line(date.fromisoformat(day.date), right(str(day.due), 5), day.due, most, width, self.lang)
+            for day in self.days
         )
+
+
+def _day_line(day: date, number: str, value: float, most: float, width: int, lang: Lang) -> Content:
+    """Return weekday and date, `number`, and a bar: `width` cells at `most`, one or more above 0."""
+    weekday = say("stats.weekdays", lang).split()[day.weekday()]
+    filled = max(1, round(width * value / most)) if value else 0
+    return Content.assemble(
+        (left(f"{weekday} {day.month}-{day.day:02d}", 11), "$text-muted"), number, "  ", ("█" * filled, "$primary")
+    )
 
 
 _NAME, _NUMBER, _BAR, _MOST = 34, 11, 40, 96
 LEAST_POINTS = 3
-"""A curve is drawn from so many groups of days on."""
+"""Groups of days from which a curve is drawn."""
 
 
-class RecallReport(Lined):
-    """The record, once it is whole; a line until then."""
+class RecallReport(LineWidget):
+    """Minutes a day, then recall by prediction, interval, kind and topic, once the record is read completely."""
 
     DEFAULT_CSS = """
     RecallReport { height: auto; width: 1fr; }
@@ -128,13 +131,13 @@ class RecallReport(Lined):
         super().__init__()
         self._record, self._minutes, self._topics = record, minutes, topics
         self._lang: Lang = lang
-        self._of: tuple[int, bool] = (0, False)
+        self._drawn_for: tuple[int, bool] = (0, False)
         self._drawn: list[Content] = []
 
     def lines(self, width: int) -> list[Content]:
-        """Drawn once for each width: tens of milliseconds, and Textual asks for the height first."""
-        if self._of != (of := (width, self._record.is_whole)):
-            self._of, self._drawn = of, list(self._sections(width))
+        """Return the lines, cached per width: they take tens of milliseconds, and Textual asks for the height first."""
+        if self._drawn_for != (drawn_for := (width, self._record.is_whole)):
+            self._drawn_for, self._drawn = drawn_for, list(self._sections(width))
         return self._drawn
 
     def _sections(self, width: int) -> Iterator[Content]:
@@ -147,8 +150,8 @@ class RecallReport(Lined):
         if not self._record.recalls:
             yield from Content(say("stats.no-recall", self._lang)).wrap(wide)
             return
-        told = {"cards": self._record.cards, "reviews": len(self._record.recalls)}
-        yield from Content.styled(say("stats.sampled", self._lang, **told), "$text-muted").wrap(wide)
+        sample = say("stats.sampled", self._lang, cards=self._record.cards, reviews=len(self._record.recalls))
+        yield from Content.styled(sample, "$text-muted").wrap(wide)
         yield from self._table(wide, "stats.by-prediction", self._record.by_prediction(), _predicted_names())
         yield from self._curve(wide)
         kinds = {share.name: say(f"review.kind-{share.name}", self._lang) for share in self._record.by_kind()}
@@ -174,7 +177,7 @@ class RecallReport(Lined):
             yield Content(left(names.get(share.name, share.name), room) + "".join(right(n, _NUMBER) for n in numbers))
 
     def _curve(self, width: int) -> Iterator[Content]:
-        """Recall by days since the last review, beside what was predicted; as a table where there is no curve yet."""
+        """Yield recall and prediction by days since the last review, as a table and, with enough points, a curve."""
         shares = self._record.by_days()
         if len(shares) >= LEAST_POINTS:
             yield from self._heading("stats.curve")
@@ -203,14 +206,7 @@ class RecallReport(Lined):
             yield Content(say("stats.not-timed", self._lang))
             return
         for day, minutes in self._minutes:
-            weekday = say("stats.weekdays", self._lang).split()[day.weekday()]
-            filled = max(1, round(min(_BAR, width - 20) * minutes / most)) if minutes else 0
-            yield Content.assemble(
-                (left(f"{weekday} {day.month}-{day.day:02d}", 11), "$text-muted"),
-                right(f"{minutes:.1f}", 6),
-                "  ",
-                ("█" * filled, "$primary"),
-            )
+            yield _day_line(day, right(f"{minutes:.1f}", 6), minutes, most, min(_BAR, width - 20), self._lang)
 
 
 def _predicted_names() -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""A grading as it happens and what came of it: checks, counterexample, the mistake it looks like."""
+"""A grading while it runs and its report: checks, counterexample, likely mistake; and the parts of a statement.
+
+`CardMarkdown` is imported in functions, because Textual's Markdown loads slowly.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from attncli.practice.challenges import Hint, next_unsolved, reference, solving_
 from attncli.practice.start import without_docstring
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.basics import Fold, Lined, Page, Plain, beside, heading, left, mount_in
+from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, heading, left, mount_in
 from attncli.tui.widgets.card import FollowUps, Questions
 from attncli.tui.widgets.session import Progress
 from attncli.words.after_solving_texts import YOUR_CODE
@@ -40,7 +43,7 @@ _SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
 
 
 class GradeReportView(Page):
-    """`begin`, then `check` for every event, then `show` with the report or `say_failed`."""
+    """The report of a grading. Call `begin`, `check` for every event, then `show` or `show_failure`."""
 
     DEFAULT_CSS = """
     GradeReportView > .verdict { text-style: bold; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
@@ -58,30 +61,30 @@ class GradeReportView(Page):
         self._total = len(challenge.required) + len(challenge.badges)
 
     async def begin(self) -> None:
-        """The judge is being asked."""
+        """Show that the judge is starting."""
         self._checks = {}
         now = Plain(say("challenge.starting", self.lang), classes="now")
         await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
 
     async def clear(self) -> None:
-        """Another file is asked about from now on."""
+        """Empty the view for another file."""
         await self._replace([])
 
     def check(self, check: CheckResult) -> None:
-        """A check began or ended."""
+        """Show that a check began or ended."""
         self._checks[check.name] = check
-        done = sum(found.status != "running" for found in self._checks.values())
+        done = sum(other.status != "running" for other in self._checks.values())
         if self.query(".now"):
             self.query_one(".now", Plain).update(say("challenge.grading", self.lang, check=check.name))
             self.query_one(Progress).show(done, max(self._total, len(self._checks)))
             self.query_one(CheckList).show(list(self._checks.values()))
 
-    async def say_failed(self, text: str) -> None:
-        """There is no verdict; `text` says why."""
+    async def show_failure(self, text: str) -> None:
+        """Show `text`, the reason why there is no verdict."""
         await self._replace([Plain(text, classes="verdict")])
 
     async def show(self, report: GradeReport, after: str) -> None:
-        """The report, and `after`: when the challenge comes back."""
+        """Show the report, and `after` it when the challenge is next due."""
         await self._replace(self._report_parts(report, after))
         self.scroll_home(animate=False)
 
@@ -103,14 +106,14 @@ class GradeReportView(Page):
             yield Plain(report.printed, classes="lines")
 
     def _mistake(self, report: GradeReport) -> Iterator[Widget]:
-        """The mistake it looks like, or two."""
-        told = diagnosis_lines(report, self.challenge.mistakes, self.lang)
-        if lines := [Content.assemble(inline(says), (cards, "$text-muted")) for says, cards in told]:
+        """Yield the likely mistakes, two at most."""
+        diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
+        if lines := [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]:
             yield self._heading("verdict.diagnosis")
             yield Plain(Content("\n").join(lines), classes="lines")
 
     def _repaired(self, report: GradeReport, repaired: RepairedBugs) -> Iterator[Widget]:
-        """How many of the planted bugs are mended, and what one observes of the others."""
+        """Yield how many of the planted bugs are fixed, and the symptoms of the others."""
         yield self._heading("verdict.repaired")
         lines = [inline(line) for line in repaired_lines(repaired, report.accepted, self.lang)]
         yield Plain(Content("\n").join(lines), classes="lines")
@@ -132,7 +135,7 @@ class GradeReportView(Page):
 
     def _verdict(self, report: GradeReport, after: str) -> Plain:
         summary = say("verdict.summary", self.lang, **report.score, seconds=f"{report.seconds:.1f}")
-        is_solved, missing, said = report.rung in RUNGS, ", ".join(unproved(report)), headline(report, self.lang)
+        is_solved, missing, head = report.rung in RUNGS, ", ".join(unproved(report)), headline(report, self.lang)
         parts = [
             summary,
             say("verdict.exam", self.lang, seed=report.seed) if report.seed else "",
@@ -142,12 +145,12 @@ class GradeReportView(Page):
             say("verdict.fresh", self.lang) if report.accepted else "",
         ]
         sign = "!" if report.verdict == "error" else _SIGNS[report.rung]
-        head = (f"{sign} {said[:1].upper()}{said[1:]}", "$success" if is_solved else "$error")
-        whole = Content.assemble(head, "  ", " · ".join(filter(None, parts)))
+        styled_head = (f"{sign} {head[:1].upper()}{head[1:]}", "$success" if is_solved else "$error")
+        whole = Content.assemble(styled_head, "  ", " · ".join(filter(None, parts)))
         return Plain(whole, classes="verdict -accepted" if is_solved else "verdict")
 
 
-# The checks of a grading, each with what it asks beside its name; what a failed one says stands below it.
+# Checks and counterexamples
 
 _STYLES = {
     "pass": "$success",
@@ -160,8 +163,11 @@ _STYLES = {
 _NAME, _STATUS, _BELOW = 19, 11, 4
 
 
-class CheckList(Lined):
-    """`checks` are those of a report, or the judge's events."""
+class CheckList(LineWidget):
+    """One line per check: status, name, and its purpose or message; the message of a failed check is below it.
+
+    `checks` come from a report or from the judge's events.
+    """
 
     DEFAULT_CSS = """
     CheckList { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -181,14 +187,14 @@ class CheckList(Lined):
 
     def _check(self, check: CheckResult, width: int) -> list[Content]:
         status, message = status_of(check), told(check, self.lang)
-        told_below = check.status == "fail" and message
+        shown_below = check.status == "fail" and message
         head = Content.assemble(
             (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
             left(check.name, _NAME),
         )
-        about = Content.styled(printable(self._about(check, "" if told_below else message)), "$text-muted")
+        about = Content.styled(printable(self._about(check, "" if shown_below else message)), "$text-muted")
         lines = beside(head, about, width)
-        return [*lines, *indented(message, width)] if told_below else lines
+        return [*lines, *_indented(message, width)] if shown_below else lines
 
     def _about(self, check: CheckResult, message: str) -> str:
         key = f"check.{check.name}"
@@ -196,17 +202,14 @@ class CheckList(Lined):
         return about if check.required else f"{about}{say('status.badge', self.lang)}"
 
 
-def indented(text: str, width: int) -> list[Content]:
-    """Lines of `text` wrapped to `width`, set in by four cells."""
+def _indented(text: str, width: int) -> list[Content]:
+    """Return the lines of `text`, wrapped to `width` cells and indented."""
     lines = [part for line in text.splitlines() for part in Content(line).wrap(max(10, width - _BELOW))]
     return [Content(" " * _BELOW) + line for line in lines]
 
 
-# The smallest input that shows what is wrong: the arguments, then expected beside got.
-
-
-class CounterexampleView(Lined):
-    """Its lines under a title; what is longer than the screen is wide is wrapped."""
+class CounterexampleView(LineWidget):
+    """A counterexample under a title: the arguments, then expected and actual; places in the code are wrapped."""
 
     DEFAULT_CSS = """
     CounterexampleView { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -233,11 +236,11 @@ class CounterexampleView(Lined):
         return lines
 
 
-# What a challenge asks for, and the help that was taken, as parts of its statement.
+# Parts of a statement
 
 
-def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Widget]:
-    """The hints that were asked for, and the reference where it was seen."""
+def hints_and_solution(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Widget]:
+    """Yield the hints taken, and the reference if it was seen."""
     from attncli.tui.widgets.markdown import CardMarkdown
 
     for hint in hints:
@@ -248,8 +251,8 @@ def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Wi
         yield CardMarkdown(f"```python\n{reference.rstrip()}\n```")
 
 
-def asked_for(challenge: Challenge, statement: Statement, lang: Lang, unfolded: bool) -> Iterable[Widget]:
-    """What solves it, what all challenges ask, and, folded, what hardens it."""
+def requirements(challenge: Challenge, statement: Statement, lang: Lang, unfolded: bool) -> Iterable[Widget]:
+    """Yield what solves the challenge, what all challenges require, and, folded, what hardens it."""
     from attncli.tui.widgets.markdown import CardMarkdown
 
     yield CardMarkdown(statement.first[lang])
@@ -262,15 +265,16 @@ def asked_for(challenge: Challenge, statement: Statement, lang: Lang, unfolded: 
         yield Plain(say("challenge.forbidden", lang, calls=", ".join(challenge.forbidden)))
 
 
-# What comes after a challenge is solved: the learner's code beside the reference, what is asked next, the next one.
+# After solving
 
 LEAST_BESIDE = 70
+"""Cells from which the learner's code is shown beside the reference, not above it."""
 
 
 def after_solving(
     workspace: Workspace, challenge: Challenge, lang: Lang, opened: set[int], questions: Questions
 ) -> Iterator[Widget]:
-    """What comes once a challenge is solved; nothing before. Code stands beside code: the statement is above."""
+    """Yield an `AfterSolving` if the challenge is solved. Docstrings are left out: the statement is above."""
     source = solving_source(workspace, challenge.id)
     if source is not None:
         sources = without_docstring(source), without_docstring(reference(challenge))
@@ -278,7 +282,10 @@ def after_solving(
 
 
 class AfterSolving(Vertical):
-    """`opened` holds the places of the answers that are open; it outlives this widget."""
+    """Follow-ups, the next challenge, and the learner's code beside the reference.
+
+    `opened` holds the indices of the open answers; it outlives this widget.
+    """
 
     DEFAULT_CSS = """
     AfterSolving { height: auto; width: 1fr; }
@@ -319,10 +326,10 @@ class AfterSolving(Vertical):
                     yield CardMarkdown(f"```python\n{source.rstrip()}\n```")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Code stands side by side where there is room for it."""
+        """Show the two sources side by side if there is room."""
         self.set_class(event.size.width < LEAST_BESIDE, "-narrow")
 
     def open_next_answer(self) -> None:
-        """Opens the first answer that is still closed."""
+        """Open the first answer that is still closed."""
         for follow_ups in self.query(FollowUps):
             follow_ups.open_next()

@@ -1,4 +1,7 @@
-"""The Markdown of cards and statements, with drawn formulas. Loads Textual's Markdown (some 60 ms): import it late."""
+"""The Markdown of cards and statements, with drawn formulas and wrapping tables.
+
+Imports Textual's Markdown, which takes some 60 ms: import this module only when a card is shown.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,17 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownFence, MarkdownTabl
 
 from attncli.domain.text import WORD
 from attncli.tui.formulas import FORMULA_FENCE, UnreadableLatex, draw_within, for_markdown
-from attncli.tui.widgets.basics import Even, Lined
+from attncli.tui.widgets.basics import LineWidget, SolidBackground
 
-# A Markdown table in which every cell is read whole: columns share the width, cells wrap, words are not torn apart.
+# Tables
 
 _GAP = 2
 
 
 def column_widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Widths in cells that add up, with gaps, to at most `width` where that is possible.
+    """Return column widths in cells that add up, with gaps, to at most `width` if possible.
 
-    Each column gets its longest word first; what is left goes where the lines are longest.
+    Each column gets its longest word first; the rest goes to the columns with the longest lines.
     """
     columns = list(zip(*cells, strict=True))
     natural = [max(1, *(cell_len(cell) for cell in column)) for column in columns]
@@ -40,12 +43,12 @@ def column_widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
     ]
     if sum(least) > room:
         return [max(1, size * room // sum(least)) for size in least]
-    spare, wish = room - sum(least), sum(natural) - sum(least)
-    return [low + spare * (high - low) // wish for low, high in zip(least, natural, strict=True)]
+    spare, missing = room - sum(least), sum(natural) - sum(least)
+    return [low + spare * (high - low) // missing for low, high in zip(least, natural, strict=True)]
 
 
-class TableText(Lined):
-    """The table as text: a heading, a rule, the rows; rules between rows where a cell takes several lines."""
+class TableText(LineWidget):
+    """A table as text: heading, rule, rows with wrapped cells; rules between rows if a cell takes several lines."""
 
     DEFAULT_CSS = """
     TableText { width: 1fr; height: auto; margin: 0 0 1 0; }
@@ -90,7 +93,7 @@ class CardTable(MarkdownTable):
         yield TableText(headers, rows)
 
 
-_LINKS = {"link_open": "em_open", "link_close": "em_close"}
+# The Markdown widget and its blocks
 
 
 class CardFence(MarkdownFence):
@@ -104,7 +107,7 @@ class CardFence(MarkdownFence):
 
     @classmethod
     def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
-        """A formula is drawn, so nobody looks for its colours."""
+        """Return highlighted code; a formula is drawn later, so it needs no colours."""
         return Content(code) if language == FORMULA_FENCE else super().highlight(code, language, ansi, dark)
 
     def on_mount(self) -> None:
@@ -117,23 +120,26 @@ class CardFence(MarkdownFence):
             yield from super().compose()
 
 
+_LINKS = {"link_open": "em_open", "link_close": "em_close"}
+
+
 @cache
 def _parser() -> MarkdownIt:
-    """Textual's own Markdown, with nothing to click: a link is its text, a picture its description."""
+    """Return Textual's Markdown parser, changed so that a link is its text and a picture its description."""
     parser = MarkdownIt("gfm-like").disable("linkify")
-    parser.core.ruler.push("unlinked", _unlinked)
-    parser.core.ruler.push("in-one-word", _in_one_word)
+    parser.core.ruler.push("unlinked", _remove_links)
+    parser.core.ruler.push("in-one-word", _shorten_fence_info)
     return parser
 
 
-def _in_one_word(state: StateCore) -> None:
-    """`python sketch` behind a fence is coloured as python."""
+def _shorten_fence_info(state: StateCore) -> None:
+    """Keep the first word behind a fence: `python sketch` is highlighted as python."""
     for token in state.tokens:
         if token.type == "fence":
             token.info = token.info.strip().partition(" ")[0]
 
 
-def _unlinked(state: StateCore) -> None:
+def _remove_links(state: StateCore) -> None:
     for child in (child for token in state.tokens for child in token.children or ()):
         if child.type in _LINKS:
             child.type = _LINKS[child.type]
@@ -141,8 +147,8 @@ def _unlinked(state: StateCore) -> None:
             child.type, child.children = "text", None
 
 
-class CardMarkdown(Even, Markdown):
-    """Card text; formulas are drawn, Chinese paragraphs joined."""
+class CardMarkdown(SolidBackground, Markdown):
+    """Card text with drawn formulas and joined Chinese paragraphs."""
 
     DEFAULT_CSS = """
     CardMarkdown { padding: 0; height: auto; }
@@ -162,7 +168,10 @@ class CardMarkdown(Even, Markdown):
 
     @property
     def _is_built_at_once(self) -> bool:
-        """By two private names of Textual; without them it reads the text in a thread, and the blocks come later."""
+        """Return True if Textual has the two private names by which the blocks are composed with the widget.
+
+        Without them Textual parses the text in a thread, and the blocks come later.
+        """
         return hasattr(self, "_build_from_source") and hasattr(self, "_initial_markdown")
 
     def compose(self) -> ComposeResult:
@@ -174,11 +183,8 @@ class CardMarkdown(Even, Markdown):
             event.prevent_default()
 
 
-# A display formula in the place that it has: drawn in two dimensions, in parts if it is too wide.
-
-
 class Formula(Widget):
-    """Shows `tex`; its source in code style where it cannot be drawn."""
+    """A display formula in two dimensions, broken if it is too wide; its source if it cannot be drawn."""
 
     DEFAULT_CSS = """
     Formula { width: 1fr; height: auto; margin: 1 0; padding: 0 0 0 4; }

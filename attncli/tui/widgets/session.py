@@ -1,4 +1,4 @@
-"""The four ratings, each with the interval it would give."""
+"""Widgets around a card in a session: rating buttons, clocks, progress, and the summary at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attncli.words.interval_texts import interval_text
 
 
 class RatingButton(Plain):
-    """`3 Good` over `10 min`; the suggested one says that Enter means it. None: the rating gives no interval."""
+    """A rating over its interval: `3 Good` over `10 min`. The suggested one names Enter. Interval None shows none."""
 
     DEFAULT_CSS = """
     RatingButton { width: 1fr; height: 2; content-align: center middle; text-align: center; background: $surface; }
@@ -42,7 +42,7 @@ class RatingButton(Plain):
         self.suggested = False
 
     def show(self, interval: timedelta | None, suggested: bool) -> None:
-        """Draws nothing anew where both are as they were."""
+        """Redraw if either has changed."""
         if (interval, suggested) != (self.interval, self.suggested):
             self.interval, self.suggested = interval, suggested
             self.set_class(suggested, "-suggested")
@@ -60,7 +60,7 @@ class RatingButton(Plain):
 
 
 class RatingBar(Horizontal):
-    """Four buttons in a row."""
+    """The four rating buttons."""
 
     DEFAULT_CSS = """
     RatingBar { height: 2; width: 1fr; }
@@ -77,25 +77,23 @@ class RatingBar(Horizontal):
         yield from self._buttons
 
     def show(self, intervals: Mapping[Rating, timedelta | None], suggested: Rating) -> None:
-        """The interval that each rating would give, and the rating that Enter takes."""
+        """Show the interval of each rating, and mark the rating that Enter gives."""
         self.suggested = suggested
         for button in self._buttons:
             button.show(intervals[button.rating], button.rating is suggested)
 
     def suggest(self, rating: Rating) -> None:
-        """Marks `rating` as the suggested one."""
+        """Mark `rating` as the suggested one."""
         self.show({button.rating: button.interval for button in self._buttons}, rating)
 
 
-# The half minute that an answer takes aloud: it counts down under the question, and interrupts nothing.
-
 TICK_SECONDS = 1.0
-# Without motion the line changes only so often, and has no bar.
 STEADY_SECONDS = 10
+"""With reduced motion the answer clock changes only this often, and has no bar."""
 
 
 class AnswerClock(Widget):
-    """One line; it takes no focus, and when the time is up it says so and stays as it is."""
+    """A countdown, below the question, of the seconds for an answer said aloud; it interrupts nothing at the end."""
 
     DEFAULT_CSS = """
     AnswerClock { height: 1; width: 1fr; padding: 0 2; color: $text-muted; }
@@ -105,19 +103,19 @@ class AnswerClock(Widget):
         super().__init__()
         self._clock, self._began_at, self._steady = clock, began_at, steady
         self._lang: Lang = lang
-        self._shown = self._left()
+        self._shown = self._left_seconds()
 
     def on_mount(self) -> None:
         self.set_interval(TICK_SECONDS, self.tick)
 
     def tick(self) -> None:
-        """Draws the line anew if it says something else by now."""
-        left = self._left()
+        """Redraw if the seconds shown have changed."""
+        left = self._left_seconds()
         if left != self._shown:
             self._shown = left
             self.refresh()
 
-    def _left(self) -> int:
+    def _left_seconds(self) -> int:
         spent = max(0, int((self._clock() - self._began_at).total_seconds()))
         left = max(0, ANSWER_SECONDS - spent)
         return -(-left // STEADY_SECONDS) * STEADY_SECONDS if self._steady else left
@@ -126,18 +124,15 @@ class AnswerClock(Widget):
         left = self._shown
         if not left:
             return Content(say("review.time-up", self._lang, seconds=ANSWER_SECONDS))
-        told = say("review.time-left", self._lang, seconds=left)
+        text = say("review.time-left", self._lang, seconds=left)
         if self._steady:
-            return Content(told)
-        width = max(1, self.size.width - Content(told).cell_length - 1)
-        return Content.assemble(f"{told} ", bar(left / ANSWER_SECONDS, width, "$primary"))
-
-
-# How far a sitting is: `3/12`, a bar, and what waits.
+            return Content(text)
+        width = max(1, self.size.width - Content(text).cell_length - 1)
+        return Content.assemble(f"{text} ", bar(left / ANSWER_SECONDS, width, "$primary"))
 
 
 class Progress(Widget):
-    """One line; `done` of `total`, and `beside` the bar what waits."""
+    """The progress of a session in one line: `3/12`, a bar, and `beside` it what is still waiting."""
 
     DEFAULT_CSS = """
     Progress { height: 1; width: 1fr; color: $primary; }
@@ -163,13 +158,11 @@ class Progress(Widget):
         return Content.assemble((label, "bold"), bar(share, room, "$primary"), waits)
 
 
-# What waits in a review: new cards, cards in their learning steps, and reviews that are due.
-
 _STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}
 
 
 def waiting_counts(progress: SittingProgress, state: State | None, lang: Lang) -> Content:
-    """`9 new · 1 learning · 12 due`; the count that the card on the screen belongs to is underlined."""
+    """Return the cards waiting in a review, `9 new · 1 learning · 12 due`; the count for `state` is underlined."""
     counts = {"new": progress.new, "learning": progress.learning, "due": progress.review}
     parts = [
         Content.styled(say(f"review.waits-{name}", lang, count=count), "underline" if state in _STATES[name] else "")
@@ -178,35 +171,32 @@ def waiting_counts(progress: SittingProgress, state: State | None, lang: Lang) -
     return Content(" · ").join(parts)
 
 
-# What a sitting came to.
-
-
 class SessionEnd(Plain):
-    """Reviews, the share that was recalled, minutes, what is still due, and the cards to look at again."""
+    """The summary of a session: reviews, share recalled, minutes, cards still due, and cards to look at again."""
 
     DEFAULT_CSS = """
     SessionEnd { height: auto; width: 1fr; padding: 1 0; }
     """
 
-    def __init__(self, drill: ReviewSitting, began_at: datetime, lang: Lang) -> None:
-        self.drill = drill
+    def __init__(self, session: ReviewSitting, began_at: datetime, lang: Lang) -> None:
+        self.session = session
         self.lang: Lang = lang
-        super().__init__(Content("\n").join(self._lines(drill.workspace.clock() - began_at)))
+        super().__init__(Content("\n").join(self._lines(session.workspace.clock() - began_at)))
 
     def _lines(self, spent: timedelta) -> list[Content]:
-        answers, lang = self.drill.answers, self.lang
+        answers, lang = self.session.answers, self.lang
         if not answers:
             lines = [Content.styled(say("done.nothing", lang), "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
             count = counted(len(answers), "review")[lang]
             parts = [
-                count if self.drill.is_recorded else say("done.answered", lang, count=len(answers)),
+                count if self.session.is_recorded else say("done.answered", lang, count=len(answers)),
                 say("done.recalled", lang, percent=round(100 * recalled)),
                 say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
             ]
             lines = [Content.styled(say("done.title", lang), "bold $success"), Content("  ·  ".join(parts))]
-        if self.drill.is_recorded:
+        if self.session.is_recorded:
             lines += self._waiting()
         else:
             lines.append(Content.styled(say("done.not-recorded", lang), "$text-muted"))
@@ -214,33 +204,31 @@ class SessionEnd(Plain):
         return [*lines, Content(""), Content.styled(say("done.leave", lang), "$text-muted")]
 
     def _waiting(self) -> list[Content]:
-        workspace = self.drill.workspace
+        workspace = self.session.workspace
         due = due_counts(workspace)
         lines = [Content(say("done.still-due", self.lang, due=due.due))] if due.due else []
-        coming = [answer.due_at for answer in self.drill.answers if answer.due_at is not None]
+        coming = [answer.due_at for answer in self.session.answers if answer.due_at is not None]
         soonest = min(coming) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
             lines.append(Content(say("done.waiting", self.lang, interval=interval_text(soonest, self.lang))))
         return lines
 
     def _again(self) -> list[Content]:
-        failed = dict.fromkeys(answer.card for answer in self.drill.answers if answer.rating is Rating.AGAIN)
+        failed = dict.fromkeys(answer.card for answer in self.session.answers if answer.rating is Rating.AGAIN)
         if not failed:
             return []
-        library = self.drill.workspace.library
+        library = self.session.workspace.library
         lines = [Content(""), Content.styled(say("done.again", self.lang), "bold $primary")]
         for card in failed:
             lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).listed[self.lang])))
         return lines
 
 
-# How far a part of an interview is, and the time that it has left, a second at a time.
-
-_LITTLE_SECONDS = 60
+WARNING_SECONDS = 60
 
 
 class MockTimeLine(Widget):
-    """One line; it takes no focus, and only it is drawn anew when a second has passed."""
+    """The progress of a part of a mock interview and its time left; the only widget redrawn each second."""
 
     DEFAULT_CSS = """
     MockTimeLine { height: 1; width: 1fr; padding: 0 1; dock: top; margin: 1 0 0 0; }
@@ -256,7 +244,7 @@ class MockTimeLine(Widget):
         self.set_interval(TICK_SECONDS, self.tick)
 
     def tick(self) -> None:
-        """Draws the line anew if it says something else by now, and tells once that the time is up."""
+        """Redraw if the line has changed, and notify once that the time is up."""
         if self._interview.state.is_over:
             return
         now = (*self._interview.number, self._interview.time.left_seconds)
@@ -271,13 +259,14 @@ class MockTimeLine(Widget):
         if self._interview.state.is_over:
             return Content("")
         (n, total), time = self._interview.number, self._interview.time
-        label, told = f"{n}/{total} ", f" {self._told(time.is_up, time.left_seconds)}"
+        label, time_text = f"{n}/{total} ", f" {self._time_text(time.is_up, time.left_seconds)}"
         share = min(1.0, time.spent_ms / time.budget_ms) if time.budget_ms else 1.0
-        style = "bold $warning" if time.left_seconds <= _LITTLE_SECONDS else "bold"
-        width = max(1, self.size.width - len(label) - Content(told).cell_length - 2)
-        return Content.assemble((label, "bold"), bar(share, width, "$primary"), (told, style))
+        style = "bold $warning" if time.left_seconds <= WARNING_SECONDS else "bold"
+        width = max(1, self.size.width - len(label) - Content(time_text).cell_length - 2)
+        return Content.assemble((label, "bold"), bar(share, width, "$primary"), (time_text, style))
 
-    def _told(self, is_up: bool, left_seconds: int) -> str:
+    def _time_text(self, is_up: bool, left_seconds: int) -> str:
+        clock = mock_texts.clock_text(left_seconds)
         if is_up:
-            return f"{mock_texts.TIME_UP[self._lang]} {mock_texts.clock_text(left_seconds)}"
-        return mock_texts.TIME_LEFT[self._lang].format(time=mock_texts.clock_text(left_seconds))
+            return f"{mock_texts.TIME_UP[self._lang]} {clock}"
+        return mock_texts.TIME_LEFT[self._lang].format(time=clock)
