@@ -80,7 +80,7 @@ async def to_score(pilot: Pilot[None]) -> None:
     while screen.asked is not None:
         screen.asked.submit()
         screen.quiz.count_current()
-    await screen._show_anew()
+    await screen._show_current()
 
 
 def history(app: AttnApp, clock: Any) -> None:

@@ -81,7 +81,7 @@ async def test_the_focus_waits_while_a_screen_is_composed_anew(make_app: MakeApp
         screen = app.screen
         assert isinstance(screen, HomeScreen)
         await screen.query_one(Rows).remove()
-        screen._focus_what_is_there()
+        screen._focus_first_if_composed()
         try:
             screen.focus_first()
         except NoMatches:
