@@ -50,3 +50,10 @@ def interview_room(tmp_path: Path, moving_clock: Callable[[], datetime]) -> Iter
     home = Home(tmp_path / "interviews")
     with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as opened:
         yield opened
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    return folder

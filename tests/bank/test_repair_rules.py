@@ -127,6 +127,6 @@ def test_what_is_bundled_can_be_planted(file):
 
 
 def test_the_pages_say_how_many_challenges_offer_rounds():
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     for page in ("README.md", "CHANGELOG.md"):
         assert f"{len(BUNDLED)} challenges" in (root / page).read_text(encoding="utf-8"), page

@@ -12,7 +12,7 @@ from in_process import check, grade
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-IMPL = Path(__file__).parents[3] / "impl"
+IMPL = Path(__file__).parents[2] / "impl"
 WRONG = [
     "attention/sdpa/no-scale",
     "attention/sdpa/divides-by-d",

@@ -13,7 +13,7 @@ from attncli.practice import record
 from attncli.practice.mock import MockWish, draw_plan, split
 from attncli.practice.workspace import Workspace
 
-from ...support.interviews import TOPICS
+from ..support.interviews import TOPICS
 
 
 @given(minutes=st.integers(LEAST_MINUTES, MOST_MINUTES))

@@ -9,7 +9,7 @@ import pytest
 
 from attncli.bank.challenge_rules import docstring_faults
 
-from ..reading.test_wrong_files import GOOD
+from .test_wrong_files import GOOD
 
 
 def no_fault(card: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ from attncli.practice.mock import MockInterview, MockWish, report_of
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
-from ...support.interviews import write_bank, write_impl
+from ..support.interviews import write_bank, write_impl
 
 Results = dict[int, float]
 

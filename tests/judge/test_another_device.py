@@ -25,7 +25,7 @@ from attncli.judge.submission import Budget, Submission
 from attncli.sandbox.devices import CPU, ELSEWHERE
 from in_process import InProcessWorker, check, grade, write_challenge
 
-IMPL = Path(__file__).parent.parent.parent.parent / "impl"
+IMPL = Path(__file__).parent.parent.parent / "impl"
 
 # Tensors in and out, a random mask, whole numbers out, an object with a state, modules, a model that is called,
 # steps of an optimiser, a backward pass of one's own, memory, 16 bits as the technique.

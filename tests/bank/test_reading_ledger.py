@@ -14,7 +14,7 @@ from attncli.bank.__main__ import read
 from attncli.bank.check import Report, check, load_readings, text_hash
 from attncli.bank.checked_files import Surroundings
 
-from ..conftest import as_yaml
+from .conftest import as_yaml
 
 Card = dict[str, Any]
 

@@ -18,7 +18,7 @@ from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
-from ...support.interviews import offer_rounds
+from ..support.interviews import offer_rounds
 
 WISH = MockWish(30, "onsite", 3)
 

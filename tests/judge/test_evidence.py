@@ -13,7 +13,7 @@ from in_process import grade, write_challenge
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-IMPL = Path(__file__).parents[3] / "impl"
+IMPL = Path(__file__).parents[2] / "impl"
 
 
 def bundled(place: str) -> Folder:

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 from attncli.bank.prose_rules import localised, snippet_findings, snippets_of
 
-from ..conftest import bundled_documents
+from .conftest import bundled_documents
 
 RUNS: dict[str, tuple[str, str]] = {
     "agent-02": (
