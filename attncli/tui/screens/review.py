@@ -240,7 +240,7 @@ class ReviewScreen(AskingScreen):
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
 
     def title_bar(self) -> TitleBar:
-        if not hasattr(self, "drill"):
+        if not hasattr(self, "session"):
             self.session = self._new_session()
             self.began_at = self.workspace.clock()
             self._take_next()
