@@ -21,9 +21,9 @@ import attncli
 from attncli.domain.challenge import CaseRung, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, answers_of, check_of, report_of
 from attncli.errors import AttnError, JudgeFailed, NoTorch
+from attncli.sandbox.launch import folders, launch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.wire import LENGTH_DIGITS
-from attncli.sandbox.zygote_client import folders, launch
 
 TIMEOUT_SECONDS = 10.0
 

@@ -1,6 +1,8 @@
-"""Starts a zygote, or a judge with its own: `python -s -S -P -B launch.py zygote DESCRIPTOR PARENT`, or `... judge`.
+"""Starts a zygote, or a judge with its own, in a process that has nothing of the user's environment.
 
-It is run by its path, with attncli not importable, so it makes a package called `sandbox` of its own folder.
+`launch` runs this file by its path: `python -s -S -P -B launch.py zygote DESCRIPTOR PARENT`, or `... judge`. attncli is
+not importable there, so the file makes a package called `sandbox` of its own folder. A worker could find the
+environment of its zygote in its own memory; so only the variables below are passed on.
 """
 
 from __future__ import annotations
@@ -8,8 +10,72 @@ from __future__ import annotations
 import gc
 import importlib
 import importlib.util
+import os
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO, Any
+
+_KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_FIXED_VARIABLES = {
+    "PATH": "/usr/bin:/bin",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+}
+
+
+def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) -> subprocess.Popen[bytes]:
+    """Run this file with these arguments, with errors going to `log`.
+
+    Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
+    """
+    from ..errors import JudgeFailed, SandboxUnavailable
+
+    if sys.platform != "linux":
+        raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    try:
+        return subprocess.Popen(
+            [python, "-s", "-S", "-P", "-B", __file__, *arguments],
+            env=kept | _FIXED_VARIABLES,
+            cwd="/",
+            stderr=log,
+            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
+            **streams,
+        )
+    except OSError as error:
+        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
+
+
+def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
+    """Return the setup of a zygote: the package folders, and the folders that no worker may read."""
+    packages = package_folders() if site_paths is None else list(site_paths)
+    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
+    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
+
+
+def package_folders() -> list[Path]:
+    """Return the folders of installed packages, torch's first. Raises JudgeFailed where torch is not installed."""
+    from ..errors import JudgeFailed
+
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
+    package = Path(spec.origin).parent
+    folders = [package.parent if spec.submodule_search_locations else package]
+    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def withheld_folders() -> list[Path]:
+    """Return the folders that no worker may read: this package, and a checkout's challenges, cards and tests."""
+    package = Path(__file__).resolve().parent.parent
+    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
+    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]
 
 
 def package_of_this_folder(name: str = "sandbox") -> None:

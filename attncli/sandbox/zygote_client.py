@@ -7,7 +7,6 @@ canary: a worker that probes each of them and reports.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import select
@@ -26,6 +25,7 @@ from typing import IO, Any
 from attncli.errors import JudgeFailed, SandboxUnavailable
 
 from . import namespaces
+from .launch import folders, launch
 from .policy import CPU, CUDA, LAYERS, MEMORY_MIB, WorkerPolicy, broken_controls, layers_in_force
 from .wire import Ending
 from .worker_process import OnInvoke, Process, Reply, Worker
@@ -36,16 +36,6 @@ CANARY_MEMORY_MIB = 256
 START_SECONDS = 60.0
 
 WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"
-
-_KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
-_FIXED_VARIABLES = {
-    "PATH": "/usr/bin:/bin",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "PYTHONIOENCODING": "utf-8",
-}
 
 
 class ZygoteClient:
@@ -358,53 +348,3 @@ def _on_gpu(zygote: ZygoteClient) -> dict[str, Any]:
         return {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}
     except JudgeFailed as error:
         return {"layers": [], "notes": [error.message]}
-
-
-# Starting a zygote or a judge, with nothing of the user's environment: a worker could find it in its own memory
-
-
-def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) -> subprocess.Popen[bytes]:
-    """Run `launch.py` with these arguments, with errors going to `log`.
-
-    Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
-    """
-    if sys.platform != "linux":
-        raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    launcher = Path(__file__).with_name("launch.py")
-    try:
-        return subprocess.Popen(
-            [python, "-s", "-S", "-P", "-B", str(launcher), *arguments],
-            env=kept | _FIXED_VARIABLES,
-            cwd="/",
-            stderr=log,
-            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
-            **streams,
-        )
-    except OSError as error:
-        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
-
-
-def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
-    """Return the setup of a zygote: the package folders, and the folders that no worker may read."""
-    packages = package_folders() if site_paths is None else list(site_paths)
-    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
-    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
-
-
-def package_folders() -> list[Path]:
-    """Return the folders of installed packages, torch's first. Raises JudgeFailed where torch is not installed."""
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
-    package = Path(spec.origin).parent
-    folders = [package.parent if spec.submodule_search_locations else package]
-    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
-    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-
-
-def withheld_folders() -> list[Path]:
-    """Return the folders that no worker may read: this package, and a checkout's challenges, cards and tests."""
-    package = Path(__file__).resolve().parent.parent
-    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
-    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]

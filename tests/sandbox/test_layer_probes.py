@@ -7,8 +7,8 @@ from copy import deepcopy
 import pytest
 
 from attncli.errors import JudgeFailed
+from attncli.sandbox import launch
 from attncli.sandbox import policy as layer_probes
-from attncli.sandbox import zygote_client
 from attncli.sandbox.zygote_client import ZygoteClient
 
 OPEN = {"read": "ok", "write": "ok", "connect": "ENETUNREACH", "socket": "ok", "fork": "ok"}
@@ -87,4 +87,4 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
         pytest.raises(JudgeFailed, match=r"self-test ended early|Python does not work here|cannot go on"),
     ):
         zygote.ready()
-    assert zygote_client.withheld_folders()
+    assert launch.withheld_folders()

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import namespaces, policy, seccomp, worker, zygote_client
+from attncli.sandbox import launch, namespaces, policy, seccomp, worker
 from attncli.sandbox.policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
 from attncli.sandbox.seccomp import NUMBERS
 from attncli.sandbox.zygote_client import Worker, ZygoteClient
@@ -217,7 +217,7 @@ def f():
 
 
 def _called(worker: Worker, source: str) -> tuple[str, str]:
-    reference = zygote_client.withheld_folders()[0] / "errors.py"
+    reference = launch.withheld_folders()[0] / "errors.py"
     loaded = worker.load(source.replace("{reference}", str(reference)).encode(), "submission.py", ["f"], SECONDS)
     assert verdict(loaded) == ("loaded", ""), "nothing is attacked by a file that does not load"
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}

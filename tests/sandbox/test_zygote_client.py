@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.sandbox import namespaces, zygote_client
+from attncli.sandbox import launch, namespaces
 from attncli.sandbox.zygote import Available, ForkServer
 from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
@@ -42,7 +42,7 @@ def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
 @pytest.mark.parametrize("capability", ["default", "avx2"])
 def test_sixteen_bits_convert_on_an_older_processor_too(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch asks /proc what the processor can do when it first converts them; a worker may not read that."""
-    monkeypatch.setitem(zygote_client._FIXED_VARIABLES, "ATEN_CPU_CAPABILITY", capability)
+    monkeypatch.setitem(launch._FIXED_VARIABLES, "ATEN_CPU_CAPABILITY", capability)
     source = b"import torch\nassert torch.ones(3, dtype=torch.float16).float().sum() == 3\ndef f(): pass"
     with ZygoteClient.start() as older, older.worker(MEMORY_MIB) as worker:
         assert verdict(worker.load(source, "s.py", ["f"], SECONDS)) == ("loaded", "")
@@ -279,7 +279,7 @@ def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
 def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(JudgeFailed, match="install it with"):
-        zygote_client.package_folders()
+        launch.package_folders()
 
 
 def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClie
 
 
 def test_withheld_folders_cannot_be_read(zygote: ZygoteClient) -> None:
-    for folder in zygote_client.withheld_folders():
+    for folder in launch.withheld_folders():
         with zygote.worker(MEMORY_MIB) as worker:
             outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
             assert verdict(outcome)[0] == "refused", folder
