@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,12 @@ DIVISIONS = {
     "moe weights_kernel": "the tile of an expert is found by a division",
 }
 """Kernels with a 64-bit division in a loop, and why; none of the flash family, nor softmax or NF4."""
+
+# Registers and instructions are a compiler's choice: the figures are those of the pinned one.
+MEASURED = "3.7"
+of_the_measured_compiler = pytest.mark.skipif(
+    not version("triton").startswith(MEASURED), reason=f"the figures are those of Triton {MEASURED}"
+)
 
 
 @cache
@@ -76,14 +83,17 @@ def test_an_author_can_compile_a_kernel_for_every_dtype_and_both_targets(tmp_pat
     assert {line.split()[1] for line in done.stdout.splitlines()} == {"sm_80", "sm_90"}
 
 
+@of_the_measured_compiler
 def test_no_kernel_spills_but_those_with_a_reason() -> None:
     assert {name for name, code in compiled().items() if code["spills"]} == set(SPILLS)
 
 
+@of_the_measured_compiler
 def test_no_kernel_divides_in_a_loop_but_those_with_a_reason() -> None:
     assert {name for name, code in compiled().items() if code["loop_divisions"]} == set(DIVISIONS)
 
 
+@of_the_measured_compiler
 def test_the_flash_family_uses_warpgroups_on_rows_of_their_own() -> None:
     family = of(FLASH)
     assert len(family) >= 16
@@ -92,11 +102,13 @@ def test_the_flash_family_uses_warpgroups_on_rows_of_their_own() -> None:
         assert max(code["loop_barriers"]) <= 2, name
 
 
+@of_the_measured_compiler
 def test_three_programs_of_width_64_fit_a_multiprocessor() -> None:
     assert compiled()["flash-64 forward_kernel"]["registers"] <= 168
     assert compiled()["flash-64-causal forward_kernel"]["registers"] <= 168
 
 
+@of_the_measured_compiler
 def test_memory_bound_kernels_move_128_bits() -> None:
     family = of(MEMORY_BOUND)
     assert len(family) >= 4
