@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from textual.theme import Theme
-from textual.widgets.text_area import TextAreaTheme
+
+if TYPE_CHECKING:
+    from textual.widgets.text_area import TextAreaTheme
 
 DARK = Theme(
     name="attn-dark",
@@ -96,6 +100,8 @@ def code_theme_named(theme: Theme) -> str:
 
 
 def _code_theme(theme: Theme) -> TextAreaTheme:
+    from textual.widgets.text_area import TextAreaTheme  # loads a parser, which the editor alone needs
+
     muted, ground, raised = theme.variables["text-muted"], theme.background, theme.panel
     assert theme.foreground and ground and raised
     return TextAreaTheme(

@@ -5,6 +5,7 @@ A screen asks the app for other screens (`attn.open_…`), so that no screen imp
 
 from __future__ import annotations
 
+import os
 from asyncio import Lock
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -13,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 from textual import events
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -28,6 +29,7 @@ from attncli.errors import (
     AttnError,
     ClockWrong,
     ConfigInvalid,
+    EditorMissing,
     ExperimentFailed,
     JudgeFailed,
     NotFound,
@@ -45,6 +47,7 @@ from attncli.errors import (
 )
 from attncli.practice.grade import WarmJudge
 from attncli.practice.queue import Wish
+from attncli.practice.start import edit, start_challenge, told
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say
@@ -318,3 +321,37 @@ def error_text(error: AttnError, lang: Lang) -> str:
         return say(f"unfit.{error.reason}", lang, **error.parts)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
     return say(key, lang, message=told_in(lang, error.message))
+
+
+# Opening a file
+
+
+def ensure_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
+    """Write a starter if there is no file; return False, showing the error, if that fails."""
+    if not file.exists():
+        try:
+            start_challenge(screen.workspace, challenge)
+        except AttnError as error:
+            screen.attn.show_error(error)
+            return False
+        screen.notify(say("challenge.started", screen.lang, file=file))
+    return True
+
+
+def edit_externally(screen: AttnScreen, file: Path) -> None:
+    """Open the learner's editor and wait until it is closed; notify if there is none or it cannot be shown.
+
+    No error may leave `suspend`: Textual would never restore the terminal.
+    """
+    missing: EditorMissing | None = None
+    try:
+        with screen.app.suspend():
+            try:
+                edit(file, screen.workspace.settings.editor, os.environ)
+            except EditorMissing as error:
+                missing = error
+    except SuspendNotSupported:
+        screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
+    if missing:
+        screen.notify(told(missing, screen.lang), severity="error")
+    screen.app.refresh(layout=True)

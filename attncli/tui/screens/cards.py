@@ -12,14 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, TextArea
+from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerCancelled
 
 from attncli.errors import AttnError
@@ -31,12 +31,14 @@ from attncli.practice.queue import STATES, FoundCards, browse
 from attncli.practice.record import annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Routes, error_text
-from attncli.tui.screens.editor import edit_externally
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Routes, edit_externally, error_text
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.words.app_texts import say, say_counted
+
+if TYPE_CHECKING:
+    from textual.widgets import TextArea
 
 # Reading a card
 
@@ -374,6 +376,8 @@ class AddCardScreen(AttnScreen):
         return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
 
     def body(self) -> Iterable[Widget]:
+        from textual.widgets import TextArea  # loads a parser, which reading cards does without
+
         self._restore_draft()
         with Vertical(id="fields"):
             yield heading(say("add.topic", self.lang))
@@ -407,14 +411,15 @@ class AddCardScreen(AttnScreen):
         self._on_typed()
 
     def _on_typed(self) -> None:
-        if self.query(TextArea):  # not while the language is being changed
+        if self.query("#answer"):  # not while the language is being changed
             self._read_fields()
             self.attn.save_text = None if self.draft.is_empty and self.saved.is_empty else self._save_draft
 
     def _read_fields(self) -> None:
         """Update the draft from the fields: with fast keys, `Changed` arrives after the key that followed it."""
         topic, question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
-        self.draft = CardDraft(topic, question, self.query_one(TextArea).text)
+        answer = cast("TextArea", self.query_one("#answer"))
+        self.draft = CardDraft(topic, question, answer.text)
 
     def _save_draft(self) -> bool:
         """Save the draft, or delete one that was emptied; return False if that fails."""
@@ -430,7 +435,7 @@ class AddCardScreen(AttnScreen):
 
     def _autosave(self) -> None:
         """Save the draft if it has changed, but never over one that could not be read."""
-        if self.query(TextArea) and not self.problem and self.draft != self.saved:
+        if self.query("#answer") and not self.problem and self.draft != self.saved:
             self._save_draft()
 
     def on_unmount(self) -> None:

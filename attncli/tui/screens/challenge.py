@@ -42,10 +42,9 @@ from attncli.practice.grade import (
     counterexample_text,
     try_request,
 )
-from attncli.practice.start import Started, offers_rounds, solution_file, start_challenge, statement
+from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, error_text
-from attncli.tui.screens.editor import edit_externally, edit_in_app, ensure_file
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -562,3 +561,16 @@ def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str
 
 def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStanding:
     return next(s for s in standings(workspace, challenge.track) if s.challenge.id == challenge.id)
+
+
+async def edit_in_app(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
+    """Edit the file in the app and return True if it is to be graded; call in a worker. Shows an error of opening."""
+    from attncli.tui.screens.editor import EditorScreen  # loads a parser
+
+    try:
+        opened = OpenFile(file)
+    except AttnError as error:
+        screen.attn.show_error(error)
+        return False
+    grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
+    return grade is True

@@ -1,25 +1,21 @@
-"""The app's own editor, and opening a file in it or in the learner's editor.
-
-The solution is highlighted beside its statement, and saved while it is written and on leaving.
-"""
+"""The app's own editor: a solution beside its statement, highlighted, saved while it is written and on leaving."""
 
 from __future__ import annotations
 
-import os
 import re
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
 
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
 from attncli.domain.text import Lang, Localised
-from attncli.errors import AttnError, EditorMissing
-from attncli.practice.start import OpenFile, edit, start_challenge, told
-from attncli.tui.screens.base import AttnScreen, Routes
+from attncli.errors import AttnError
+from attncli.practice.start import OpenFile
+from attncli.tui.screens.base import Routes
 from attncli.tui.theme import code_theme_named, code_themes
 from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
 from attncli.words.app_texts import say
@@ -193,48 +189,3 @@ def start_position(code: str) -> tuple[int, int] | None:
         return before.count("\n"), INDENT
     heads = [row for row, line in enumerate(code.split("\n")) if re.match(r"(async def|def|class) ", line)]
     return (heads[-1], 0) if heads else None
-
-
-# Opening a file from a screen
-
-
-def ensure_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
-    """Write a starter if there is no file; return False, showing the error, if that fails."""
-    if not file.exists():
-        try:
-            start_challenge(screen.workspace, challenge)
-        except AttnError as error:
-            screen.attn.show_error(error)
-            return False
-        screen.notify(say("challenge.started", screen.lang, file=file))
-    return True
-
-
-def edit_externally(screen: AttnScreen, file: Path) -> None:
-    """Open the learner's editor and wait until it is closed; notify if there is none or it cannot be shown.
-
-    No error may leave `suspend`: Textual would never restore the terminal.
-    """
-    missing: EditorMissing | None = None
-    try:
-        with screen.app.suspend():
-            try:
-                edit(file, screen.workspace.settings.editor, os.environ)
-            except EditorMissing as error:
-                missing = error
-    except SuspendNotSupported:
-        screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
-    if missing:
-        screen.notify(told(missing, screen.lang), severity="error")
-    screen.app.refresh(layout=True)
-
-
-async def edit_in_app(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
-    """Edit the file in the app and return True if it is to be graded; call in a worker. Shows an error of opening."""
-    try:
-        opened = OpenFile(file)
-    except AttnError as error:
-        screen.attn.show_error(error)
-        return False
-    grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
-    return grade is True
