@@ -17,7 +17,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, Way, shown
-from attncli.domain.text import IDEOGRAPHS, LANGS, PART, beyond_limits, hidden_in
+from attncli.domain.text import IDEOGRAPHS, LANGS, beyond_limits, hidden_in, part_pattern
 
 SHORT_WORDS = (50, 120)
 SHORT_CHARACTERS = (100, 260)
@@ -304,7 +304,7 @@ def parts_of(text: str) -> Parts:
             formulas.append(formula)
         return "dollar" if found["escape"] == r"\$" else " "
 
-    prose = PART.sub(cut, text)
+    prose = part_pattern().sub(cut, text)
     return Parts(tuple(formulas), prose)
 
 

@@ -110,9 +110,20 @@ _SPACE = r"[^\S\u00a0]"
 _LATIN = rf"(?:(?!{_OPEN}+{_FULL_WIDTH})(?:[^\s{FULL_WIDTH}]|\u00a0))+"
 _UNIT = rf"(?:{_OPEN}*(?:{_FULL_WIDTH}|{_LATIN}){_CLOSE}*|{_OPEN}+{_CLOSE}*|{_CLOSE}+|\S)"
 
-WORD = re.compile(rf"{_SPACE}*{_UNIT}{_SPACE}*")
-CHUNK = re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
-"""A line may break between two of these: beside any CJK character but punctuation, not at a no-break space."""
+
+# Compiled when a line is broken: `attn due` starts without.
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """Match a word with the spaces around it."""
+    return re.compile(rf"{_SPACE}*{_UNIT}{_SPACE}*")
+
+
+@cache
+def chunk_pattern() -> re.Pattern[str]:
+    """Match a chunk. A line may break between two: beside CJK characters but punctuation, not at a no-break space."""
+    return re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
 
 
 def is_chinese(text: str) -> bool:
@@ -126,7 +137,7 @@ def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
     A word that is wider than a line has one to itself.
     """
     lines = [""]
-    for chunk in CHUNK.findall(text.strip()):
+    for chunk in chunk_pattern().findall(text.strip()):
         if lines[-1].strip() and cells(lines[-1] + chunk.rstrip()) > width:
             lines[-1] = lines[-1].rstrip()
             lines.append(hanging)
@@ -215,15 +226,19 @@ def _as_escape(char: str) -> str:
 
 # Code and formulas in Markdown
 
-PART = re.compile(
-    r"(?P<fence>^ *(?P<ticks>`{3,}+|~{3,}+).*?^ *(?P=ticks)[`~]* *$)"
-    r"|(?P<code>(?<!`)(?P<tick>`++).+?(?<!`)(?P=tick)(?!`))"
-    r"|(?P<escape>\\[\\$])"
-    r"|\$\$(?P<display>.+?)\$\$"
-    r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",
-    re.DOTALL | re.MULTILINE,
-)
-"""The code and formulas in the text of a card; the rest is prose."""
+
+@cache
+def part_pattern() -> re.Pattern[str]:
+    """Match code and formulas in the text of a card; the rest is prose."""
+    return re.compile(
+        r"(?P<fence>^ *(?P<ticks>`{3,}+|~{3,}+).*?^ *(?P=ticks)[`~]* *$)"
+        r"|(?P<code>(?<!`)(?P<tick>`++).+?(?<!`)(?P=tick)(?!`))"
+        r"|(?P<escape>\\[\\$])"
+        r"|\$\$(?P<display>.+?)\$\$"
+        r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",
+        re.DOTALL | re.MULTILINE,
+    )
+
 
 MOST_CHARACTERS = 2000
 MOST_DEPTH = 16

@@ -22,7 +22,6 @@ from attncli.errors import ConfigInvalid, EnvironmentFailure, NothingFits
 from attncli.memory.queue_order import DayMinutes, Studied, new_cards_in
 from attncli.memory.replay import Annotation, is_leech
 from attncli.memory.scheduler import curve_factor, recall_on
-from attncli.practice.mock_log import missed_then
 from attncli.practice.record import annotated_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
@@ -293,6 +292,8 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
 
 def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
     """Yield the seen cards of which something was missed in an interview after their last review."""
+    from attncli.practice.mock_log import missed_then  # `attn due` does without
+
     for id, missed in missed_then(workspace).items():
         schedule, document = workspace.store.schedules.get(id), workspace.store.index.card(id)
         if schedule is not None and document is not None and missed.at > schedule.reviewed_at:
@@ -303,6 +304,8 @@ def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str,
 
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     """Return the ids of the weak cards, weakest first; first of all unseen ones that were missed in an interview."""
+    from attncli.practice.mock_log import missed_then  # `attn due` does without
+
     index, schedules = workspace.store.index, workspace.store.schedules
     unseen = [id for id in missed_then(workspace) if schedules.get(id) is None and index.card(id) is not None]
     return [*sorted(unseen), *(weak.card for weak in weaknesses(workspace, when))]

@@ -15,9 +15,10 @@ from unicodedata import normalize
 from attncli.domain.text import IDEOGRAPHS, KANA
 
 _CJK = f"{IDEOGRAPHS}{KANA}\uac00-\ud7af\U00020000-\U0003ffff"
-_TOKEN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
-_IS_CJK = re.compile(f"[{_CJK}]")
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:ations?|ing|ed|(?<!s)e?s)$")
+# Compiled by `re` at the first search: `attn due` starts without.
+_TOKEN = f"[{_CJK}]+|[^\\W_{_CJK}]+"
+_IS_CJK = f"[{_CJK}]"
+_ENDING = r"(?<=[a-z]{4})(?:ations?|ing|ed|(?<!s)e?s)$"
 SHORTEST_TAKEN_APART = 3
 _NOT_TEXT = frozenset(
     {"kind", "level", "core", "compute", "compute_unit", "tolerance", "numbers", "sources", "licence"}
@@ -31,7 +32,7 @@ def searchable(parts: Iterable[Any]) -> str:
 
 def runs_of(query: str) -> list[str]:
     """Return the words of a text or query, composed (NFC): Latin ones, and runs of Chinese."""
-    return _TOKEN.findall(normalize("NFC", query.lower()))
+    return re.findall(_TOKEN, normalize("NFC", query.lower()))
 
 
 def starting_with(run: str) -> str:
@@ -41,20 +42,20 @@ def starting_with(run: str) -> str:
 
 def beginning_with(run: str) -> str:
     """What finds a Latin word by its beginning, and a Chinese run anywhere."""
-    if _IS_CJK.match(run):
+    if re.match(_IS_CJK, run):
         return '"' + " ".join(run) + '"'
     return f'"{run}"*'
 
 
 def stem(word: str) -> str:
     """A longer word without its ending, so that `derivation` finds `derive`."""
-    found = _ENDING.search(word)
+    found = re.search(_ENDING, word)
     return word[: found.start()] if found else word
 
 
 def parts_of_run(run: str) -> list[str]:
     """What finds each two characters of a longer Chinese run, so that a wrong one leaves the others; else nothing."""
-    if not _IS_CJK.match(run) or len(run) < SHORTEST_TAKEN_APART:
+    if not re.match(_IS_CJK, run) or len(run) < SHORTEST_TAKEN_APART:
         return []
     return list(dict.fromkeys(starting_with(run[place : place + 2]) for place in range(len(run) - 1)))
 
@@ -91,7 +92,7 @@ def in_question(expression: str) -> str:
 
 def _tokens(text: str) -> Iterable[str]:
     for run in runs_of(text):
-        yield from (run if _IS_CJK.match(run) else (run,))
+        yield from (run if re.match(_IS_CJK, run) else (run,))
 
 
 def _texts(value: Any) -> Iterable[str]:

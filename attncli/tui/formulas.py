@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from texicode import arts, symbols_art
 from textual.content import Content
 
-from attncli.domain.text import FULL_WIDTH, PART, beyond_limits, printable
+from attncli.domain.text import FULL_WIDTH, beyond_limits, part_pattern, printable
 
 # Card text
 
@@ -52,7 +52,7 @@ def for_markdown(text: str) -> str:
             return _formula_in_markdown(match["inline"])
         return match[0]
 
-    return PART.sub(rewritten, unfolded(text))
+    return part_pattern().sub(rewritten, unfolded(text))
 
 
 def _display(match: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def inline(text: str) -> Content:
     whole = Content("")
     position = 0
     text = unfolded(text)
-    for match in PART.finditer(text):
+    for match in part_pattern().finditer(text):
         tex = match["inline"] if match["inline"] is not None else match["display"]
         if tex is None:
             continue

@@ -33,7 +33,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import OptionList
 
-from attncli.domain.text import CHUNK, WORD, printable
+from attncli.domain.text import chunk_pattern, printable, word_pattern
 from attncli.errors import AttnError
 from attncli.tui.screens.base import AttnScreen, fits
 from attncli.tui.widgets.basics import KeyBar
@@ -47,8 +47,8 @@ def install_wrapping() -> None:
     Both wrap at white space only, so a run of Chinese would count as one word. Each finds words with one regular
     expression, which is replaced. Inline formulas rely on no-break spaces, which still join.
     """
-    _replace(rich._wrap, "re_word", WORD)
-    _replace(textual._wrap, "re_chunk", CHUNK)
+    _replace(rich._wrap, "re_word", word_pattern())
+    _replace(textual._wrap, "re_chunk", chunk_pattern())
 
 
 def _replace(module: ModuleType, name: str, pattern: re.Pattern[str]) -> None:

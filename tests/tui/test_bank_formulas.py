@@ -8,7 +8,7 @@ import pytest
 import yaml
 from rich.cells import cell_len
 
-from attncli.domain.text import PART
+from attncli.domain.text import part_pattern
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.formulas import draw_within, one_line, unfolded
 
@@ -29,7 +29,7 @@ def strings_of(document: object) -> Iterator[str]:
 
 def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
     """Every formula of a Markdown text, with whether it is a display formula."""
-    for match in PART.finditer(unfolded(text)):
+    for match in part_pattern().finditer(unfolded(text)):
         if match["display"] is not None:
             yield " ".join(match["display"].split()), True
         elif match["inline"] is not None:

@@ -28,13 +28,13 @@ def lines_of(text: str, width: int) -> list[str]:
 
 
 def test_the_private_names_that_are_patched_still_exist() -> None:
-    assert rich._wrap.re_word is line_breaks.WORD
-    assert textual._wrap.re_chunk is line_breaks.CHUNK
+    assert rich._wrap.re_word is line_breaks.word_pattern()
+    assert textual._wrap.re_chunk is line_breaks.chunk_pattern()
 
 
 def test_a_library_without_the_name_is_left_alone() -> None:
     module = ModuleType("other")
-    textual_fixes._replace(module, "re_word", line_breaks.WORD)
+    textual_fixes._replace(module, "re_word", line_breaks.word_pattern())
     assert not hasattr(module, "re_word")
 
 

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence, MarkdownTable
 
-from attncli.domain.text import WORD
+from attncli.domain.text import word_pattern
 from attncli.tui.formulas import FORMULA_FENCE, UnreadableLatex, draw_within, for_markdown
 from attncli.tui.widgets.basics import LineWidget, SolidBackground
 
@@ -38,9 +38,8 @@ def column_widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
     room = max(len(columns), width - _GAP * (len(columns) - 1))
     if sum(natural) <= room:
         return natural
-    least = [
-        max([1, *(cell_len(word.strip()) for cell in column for word in WORD.findall(cell))]) for column in columns
-    ]
+    words = word_pattern().findall
+    least = [max([1, *(cell_len(word.strip()) for cell in column for word in words(cell))]) for column in columns]
     if sum(least) > room:
         return [max(1, size * room // sum(least)) for size in least]
     spare, missing = room - sum(least), sum(natural) - sum(least)
