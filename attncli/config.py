@@ -12,8 +12,8 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
+from attncli.domain.vocabulary import RUNGS, CaseRung
 from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
 
 THEMES = ("dark", "light", "contrast")

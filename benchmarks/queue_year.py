@@ -21,7 +21,7 @@ from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from attncli.domain.card import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
+from attncli.domain.vocabulary import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
 from attncli.memory.forecast import StabilityGrowth
 from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, DayMinutes, Studied
 from attncli.memory.scheduler import fuzzed_days

@@ -31,7 +31,6 @@ from attncli.domain.challenge import (
     MOTIFS,
     REPAIRS,
     RUNG,
-    RUNGS,
     SIXTEEN_BITS,
     SUMMARY,
     SUMMARY_ZH,
@@ -45,6 +44,7 @@ from attncli.domain.challenge import (
     spans,
 )
 from attncli.domain.text import LANGS, is_chinese
+from attncli.domain.vocabulary import RUNGS
 from attncli.errors import EnvironmentFailure
 
 MOST_COLUMNS = 140

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
-from attncli.domain.card import LONGEST, PATTERN, Level
-from attncli.domain.challenge import CHECK_NAMES
+from attncli.domain.card import LONGEST, PATTERN
+from attncli.domain.vocabulary import CHECK_NAMES, Level
 
 Id = Annotated[str, StringConstraints(pattern=PATTERN, max_length=LONGEST)]
 Text = Annotated[str, StringConstraints(pattern=r"\S")]

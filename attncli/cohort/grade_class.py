@@ -32,8 +32,8 @@ from attncli.cohort.outcomes import (
     versions,
 )
 from attncli.cohort.report import ClassResults, SimilarFiles, similar_files
-from attncli.domain.card import STREAMS
 from attncli.domain.challenge import Challenge
+from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.judge.client import GradeRequest, Judge
 from attncli.paths import cannot_write, flush_folder

@@ -13,8 +13,8 @@ import click
 
 from attncli.commands.options import REMEDY, Target, UserPath, json_option
 from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
-from attncli.domain.card import STREAMS
 from attncli.domain.text import Lang, cells, left, right
+from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
 from attncli.words.cohort_texts import (

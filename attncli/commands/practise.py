@@ -10,8 +10,8 @@ import click
 
 from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
-from attncli.domain.card import KINDS, LEVELS, SITTINGS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
+from attncli.domain.vocabulary import KINDS, LEVELS, SITTINGS, Level
 from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
 from attncli.practice.queue import DRILL_COUNT, Wish, level_of
 from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizWish

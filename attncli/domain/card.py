@@ -1,23 +1,14 @@
-"""Cards: one dataclass for each kind, built from a document that the bank has validated.
-
-Siblings (a card, its challenges, its follow-ups) give each other away, so `waiting` keeps them apart. Nothing of that
-is stored: it follows from the schedules and the day, and no due date moves.
-"""
+"""Cards: one dataclass for each kind, built from a document that the bank has validated."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal
 
 from attncli.domain.text import Localised, example_labels, filled
-
-Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
-Level = Literal["screen", "onsite", "research"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-LEVELS: tuple[Level, ...] = get_args(Level)
+from attncli.domain.vocabulary import Kind, Level
 
 Document = Mapping[str, Any]
 
@@ -29,20 +20,6 @@ BLANK = "____"
 PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 """Names of cards, topics and challenges: lower-case letters, digits and single hyphens."""
 LONGEST = 60
-
-STREAMS = 2**31
-"""Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
-SITTINGS = 1_000_000
-"""Seeds of quizzes and interviews lie below this: short enough to read out to somebody."""
-
-APART_DAYS = 2
-"""Siblings are kept so many days apart."""
-LONGEST_WAIT_DAYS = 7
-"""A card that is so many days late no longer waits for a sibling.
-
-Measured on the bundled bank: with 2 days every fiftieth card still meets a sibling, with 7 every thousandth. Either way
-a card is a quarter of a day late on average.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,34 +291,6 @@ def _blank(blank: Document) -> Blank:
 def _text(document: Document, key: str) -> Localised | None:
     value = document.get(key)
     return Localised.of(value) if value else None
-
-
-class Meeting(NamedTuple):
-    """A due review beside a sibling. `comes`: the sibling was studied just now, or comes today in any case.
-
-    Otherwise the sibling is a due review as well, and one of the two has to wait.
-    """
-
-    card: str
-    topic: str
-    days_late: int
-    interval_days: float
-    sibling: str
-    comes: bool
-
-
-def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
-    """Return card → topic of the cards that wait today: of siblings that are due together the latest one comes."""
-    met: dict[str, list[Meeting]] = defaultdict(list)
-    for meeting in meetings:
-        met[meeting.card].append(meeting)
-    coming, waits = set[str](), dict[str, str]()
-    for card in sorted(met, key=lambda card: (-met[card][0].days_late, met[card][0].interval_days, card)):
-        if any(meeting.comes or meeting.sibling in coming for meeting in met[card]):
-            waits[card] = met[card][0].topic
-        else:
-            coming.add(card)
-    return waits
 
 
 def is_identifier(name: str, longest: int = LONGEST) -> bool:

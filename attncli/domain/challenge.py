@@ -16,29 +16,7 @@ from typing import Final, Literal, get_args
 
 from attncli.domain.card import FollowUp, Source
 from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, Localised, is_chinese
-
-CaseRung = Literal["solved", "hardened"]
-"""solved: right at the whiteboard; hardened: ready for production."""
-Rung = Literal["none", "solved", "hardened"]
-RUNGS: tuple[CaseRung, ...] = get_args(CaseRung)
-Standing = Literal["new", "tried", "solved", "hardened"]
-
-CHECK_NAMES: tuple[str, ...] = (
-    "loads",
-    "matches-reference",
-    "gradients",
-    "edge-cases",
-    "stable",
-    "low-precision",
-    "layout",
-    "device",
-    "pure",
-    "random",
-    "forbidden",
-    "work",
-    "memory",
-    "speed",
-)
+from attncli.domain.vocabulary import CaseRung
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, field
 from itertools import product, zip_longest
 from typing import Any, Final, Literal
 
-from attncli.domain.challenge import CaseRung, Rung, named
+from attncli.domain.challenge import named
 from attncli.domain.text import NOTHING, Localised, left, printable
 from attncli.domain.text import cells as width_of
+from attncli.domain.vocabulary import CaseRung, Rung
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]

@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, NoReturn, cast
 
-from attncli.domain.card import STREAMS
-from attncli.domain.challenge import CHECK_NAMES, Rung
+from attncli.domain.vocabulary import CHECK_NAMES, STREAMS, Rung
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)

@@ -17,10 +17,10 @@ from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, Kind, Level, NumericCard, OrderingCard
-from attncli.domain.challenge import Rung
+from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.text import Lang
+from attncli.domain.vocabulary import Kind, Level, Rung
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock import past_mocks

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attncli.domain.challenge import CaseRung
+from attncli.domain.vocabulary import CaseRung
 
 Way = Literal["file", "source", "edges", "cases", "growth", "clock"]
 Kind = Literal["values", "gradients", "device", "pure"]

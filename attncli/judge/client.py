@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, Self
 
 import attncli
-from attncli.domain.challenge import CaseRung, Repair
+from attncli.domain.challenge import Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, answers_of, check_of, report_of
+from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.launch import folders, launch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB

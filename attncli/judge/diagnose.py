@@ -16,8 +16,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attncli.domain.challenge import CaseRung
 from attncli.domain.grade_report import Diagnosis
+from attncli.domain.vocabulary import CaseRung
 from attncli.judge.case import Case
 from attncli.judge.challenge import Demands, Folder, call_name
 from attncli.judge.compare import (

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from attncli.domain.challenge import CaseRung
+from attncli.domain.vocabulary import CaseRung
 from attncli.judge.case import Case, Facts, Profile, graded_on, profile_of, strata
 from attncli.judge.challenge import Demands, Folder, edge_functions
 from attncli.judge.checks import CHECKS, Kind

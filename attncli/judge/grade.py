@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, RUNGS, CaseRung, Rung
 from attncli.domain.grade_report import (
     CheckResult,
     Diagnosis,
@@ -25,6 +24,7 @@ from attncli.domain.grade_report import (
     message_fields,
 )
 from attncli.domain.text import Localised, printable
+from attncli.domain.vocabulary import CHECK_NAMES, RUNGS, CaseRung, Rung
 from attncli.judge.case import Case
 from attncli.judge.checks import CHECKS, Kind, Options, Way
 from attncli.judge.counterexample import render, restore, store

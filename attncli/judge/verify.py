@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import CaseRung
 from attncli.domain.grade_report import GradeReport, Verdict
+from attncli.domain.vocabulary import CaseRung
 from attncli.judge.challenge import Folder
 from attncli.judge.checks import ONCE, Options
 from attncli.judge.exam import Exam

@@ -12,7 +12,7 @@ from functools import reduce
 from math import ceil
 from typing import Generic, NamedTuple, TypeVar
 
-from attncli.domain.card import LEVELS
+from attncli.domain.vocabulary import LEVELS
 
 T = TypeVar("T")
 

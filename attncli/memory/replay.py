@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from attncli.domain.challenge import Standing
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, fitted
+from attncli.domain.vocabulary import Standing
 from attncli.memory.scheduler import LEECH_LAPSES, Scheduler
 
 HOLDS = frozenset({RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND})

@@ -12,10 +12,10 @@ from random import Random
 from typing import Any
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, OrderingCard
-from attncli.domain.challenge import CaseRung
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import Lang
+from attncli.domain.vocabulary import CaseRung
 from attncli.errors import NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings

@@ -12,9 +12,10 @@ from pathlib import Path, PurePath
 from typing import Any, get_args
 from unicodedata import normalize
 
-from attncli.domain.challenge import RUNGS, Challenge, Rung, Standing
+from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
 from attncli.domain.text import LANGS, Lang, Localised
+from attncli.domain.vocabulary import RUNGS, Rung, Standing
 from attncli.errors import Unfit, UsageError
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record

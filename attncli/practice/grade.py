@@ -16,8 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attncli.domain.card import STREAMS
-from attncli.domain.challenge import AUTO, CPU, CUDA, CaseRung, Challenge, Standing, gains_by_gpu, runs_on_gpu
+from attncli.domain.challenge import AUTO, CPU, CUDA, Challenge, gains_by_gpu, runs_on_gpu
 from attncli.domain.grade_report import BothAnswers, GradeReport, ShownTensor
 from attncli.domain.log_row import (
     LARGEST_WHOLE,
@@ -31,6 +30,7 @@ from attncli.domain.log_row import (
     is_counterexample,
     kept_text,
 )
+from attncli.domain.vocabulary import STREAMS, CaseRung, Standing
 from attncli.errors import JudgeFailed, NotFound, Unfit, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
 from attncli.judge.client import GradeRequest as GradeRequest

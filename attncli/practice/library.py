@@ -12,13 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from attncli import paths
-from attncli.bank.mistakes import Mistakes
-from attncli.domain.card import Card, Document, card_of, follow_ups_of, sources_of
-from attncli.domain.challenge import Challenge
 from attncli.domain.text import Localised
 from attncli.errors import NotFound, Unfit
 from attncli.store.bank_files import Stamp
@@ -35,6 +32,10 @@ from attncli.store.search_text import (
     starting_with,
 )
 from attncli.words.track_texts import reading_order
+
+if TYPE_CHECKING:
+    from attncli.domain.card import Card, Document
+    from attncli.domain.challenge import Challenge
 
 # Search: the longest query, the processor time it may take, and which words are corrected by one letter.
 MOST_CHARACTERS = 200
@@ -70,6 +71,8 @@ class Library:
 
     def card(self, id: str) -> Card:
         """Return the card `id`, which may be a former id. Raises NotFound with the nearest id."""
+        from attncli.domain.card import card_of  # `attn due` does without
+
         return self._linked(card_of(self.document(id)))
 
     def card_id(self, id: str) -> str:
@@ -180,6 +183,10 @@ def _nearest(id: str, known: Sequence[str], command: str) -> str:
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
     """Build a challenge from a validated document (see `attncli.bank.schema`)."""
+    from attncli.bank.mistakes import Mistakes
+    from attncli.domain.card import follow_ups_of, sources_of
+    from attncli.domain.challenge import Challenge
+
     fields: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "kernel", "folder")}
     fields |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
     fields |= {key: Localised.of(document[key]) for key in ("title", "statement")}

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import LEVELS, Card, Level, QaCard
+from attncli.domain.card import Card, QaCard
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import ANSWER_SECONDS, RowKind
@@ -32,6 +32,7 @@ from attncli.domain.mock_interview import (
     SpokenTimes,
 )
 from attncli.domain.text import NOTHING
+from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NotFound, NothingFits, UsageError
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log

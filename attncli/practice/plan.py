@@ -14,8 +14,8 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
-from attncli.domain.challenge import RUNGS
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, seconds_of
+from attncli.domain.vocabulary import RUNGS
 from attncli.errors import Unfit
 from attncli.memory.forecast import (
     PUBLISHED,

@@ -16,8 +16,8 @@ from typing import Any
 from unicodedata import normalize
 
 from attncli.config import WEEKDAYS, Settings, is_set
-from attncli.domain.card import KINDS, LEVELS, Kind, Level, Meeting, waiting
 from attncli.domain.log_row import Rating
+from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, Meeting, waiting
 from attncli.errors import ConfigInvalid, EnvironmentFailure, NothingFits
 from attncli.memory.queue_order import DayMinutes, Studied, new_cards_in
 from attncli.memory.replay import Annotation, is_leech

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
-from attncli.domain.card import LEVELS, Level, OrderingCard
+from attncli.domain.card import OrderingCard
 from attncli.domain.text import NOTHING, Localised
+from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NothingFits, UsageError
 from attncli.practice.marking import Asked, give_up_ordering
 from attncli.practice.queue import Wish, fitting

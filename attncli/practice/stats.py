@@ -13,8 +13,8 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
-from attncli.domain.challenge import Rung
 from attncli.domain.log_row import Rating, RowKind, Schedule, seconds_of
+from attncli.domain.vocabulary import Rung
 from attncli.memory.forecast import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
 from attncli.memory.scheduler import LEECH_LAPSES, recall_on

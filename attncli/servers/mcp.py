@@ -16,9 +16,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from attncli import __version__
-from attncli.domain.challenge import RUNGS
 from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang, escaped, printable
+from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, NotFound, UsageError
 from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSitting

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from attncli.domain.card import APART_DAYS, LONGEST_WAIT_DAYS
+from attncli.domain.vocabulary import APART_DAYS, LONGEST_WAIT_DAYS
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
 

@@ -29,8 +29,8 @@ from textual.screen import Screen
 
 from attncli import config
 from attncli.config import Settings
-from attncli.domain.card import SITTINGS
 from attncli.domain.text import Lang, printable
+from attncli.domain.vocabulary import SITTINGS
 from attncli.errors import INTERRUPTED, AttnError, EnvironmentFailure
 from attncli.paths import Home
 from attncli.practice.grade import WarmJudge

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attncli.domain.challenge import Mistake, Standing
+from attncli.domain.challenge import Mistake
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import Lang, printable
 from attncli.domain.text import Localised as _T
+from attncli.domain.vocabulary import Standing
 
 STANDINGS: dict[Standing, _T] = {
     "new": _T("new", "未做"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from attncli.domain.card import LEVELS, Level
 from attncli.domain.log_row import ANSWER_SECONDS
 from attncli.domain.mock_interview import MissedItem, MockReport, PartName
 from attncli.domain.text import Lang, Localised
 from attncli.domain.text import Localised as _T
+from attncli.domain.vocabulary import LEVELS, Level
 from attncli.words.app_review_texts import TEXTS
 from attncli.words.command_texts import counted
 

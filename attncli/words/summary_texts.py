@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.challenge import RUNGS
 from attncli.domain.text import Lang
 from attncli.domain.text import Localised as _T
+from attncli.domain.vocabulary import RUNGS
 from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.shared_review_texts import HEADINGS
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from attncli.bank.schema import SHAPES, json_schema
-from attncli.domain.card import KINDS
+from attncli.domain.vocabulary import KINDS
 from attncli.paths import bundled_quizbank
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.card import Meeting, waiting
+from attncli.domain.vocabulary import Meeting, waiting
 
 CARDS = [f"card-{n}" for n in range(8)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.challenge import CHECK_NAMES
+from attncli.domain.vocabulary import CHECK_NAMES
 from attncli.judge.checks import CHECKS, ONCE
 
 

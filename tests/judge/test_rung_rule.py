@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
+from attncli.domain.vocabulary import CHECK_NAMES
 from attncli.judge.case import Case, Facts, Input, Profile
 from attncli.judge.checks import CHECKS
 from attncli.judge.exam import rung_of, rung_of_finding

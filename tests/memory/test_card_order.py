@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.card import KINDS, LEVELS
+from attncli.domain.vocabulary import KINDS, LEVELS
 from attncli.memory.queue_order import (
     Traits,
     Unseen,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.card import KINDS, LEVELS, Kind, Level
 from attncli.domain.log_row import Rating
+from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level
 from attncli.errors import NotFound, NothingFits, NothingFound
 from attncli.practice import record
 from attncli.practice.queue import Wish, chosen, fitting, without

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, plan_document, plan_of
+from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NothingFits, UsageError
 from attncli.practice import record
 from attncli.practice.mock import MockWish, draw_plan, split

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.card import KINDS
 from attncli.domain.log_row import Rating
+from attncli.domain.vocabulary import KINDS
 from attncli.errors import NotFound
 from attncli.practice import record
 from attncli.practice.challenges import is_solved, next_unsolved

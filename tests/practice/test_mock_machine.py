@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from attncli.config import Settings
-from attncli.domain.card import LEVELS, Level
+from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import UsageError
 from attncli.paths import Home
 from attncli.practice import mock_log

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from attncli.bank.loader import NOT_CARDS, load_file
-from attncli.domain.card import LEVELS
+from attncli.domain.vocabulary import LEVELS
 from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
 from attncli.practice.review import ReviewSitting

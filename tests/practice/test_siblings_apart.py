@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.config import Settings
-from attncli.domain.card import LONGEST_WAIT_DAYS
 from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.vocabulary import LONGEST_WAIT_DAYS
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.challenges import standings

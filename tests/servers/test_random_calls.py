@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.card import KINDS
 from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.vocabulary import KINDS
 from attncli.errors import AttnError, UsageError
 from attncli.practice import assistant, grade, record
 from attncli.practice.assistant import AssistantSitting

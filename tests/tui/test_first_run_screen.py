@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from attncli.config import KEYS, LEVEL_CHOICES, Settings, load
-from attncli.domain.card import LEVELS
 from attncli.domain.text import Lang
+from attncli.domain.vocabulary import LEVELS
 from attncli.errors import EnvironmentFailure
 from attncli.paths import Home
 from attncli.practice.workspace import QUESTIONS, is_first_run

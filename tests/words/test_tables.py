@@ -14,9 +14,8 @@ from string import Formatter
 import pytest
 
 import attncli
-from attncli.domain.card import KINDS, LEVELS
-from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
+from attncli.domain.vocabulary import CHECK_NAMES, KINDS, LEVELS
 from attncli.judge import growth, messages
 from attncli.paths import bundled_impl
 from attncli.words import app_texts

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.domain.challenge import RUNGS
+from attncli.domain.vocabulary import RUNGS
 from attncli.practice.challenges import STATES, ChallengeStanding, narrowed, standings
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.domain.card import KINDS, LEVELS
+from attncli.domain.vocabulary import KINDS, LEVELS
 from attncli.errors import NothingFits
 from attncli.practice.queue import Wish, fitting, without
 from attncli.tui.screens.base import AttnScreen

@@ -16,9 +16,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.domain.card import LEVELS
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import MissedItem, MockReport
+from attncli.domain.vocabulary import LEVELS
 from attncli.errors import JudgeFailed
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled

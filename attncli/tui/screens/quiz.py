@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.domain.card import SITTINGS
+from attncli.domain.vocabulary import SITTINGS
 from attncli.practice.marking import Asked
 from attncli.practice.quiz import Missed, Quiz
 from attncli.tui.formulas import inline

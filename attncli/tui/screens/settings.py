@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
-from attncli.domain.challenge import RUNGS
 from attncli.domain.text import LANGS
+from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.workspace import change_setting, kept_settings
 from attncli.tui.screens.base import AttnScreen, error_text

@@ -1,0 +1,79 @@
+"""Names and numbers that cards, challenges, log, settings and queue share, and which siblings wait for each other.
+
+`attn due` is called by prompts and needs no more than these: the classes of cards and challenges take longer to make.
+Siblings (a card, its challenges, its follow-ups) give each other away, so `waiting` keeps them apart. Nothing of that
+is stored: it follows from the schedules and the day, and no due date moves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
+
+Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
+Level = Literal["screen", "onsite", "research"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LEVELS: tuple[Level, ...] = get_args(Level)
+STREAMS = 2**31
+"""Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
+SITTINGS = 1_000_000
+"""Seeds of quizzes and interviews lie below this: short enough to read out to somebody."""
+APART_DAYS = 2
+"""Siblings are kept so many days apart."""
+LONGEST_WAIT_DAYS = 7
+"""A card that is so many days late no longer waits for a sibling.
+
+Measured on the bundled bank: with 2 days every fiftieth card still meets a sibling, with 7 every thousandth. Either way
+a card is a quarter of a day late on average.
+"""
+
+CaseRung = Literal["solved", "hardened"]
+"""solved: right at the whiteboard; hardened: ready for production."""
+Rung = Literal["none", "solved", "hardened"]
+RUNGS: tuple[CaseRung, ...] = get_args(CaseRung)
+Standing = Literal["new", "tried", "solved", "hardened"]
+CHECK_NAMES: tuple[str, ...] = (
+    "loads",
+    "matches-reference",
+    "gradients",
+    "edge-cases",
+    "stable",
+    "low-precision",
+    "layout",
+    "device",
+    "pure",
+    "random",
+    "forbidden",
+    "work",
+    "memory",
+    "speed",
+)
+
+
+class Meeting(NamedTuple):
+    """A due review beside a sibling. `comes`: the sibling was studied just now, or comes today in any case.
+
+    Otherwise the sibling is a due review as well, and one of the two has to wait.
+    """
+
+    card: str
+    topic: str
+    days_late: int
+    interval_days: float
+    sibling: str
+    comes: bool
+
+
+def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
+    """Return card → topic of the cards that wait today: of siblings that are due together the latest one comes."""
+    met: dict[str, list[Meeting]] = defaultdict(list)
+    for meeting in meetings:
+        met[meeting.card].append(meeting)
+    coming, waits = set[str](), dict[str, str]()
+    for card in sorted(met, key=lambda card: (-met[card][0].days_late, met[card][0].interval_days, card)):
+        if any(meeting.comes or meeting.sibling in coming for meeting in met[card]):
+            waits[card] = met[card][0].topic
+        else:
+            coming.add(card)
+    return waits
