@@ -16,7 +16,7 @@ from unicodedata import east_asian_width
 Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
 
-_SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_SLOT = r"\{\{\s*(\w+)\s*\}\}"
 """`{{name}}` in the question of a numeric card stands for a value that is drawn when the card is asked."""
 
 
@@ -62,7 +62,7 @@ def quoted(text: str) -> Localised:
 
 def filled(text: str, labels: Mapping[str, str]) -> str:
     """Put the label of each `{{name}}` into a text; a name without a label stays as it is written."""
-    return _SLOT.sub(lambda slot: labels.get(slot[1], slot[0]), text)
+    return re.sub(_SLOT, lambda slot: labels.get(slot[1], slot[0]), text)
 
 
 def example_labels(parameters: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> dict[str, str]:
@@ -98,7 +98,7 @@ KANA = "\u3040-\u30ff"
 FULL_WIDTH = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 """Ranges for the brackets of a regular expression. No blank is written between two of these; includes punctuation."""
 
-_IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
+_IDEOGRAPH = f"[{IDEOGRAPHS}]"
 
 CLOSING = "，。、；：？！）】》」』〉〕］｝％·…—～”’,.;:?!)]}%"
 OPENING = "（【《「『〈〔［｛“‘([{"
@@ -128,7 +128,7 @@ def chunk_pattern() -> re.Pattern[str]:
 
 def is_chinese(text: str) -> bool:
     """Whether a text contains any Chinese character."""
-    return _IDEOGRAPH.search(text) is not None
+    return re.search(_IDEOGRAPH, text) is not None
 
 
 def wrapped(text: str, width: int, hanging: str = "") -> list[str]:

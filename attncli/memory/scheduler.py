@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from hashlib import sha256
 from typing import TYPE_CHECKING
-
-from attncli.domain.log_row import Rating, Schedule, State
 
 if TYPE_CHECKING:
     import fsrs
+
+    from attncli.domain.log_row import Rating, Schedule
 
 LEECH_LAPSES = 8
 """A card that was forgotten so often is a leech."""
@@ -76,6 +75,8 @@ class Scheduler:
         """
         import fsrs
 
+        from attncli.domain.log_row import Rating, Schedule, State
+
         now = _midnight(day)
         after, _ = self._fsrs.review_card(_fsrs_card(schedule, now), fsrs.Rating(int(rating)), now)
         repetitions = schedule.repetitions + 1 if schedule else 1
@@ -100,6 +101,8 @@ class Scheduler:
 
     def previews(self, subject: str, schedule: Schedule | None, at: datetime, day: int) -> dict[Rating, Schedule]:
         """Return the schedule that each of the four ratings would lead to."""
+        from attncli.domain.log_row import Rating
+
         return {rating: self.review(subject, schedule, rating, at, day) for rating in Rating}
 
 
@@ -133,6 +136,8 @@ def fuzzed_days(interval_days: int, maximum_days: int, subject: str, repetition:
     if interval_days < SMALLEST_FUZZED_DAYS:
         return interval_days
     least, greatest = fuzz_range(interval_days, maximum_days)
+    from hashlib import sha256
+
     digest = sha256(f"{subject}\n{repetition}".encode()).digest()
     fraction = int.from_bytes(digest[:8], "big") / 2**64
     return least + math.floor(fraction * (greatest - least + 1))

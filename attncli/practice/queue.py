@@ -11,24 +11,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from random import Random
-from typing import Any
-from unicodedata import normalize
+from typing import TYPE_CHECKING, Any
 
 from attncli.config import WEEKDAYS, Settings, is_set
-from attncli.domain.log_row import Rating
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, Meeting, waiting
 from attncli.errors import ConfigInvalid, EnvironmentFailure, NothingFits
-from attncli.memory.queue_order import DayMinutes, Studied, new_cards_in
-from attncli.memory.replay import Annotation, is_leech
-from attncli.memory.scheduler import curve_factor, recall_on
-from attncli.practice.record import annotated_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
-from attncli.store.log import LastReview
 from attncli.store.queue_table import Moment, Waiting
-from attncli.store.review_seconds import seconds_by_novelty, spent_on
-from attncli.store.seen_cards import PerhapsWeak, RecallCurve
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from attncli.memory.queue_order import DayMinutes
+    from attncli.memory.replay import Annotation
+    from attncli.store.log import LastReview
+    from attncli.store.seen_cards import PerhapsWeak, RecallCurve
 
 PACE_DAYS = 28
 """Days of the log from which the time a card takes is measured."""
@@ -126,6 +124,9 @@ def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
     """Return what the minutes of this day still hold; None if they are not set, or before an interview."""
     if when.interview_day or not minutes_are_set(workspace):
         return None
+    from attncli.memory.queue_order import DayMinutes, Studied
+    from attncli.store.review_seconds import seconds_by_novelty, spent_on
+
     connection = workspace.store.connection
     before = seconds_by_novelty(connection, when.day - PACE_DAYS, when.day - 1)
     learned, reviewed = (Studied(*before.get(is_new, ())) for is_new in (True, False))
@@ -150,6 +151,8 @@ def new_quota(workspace: Workspace, when: Moment, reviews_due: int, room: DayMin
     """
     introduced = workspace.store.queue.introduced(when.day)
     if when.interview_day:
+        from attncli.memory.queue_order import new_cards_in
+
         reviews = reviews_due + workspace.store.log.review_days.known_on(when.day)
         return new_cards_in(minutes_of(workspace.settings, when.day), reviews, introduced)
     quota = max(0, workspace.settings.new_per_day - introduced)
@@ -254,6 +257,8 @@ def has_missed(last: LastReview, points: int) -> bool:
 
 
 def _was_forgotten(last: LastReview) -> bool:
+    from attncli.domain.log_row import Rating
+
     return last.rating == Rating.AGAIN or last.correct is False
 
 
@@ -292,7 +297,8 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
 
 def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
     """Yield the seen cards of which something was missed in an interview after their last review."""
-    from attncli.practice.mock_log import missed_then  # `attn due` does without
+    from attncli.memory.scheduler import recall_on
+    from attncli.practice.mock_log import missed_then
 
     for id, missed in missed_then(workspace).items():
         schedule, document = workspace.store.schedules.get(id), workspace.store.index.card(id)
@@ -304,7 +310,7 @@ def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str,
 
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     """Return the ids of the weak cards, weakest first; first of all unseen ones that were missed in an interview."""
-    from attncli.practice.mock_log import missed_then  # `attn due` does without
+    from attncli.practice.mock_log import missed_then
 
     index, schedules = workspace.store.index, workspace.store.schedules
     unseen = [id for id in missed_then(workspace) if schedules.get(id) is None and index.card(id) is not None]
@@ -314,6 +320,9 @@ def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
 def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
     """Return the forgetting curve with this learner's weights, for the study day of `when`."""
     decay = workspace.policy.decay
+    from attncli.memory.scheduler import curve_factor
+    from attncli.store.seen_cards import RecallCurve
+
     return RecallCurve(curve_factor(decay), -decay, when.day)
 
 
@@ -360,9 +369,13 @@ class _Browse:
 
     @cached_property
     def annotations(self) -> dict[str, Annotation]:
+        from attncli.practice.record import annotated_cards
+
         return annotated_cards(self.workspace)
 
     def find(self, line: str, most: int | None) -> FoundCards:
+        from unicodedata import normalize
+
         words, filters, unknown = list[str](), list[Callable[[CardSummary], bool]](), list[str]()
         for word in normalize("NFC", line).split():
             fits = self._filter(word)
@@ -405,6 +418,8 @@ class _Browse:
             case "noted":
                 return [id for id, found in self.annotations.items() if found.note]
             case "leech":
+                from attncli.memory.replay import is_leech
+
                 return [id for id, schedule in store.schedules.all() if is_leech(schedule)]
             case "seen":
                 return [id for id, _ in store.schedules.all()]

@@ -2,6 +2,8 @@
 
 Every use case takes a `Workspace`. The clock is an argument of it, so that nothing below the command line reads the
 time. Schedules are derived from the log: they are derived again when the settings that they follow have changed.
+
+`attn due` opens one for each prompt: what it does without is imported in the functions that need it.
 """
 
 from __future__ import annotations
@@ -13,19 +15,19 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attncli import paths
 from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
 from attncli.domain.text import Lang
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreBusy, StoreError, StoreUnwritable, UsageError
-from attncli.memory.queue_order import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
-from attncli.memory.replay import FitInForce, fit_in_force
 from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
-from attncli.practice.derive import derive_everything, derive_subjects, rebuild_queue
 from attncli.practice.library import Library, SourceFiles
-from attncli.store import backups
 from attncli.store.database import Database
 from attncli.store.queue_table import ORDERED_FOR, Moment
+
+if TYPE_CHECKING:
+    from attncli.memory.replay import FitInForce
 
 Clock = Callable[[], datetime]
 FIRST_YEAR, LAST_YEAR = 2, 9998
@@ -104,7 +106,13 @@ class Workspace:
 
     def read_banks(self) -> None:
         """Index the bank and challenge files that have changed."""
-        self.source_files.index_into(self.store, lambda subjects: derive_subjects(self, subjects))
+
+        def derive(subjects: list[str]) -> None:
+            from attncli.practice.derive import derive_subjects
+
+            derive_subjects(self, subjects)
+
+        self.source_files.index_into(self.store, derive)
 
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
@@ -118,6 +126,8 @@ class Workspace:
         """Sort unseen cards for the level in the settings, unless they are sorted for it already."""
         if self.store.note(ORDERED_FOR) == self.settings.level:
             return
+        from attncli.practice.derive import rebuild_queue
+
         with self.store.transaction():
             rebuild_queue(self.store, self.settings.level)
         self.store.keep_note(ORDERED_FOR, self.settings.level)
@@ -176,6 +186,8 @@ class Workspace:
 
     def _pass_days(self, days_left: int) -> int:
         """Return how many days the last pass before the interview has; 0 if it has not begun."""
+        from attncli.memory.queue_order import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
+
         if days_left > LONGEST_PASS_DAYS:
             return 0
         days = pass_days(self.store.queue.count_seen() * REVIEW_SECONDS, self.settings.minutes_per_day * 60)
@@ -183,6 +195,8 @@ class Workspace:
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derive everything again from the log; return how many subjects. `progress` gets the count so far."""
+        from attncli.practice.derive import derive_everything
+
         with self.store.transaction():
             return derive_everything(self, progress)
 
@@ -212,6 +226,8 @@ class Workspace:
 
     def fit_in_force(self) -> FitInForce:
         """Return the fit that the log holds now, even if `policy` was made from an earlier one."""
+        from attncli.memory.replay import fit_in_force
+
         return fit_in_force(self.store.log.fits())
 
     def _scheduling_settings(self) -> Settings:
@@ -253,6 +269,8 @@ class Workspace:
         today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
         if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
             return
+        from attncli.store import backups
+
         with contextlib.suppress(StoreError, OSError):
             backups.keep_copy(self.store, self.home.backups, backups.DAILY, datetime.fromordinal(day))
 
@@ -264,12 +282,16 @@ class Workspace:
 
 
 def _copy_before_migration(store: Database, home: paths.Home, now: datetime) -> None:
+    from attncli.store import backups
+
     with contextlib.suppress(StoreError, OSError):
         backups.keep_copy(store, home.backups, backups.BEFORE_MIGRATION, now)
 
 
 def newest_copy(home: paths.Home) -> date | None:
     """Return the day of the newest automatic copy, None if there is none."""
+    from attncli.store import backups
+
     found = backups.copies(home.backups)
     return date.fromisoformat(found[0].name[:10]) if found else None
 
