@@ -82,9 +82,11 @@ else
   step gpu_small 420 "$PYTHON" -u benchmarks/gpu.py --small --minutes 6 --out "$OUT/kernels"
 fi
 
-# 4. What attn sees of the machine, and six challenges proved there.
+# 4. What attn sees of the machine, one grading there, and six challenges proved there.
 export ATTN_HOME="$OUT/home"
 step doctor 60 "$PYTHON" -m attncli doctor
+cp impl/norms/rms-norm/reference.py "$OUT/rms-norm.py"
+step grade 60 "$PYTHON" -u -m attncli grade rms-norm "$OUT/rms-norm.py" --device cuda
 for challenge in rms-norm sdpa flash-attention linear-cross-entropy vector-add softmax-kernel; do
   step "verify-$challenge" 30 "$PYTHON" -u -m attncli verify "$challenge" --device cuda
 done

@@ -12,6 +12,7 @@ no memory, and a launch ends once its kernel is compiled. `ptxas` and `cuobjdump
 - wide, narrow: reads and writes of global memory by 128 bits and by less;
 - barriers, loops: barriers of a block, and instructions, in each innermost loop in the order of the code;
 - divisions: 64-bit divisions, about 100 instructions each, and how many of them in loops;
+- scattered: reads and writes of a tile in which a thread takes single numbers: its neighbours run along a longer stride;
 - repeated: whether warps compute the same rows of a product, as the tile has fewer than 16 rows a warp.
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
@@ -62,6 +64,7 @@ class Code:
     loop_barriers: list[int]
     divisions: int
     loop_divisions: int
+    scattered: int
     repeated_rows: bool
 
 
@@ -156,6 +159,7 @@ def read(kernel: Any) -> Code:
         loop_barriers=[count(loop, r"BAR\.SYNC") for loop in loops],
         divisions=len(re.findall(DIVISION, kernel.asm["ptx"])),
         loop_divisions=divisions_in_loops(kernel.asm["ptx"]),
+        scattered=scattered_accesses(kernel.asm["ttgir"]),
         repeated_rows=repeats_rows(kernel.asm["ttgir"]),
     )
 
@@ -199,6 +203,19 @@ def divisions_in_loops(ptx: str) -> int:
     return sum(re.search(DIVISION, lines[at]) is not None for at in inside)
 
 
+def scattered_accesses(ttgir: str) -> int:
+    """Count reads and writes of tiles of 256 numbers or more in which a thread takes one number along the first axis."""
+    layouts = {
+        name: json.loads(sizes)[json.loads(order)[0]]
+        for name, sizes, order in re.findall(
+            r"(#\w+) = #ttg\.blocked<\{sizePerThread = (\[[^]]*\]),.*?order = (\[[^]]*\])", ttgir
+        )
+    }
+    access = r"(?:tt\.load|tt\.store|async_copy_global_to_local) .*: tensor<((?:\d+x)+)!tt\.ptr<\w+>, (#\w+)>"
+    tiles = [([int(n) for n in shape.split("x")[:-1]], name) for shape, name in re.findall(access, ttgir)]
+    return sum(len(shape) > 1 and math.prod(shape) >= 256 and layouts.get(name) == 1 for shape, name in tiles)
+
+
 def repeats_rows(ttgir: str) -> bool:
     """Tell whether a product on tensor cores has more warps along its rows than its rows need."""
     warps = {name: int(n) for name, n in re.findall(r"(#\w+) = #ttg\.nvidia_mma<\{[^>]*warpsPerCTA = \[(\d+)", ttgir)}
@@ -206,13 +223,13 @@ def repeats_rows(ttgir: str) -> bool:
     return any(16 * warps.get(name, 0) > int(size) for size, name in products)
 
 
-HEADS = "regs spills warps shared blocks wgmma mma FMA wide narrow repeated divisions barriers loops".split()
+HEADS = "regs spills warps shared blocks wgmma mma FMA wide narrow scattered repeated divisions barriers loops".split()
 
 
 def cells(code: Code) -> list[str]:
     return [
         *map(str, (code.registers, code.spills, code.warps, f"{code.shared_bytes / 1024:.0f}", code.blocks)),
-        *map(str, (code.wgmma, code.mma, code.scalar_fma, code.wide, code.narrow)),
+        *map(str, (code.wgmma, code.mma, code.scalar_fma, code.wide, code.narrow, code.scattered)),
         "yes" if code.repeated_rows else "no",
         f"{code.divisions} ({code.loop_divisions})",
         f"{code.barriers} ({'+'.join(map(str, code.loop_barriers))})",

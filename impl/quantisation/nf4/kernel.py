@@ -8,10 +8,12 @@ codes of the numbers 2j and 2j + 1. Three kernels:
 - `nf4_dequantize(packed, absmax, dtype)`: one program reads 2048 bytes and writes 4096 numbers, each a level times absmax
   in float32.
 
-Every load is of 16 bytes a thread:
-- a tile is (FOUR, GROUPS, ...): a thread holds numbers of four neighbouring blocks and loads their four absmax at once.
-  This takes a block that is a power of two, at most 1024, and a count of blocks that 16 divides; otherwise the result is
-  the same, and absmax is loaded one at a time;
+Every load is of 16 bytes a thread, and neighbouring threads read and write neighbouring bytes:
+- numbers and bytes of a tile have one dimension. With several of the same stride Triton picks which one the threads run
+  along, and releases pick differently: a warp that writes 32 lines instead of 4 takes three times as long;
+- absmax is loaded as (PIECES, RUNS), each row the same, so that there are enough to give a thread four at once. This
+  takes a block that is a power of two, at most 1024, and a count of blocks that 16 divides; otherwise the result is the
+  same, and absmax is loaded one at a time;
 - the levels are constants of the code, not a table in global memory. To decode, a program writes them to shared memory
   once, where a code picks its level by one read; selecting among sixteen constants would take fifteen instructions.
 A program's place is 64 bits, what lies within its tile 32; `block` is known to the compiler, so no division remains.
@@ -81,16 +83,16 @@ def whole_blocks(count: int, block: int) -> tuple[int, int]:
     return 2 if INTERPRETED else min(max(2048 // numbers, 1), triton.next_power_of_2(count)), numbers
 
 
-def tile(bytes_: int, block: int, dtype: torch.dtype) -> tuple[int, int, int, int]:
-    """The numbers (FOUR, GROUPS, PIECES, WIDTH) of a program that codes or decodes.
+def tile(bytes_: int, block: int, dtype: torch.dtype) -> tuple[int, int, int]:
+    """RUNS, PIECES and WIDTH of a program that codes or decodes RUNS·PIECES·WIDTH numbers.
 
-    A run of PIECES·WIDTH numbers surely lies in one block: the largest power of two that divides it. A group is FOUR
-    neighbouring runs, and a piece is what a thread reads or writes of `dtype` at once: 16 bytes.
+    A run of PIECES·WIDTH numbers surely lies in one block: the largest power of two that divides it. A piece is what a
+    thread reads or writes of `dtype` at once: 16 bytes.
     """
     numbers = max(triton.next_power_of_2(bytes_), 2) if INTERPRETED else 4096
     run = min(block & -block, numbers)
-    four, width = min(4, numbers // run), min(16 // dtype.itemsize, run)
-    return four, numbers // run // four, run // width, width
+    width = min(16 // dtype.itemsize, run)
+    return numbers // run, run // width, width
 
 
 @triton.jit
@@ -110,74 +112,52 @@ def level(k: tl.constexpr, WIDE: tl.constexpr):
 
 
 @triton.jit
-def tile_of_numbers(FOUR: tl.constexpr, GROUPS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr):
-    """The runs (FOUR, GROUPS) of a tile and its numbers (FOUR, GROUPS, PIECES, WIDTH), by their places in it."""
-    run = tl.arange(0, FOUR)[:, None] + FOUR * tl.arange(0, GROUPS)
-    within = WIDTH * tl.arange(0, PIECES)[:, None] + tl.arange(0, WIDTH)  # (PIECES, WIDTH)
-    return run, PIECES * WIDTH * run[:, :, None, None] + within
-
-
-@triton.jit
-def absmax_of_runs(absmax, run, count, BLOCK: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr):
-    """The absmax (FOUR, GROUPS, PIECES, 1) of runs (FOUR, GROUPS), one for each piece, so that the thread of a piece loads it."""
-    block = (run // (BLOCK // (PIECES * WIDTH)))[:, :, None] + tl.zeros((PIECES,), tl.int64)
-    return tl.load(absmax + block, block < count, other=0.0)[:, :, :, None]
+def absmax_of_numbers(
+    absmax, first, count, BLOCK: tl.constexpr, RUNS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr
+):
+    """The absmax of each number of a tile (RUNS·PIECES·WIDTH,), whose runs begin with the run `first`."""
+    run = first + tl.arange(0, RUNS) + tl.zeros((PIECES,), tl.int64)[:, None]  # (PIECES, RUNS)
+    block = run // (BLOCK // (PIECES * WIDTH))
+    largest = tl.trans(tl.load(absmax + block, block < count, other=0.0))  # (RUNS, PIECES)
+    return tl.reshape(tl.broadcast_to(largest[:, :, None], (RUNS, PIECES, WIDTH)), (RUNS * PIECES * WIDTH,))
 
 
 @triton.jit
 def codes_kernel(
-    w,
-    absmax,
-    packed,
-    bytes_,
-    count,
-    BLOCK: tl.constexpr,
-    FOUR: tl.constexpr,
-    GROUPS: tl.constexpr,
-    PIECES: tl.constexpr,
-    WIDTH: tl.constexpr,
-):
+    w, absmax, packed, bytes_, count,
+    BLOCK: tl.constexpr, RUNS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
     WIDE: tl.constexpr = absmax.dtype.element_ty
-    BYTES: tl.constexpr = FOUR * GROUPS * PIECES * WIDTH // 2
+    NUMBERS: tl.constexpr = RUNS * PIECES * WIDTH
+    BYTES: tl.constexpr = NUMBERS // 2
     program = tl.program_id(0).to(tl.int64)
-    run, i = tile_of_numbers(FOUR, GROUPS, PIECES, WIDTH)
-    i, j = program * (2 * BYTES) + i, program * BYTES + tl.arange(0, BYTES)
-    z = tl.load(w + i, i < 2 * bytes_, other=0.0).to(WIDE)  # (FOUR, GROUPS, PIECES, WIDTH)
-    largest = absmax_of_runs(absmax, program * (FOUR * GROUPS) + run, count, BLOCK, PIECES, WIDTH)
+    i, j = program * NUMBERS + tl.arange(0, NUMBERS), program * BYTES + tl.arange(0, BYTES)
+    z = tl.load(w + i, i < 2 * bytes_, other=0.0).to(WIDE)  # (NUMBERS,)
+    largest = absmax_of_numbers(absmax, program * RUNS, count, BLOCK, RUNS, PIECES, WIDTH)
     normal = z / tl.where(largest == 0.0, 1.0, largest)  # −1 … 1
-    code = tl.zeros((FOUR, GROUPS, PIECES, WIDTH), tl.int32)
+    code = tl.zeros((NUMBERS,), tl.int32)
     for k in tl.static_range(15):
         middle = (level(k, WIDE) + level(k + 1, WIDE)) / 2
         code += tl.where(normal > middle, 1, 0)
-    in_order = tl.permute(code, (1, 0, 2, 3))  # (GROUPS, FOUR, PIECES, WIDTH)
-    low, high = tl.split(tl.reshape(in_order, (BYTES, 2)))  # (BYTES,) each
+    low, high = tl.split(tl.reshape(code, (BYTES, 2)))  # (BYTES,) each
     tl.store(packed + j, (low | high << 4).to(tl.uint8), j < bytes_)
 
 
 @triton.jit
 def back_kernel(
-    packed,
-    absmax,
-    w,
-    bytes_,
-    count,
-    BLOCK: tl.constexpr,
-    FOUR: tl.constexpr,
-    GROUPS: tl.constexpr,
-    PIECES: tl.constexpr,
-    WIDTH: tl.constexpr,
-):
+    packed, absmax, w, bytes_, count,
+    BLOCK: tl.constexpr, RUNS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
     WIDE: tl.constexpr = absmax.dtype.element_ty
-    BYTES: tl.constexpr = FOUR * GROUPS * PIECES * WIDTH // 2
+    NUMBERS: tl.constexpr = RUNS * PIECES * WIDTH
+    BYTES: tl.constexpr = NUMBERS // 2
     program = tl.program_id(0).to(tl.int64)
-    run, i = tile_of_numbers(FOUR, GROUPS, PIECES, WIDTH)
-    i, j = program * (2 * BYTES) + i, program * BYTES + tl.arange(0, BYTES)
+    i, j = program * NUMBERS + tl.arange(0, NUMBERS), program * BYTES + tl.arange(0, BYTES)
     table = tl.zeros((16,), WIDE)
     for k in tl.static_range(16):
         table = tl.where(tl.arange(0, 16) == k, level(k, WIDE), table)
     byte = tl.load(packed + j, j < bytes_, other=0).to(tl.int32)  # (BYTES,)
-    code = tl.reshape(tl.join(byte & 15, byte >> 4), (2 * BYTES,))  # number 2j in the low half
-    in_order = tl.reshape(tl.gather(table, code, 0), (GROUPS, FOUR, PIECES, WIDTH))
-    largest = absmax_of_runs(absmax, program * (FOUR * GROUPS) + run, count, BLOCK, PIECES, WIDTH)
-    z = tl.permute(in_order, (1, 0, 2, 3)) * largest  # (FOUR, GROUPS, PIECES, WIDTH)
+    code = tl.reshape(tl.join(byte & 15, byte >> 4), (NUMBERS,))  # number 2j in the low half
+    largest = absmax_of_numbers(absmax, program * RUNS, count, BLOCK, RUNS, PIECES, WIDTH)
+    z = tl.gather(table, code, 0) * largest  # (NUMBERS,)
     tl.store(w + i, z.to(w.dtype.element_ty), i < 2 * bytes_)

@@ -40,6 +40,12 @@ DIVISIONS = {
 }
 """Kernels with a 64-bit division in a loop, and why; none of the flash family, nor softmax or NF4."""
 
+SCATTERED = {
+    "linear-attention product_kernel": "a state of 32 × 16 float32, a small part of what it moves",
+    "int4-matmul-kernel _int4_matmul": "a kernel to learn from: even and odd columns of x, as they are packed",
+}
+"""Kernels in which a thread takes single numbers of a tile, and why. RoPE took seven times as long so on an H200."""
+
 # Registers and instructions are a compiler's choice: the figures are those of the pinned one.
 MEASURED = "3.7"
 of_the_measured_compiler = pytest.mark.skipif(
@@ -93,6 +99,11 @@ def test_no_kernel_divides_in_a_loop_but_those_with_a_reason() -> None:
     assert {name for name, code in compiled().items() if code["loop_divisions"]} == set(DIVISIONS)
 
 
+def test_threads_run_along_the_memory_but_where_there_is_a_reason() -> None:
+    """Where two axes of a tile look alike, releases of Triton choose differently; so this holds for each of them."""
+    assert {name for name, code in compiled().items() if code["scattered"]} <= set(SCATTERED)
+
+
 @of_the_measured_compiler
 def test_the_flash_family_uses_warpgroups_on_rows_of_their_own() -> None:
     family = of(FLASH)
@@ -131,6 +142,19 @@ def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, cwd=BENCHMARKS, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-1500:]
     assert json.loads(done.stdout) == {"absmax_kernel": 1, "codes_kernel": 0, "back_kernel": 0}
+
+
+def test_a_tile_is_scattered_where_a_thread_takes_one_number_along_the_first_axis(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import sm90
+
+    layout = "#blocked = #ttg.blocked<{{sizePerThread = {}, threadsPerWarp = [16, 2], order = [0, 1]}}>\n"
+    loads = "%u = tt.load %at, %in : tensor<16x64x!tt.ptr<bf16>, #blocked>\n"
+    small = "tt.store %at, %u : tensor<8x4x!tt.ptr<f32>, #blocked>\ntt.load %p : tensor<512x!tt.ptr<f32>, #blocked>\n"
+    assert sm90.scattered_accesses(layout.format([1, 8]) + loads + small) == 1
+    assert sm90.scattered_accesses(layout.format([8, 1]) + loads + small) == 0
 
 
 def test_divisions_count_only_within_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
