@@ -13,8 +13,8 @@ from typing import Any
 from attncli import __version__, paths
 from attncli.domain.challenge import CPU, CUDA
 from attncli.errors import StoreCorrupt, StoreError
-from attncli.practice.grade import gpu_is_seen
 from attncli.practice.workspace import Workspace
+from attncli.sandbox.policy import gpu_is_seen
 from attncli.store.connection import FORMAT
 from attncli.store.database import Database
 from attncli.store.repair import repair_in_place

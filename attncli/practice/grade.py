@@ -40,6 +40,7 @@ from attncli.practice.challenges import written
 from attncli.practice.record import record
 from attncli.practice.start import Planted, planted_in
 from attncli.practice.workspace import Workspace
+from attncli.sandbox.policy import gpu_is_seen
 
 LARGEST_SUBMISSION = 128 * 1024
 KEPT_COUNTEREXAMPLES = 8
@@ -47,7 +48,6 @@ MOST_STORED = 16
 """Counterexamples that one attempt keeps."""
 _CHECK_FIELDS = ("name", "status", "reason", "rung")
 _LONGEST_CASE = 2_000
-_GPUS = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 _VERSION = re.compile(r"^__version__\s*=\s*['\"](?P<version>[^'\"]*)", re.MULTILINE)
 _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
 T = TypeVar("T")
@@ -320,11 +320,6 @@ def device_for(challenge: Challenge, wanted: str) -> tuple[str, bool]:
         return (CUDA if runs_on_gpu(challenge.kernel, challenge.required) else CPU), False
     gains = wanted == AUTO and gains_by_gpu(challenge.kernel, challenge.required)
     return (CUDA, True) if gains and gpu_is_seen() and not torch_without_cuda() else (CPU, False)
-
-
-def gpu_is_seen() -> bool:
-    """Return True if an NVIDIA GPU is visible to this machine."""
-    return any(path.exists() for path in _GPUS)
 
 
 def torch_without_cuda() -> str:

@@ -21,6 +21,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .policy import AMD_GPUS, GPUS, gpu_is_seen
+
 CPU, CUDA, ELSEWHERE = "cpu", "cuda", "elsewhere"
 AWAY = (CUDA, ELSEWHERE)
 
@@ -33,6 +35,11 @@ _INDEXING = frozenset({aten.index, aten.index_put, aten.index_put_, aten._index_
 
 # Nesting of values that cross between processes; deeper parts are ignored.
 MAX_DEPTH = 16
+
+
+def backward_starts_gpu() -> bool:
+    """Return True if the first backward pass asks for GPUs and starts a thread for each, which no fork survives."""
+    return torch.backends.cuda.is_built() and gpu_is_seen((*GPUS, *AMD_GPUS))
 
 
 # Moving tensors between devices

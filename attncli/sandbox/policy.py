@@ -3,7 +3,7 @@
 A GPU's driver takes `ioctl` calls that nobody can list, maps more addresses than there is memory, starts threads and
 names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: they do not hold threads
 started before them. It must not start in the zygote: a CUDA context does not survive a fork, and even asking whether
-there is a GPU breaks torch in the child.
+there is a GPU breaks torch in the child. The first backward pass asks that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,10 @@ MEMORY_MIB = 1024
 """The default memory of a submission."""
 
 LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
+GPUS = ("/dev/nvidia[0-9]*", "/dev/dxg")
+AMD_GPUS = ("/dev/kfd",)
+NO_GPU = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+"""Variables with which torch finds no GPU and starts no threads for one."""
 Findings = dict[str, dict[str, str]]  # probe outcomes ("ok" or an errno name) by layer and probe
 
 
@@ -38,6 +42,7 @@ class WorkerPolicy:
     - `processes`: limit of threads and processes.
     - `calls`, `fcntl`: system calls and fcntl commands allowed in addition. `any_ioctl`: all ioctl commands but those
       that type into a terminal. `shared_memory`: anonymous shared maps.
+    - `unix_sockets`: Unix sockets may be made, and no socket connected.
     - `reads`, `devices`, `programs`: path patterns that may be read, opened as a device, and executed.
     - `names_threads`: a /proc of the worker's own pid namespace, with its own task folder writable.
     - `folder_mib`: size of the worker's own folder at /dev/shm, in memory, gone with the worker.
@@ -56,6 +61,7 @@ class WorkerPolicy:
     calls: tuple[str, ...] = ()
     any_ioctl: bool = False
     shared_memory: bool = False
+    unix_sockets: bool = False
     names_threads: bool = False
     reads: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -85,10 +91,11 @@ CUDA = WorkerPolicy(
     processes=256,
     calls=tuple(
         "memfd_create ftruncate fallocate sched_setaffinity mlock munlock mlock2 get_mempolicy set_mempolicy mbind"
-        " statfs fstatfs".split()
+        " statfs fstatfs bind listen getsockname setsockopt".split()
     ),
     any_ioctl=True,
     shared_memory=True,
+    unix_sockets=True,
     names_threads=True,
     start_seconds=120.0,  # libraries of gigabytes, read from a disk for the first time
     fcntl=(1033, 1034),  # ADD_SEALS GET_SEALS, of memory files
@@ -135,6 +142,11 @@ CUDA_KERNELS = replace(
 REHEARSED = replace(CUDA, name="cuda-rehearsed", device="cpu")
 REHEARSED_KERNELS = replace(CUDA_KERNELS, name="cuda-kernels-rehearsed", device="cpu")
 POLICIES = {policy.name: policy for policy in (CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS)}
+
+
+def gpu_is_seen(patterns: Sequence[str] = GPUS) -> bool:
+    """Return True if this machine shows an NVIDIA GPU."""
+    return any(any(Path("/").glob(pattern.lstrip("/"))) for pattern in patterns)
 
 
 def policy_of(device: str, kernel: bool = False, cache_folder: str = "") -> WorkerPolicy:

@@ -39,6 +39,7 @@ _IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOC
 _IOCTL_REFUSED = (0x5412, 0x541C, 0x541D)  # TIOCSTI TIOCLINUX TIOCCONS: they type into a terminal, or take it over
 _FCNTL_ALLOWED = (0, 1, 2, 3, 4, 1030)  # DUPFD GETFD SETFD GETFL SETFL DUPFD_CLOEXEC; SETOWN would send signals
 _SHARED_AND_ANONYMOUS = 0x21
+_UNIX = 1
 _GROWS_DOWN = 0x100  # a stack, which no limit on data counts
 _OPEN_TO_WRITE = 0x00400243  # O_WRONLY O_RDWR O_CREAT O_TRUNC O_TMPFILE
 
@@ -125,7 +126,14 @@ def _argument_rules(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str
         "fcntl": _one_of(1, (*_FCNTL_ALLOWED, *policy.fcntl)),
         "prlimit64": _null_pointer(2),
         "mmap": _mmap_rules(policy.shared_memory),
+        **(_unix_socket_rules() if policy.unix_sockets else {}),
     }
+
+
+def _unix_socket_rules() -> dict[str, list[Instruction]]:
+    """Allow a Unix socket, without connecting it: CUDA ends with error 304 where it gets EPERM, but not ENOENT."""
+    nobody = [_refuse(errno.ENOENT)]
+    return {"socket": _one_of(0, [_UNIX]), "connect": nobody, "unlink": nobody, "unlinkat": nobody}
 
 
 def _open_rules(may_write: bool) -> dict[str, list[Instruction]]:
@@ -211,6 +219,7 @@ _X86_64 = _table("""
     sched_get_priority_min 147  sched_getaffinity 204  sched_getparam 143  sched_getscheduler 145  sched_yield 24
     seccomp 317  select 23  set_robust_list 273  set_tid_address 218  setitimer 38  sigaltstack 131  stat 4
     statx 332  sysinfo 99  tgkill 234  time 201  times 100  uname 63  unshare 272  write 1  writev 20
+    bind 49  connect 42  getsockname 51  listen 50  setsockopt 54  socket 41
     arch_prctl 158  chdir 80  copy_file_range 326  execve 59  fallocate 285  fchmod 91  fdatasync 75  flock 73  fork 57
     fstatfs 138  fsync 74  ftruncate 77  get_mempolicy 239  mbind 237  memfd_create 319  mkdir 83  mkdirat 258
     mlock 149  mlock2 325  munlock 150  pwrite64 18  rename 82  renameat 264  renameat2 316  rmdir 84
@@ -233,6 +242,7 @@ _AARCH64 = _table("""
     sched_getaffinity 123  sched_getparam 121  sched_getscheduler 120  sched_yield 124  seccomp 277
     set_robust_list 99  set_tid_address 96  setitimer 103  sigaltstack 132  statx 291  sysinfo 179  tgkill 131
     times 153  uname 160  unshare 97  write 64  writev 66
+    bind 200  connect 203  getsockname 204  listen 201  setsockopt 208  socket 198
     chdir 49  copy_file_range 285  execve 221  fallocate 47  fchmod 52  fdatasync 83  flock 32  fstatfs 44  fsync 82
     ftruncate 46  get_mempolicy 236  mbind 235  memfd_create 279  mkdirat 34  mlock 228  mlock2 284  munlock 229
     pwrite64 68  renameat 38  renameat2 276  sched_setaffinity 122  set_mempolicy 237  statfs 43  umask 166

@@ -30,7 +30,7 @@ import torch
 from . import devices, kernels, landlock, namespaces, seccomp, source_reading, wire
 from .interpreter import serve
 from .kernels import KernelFault
-from .policy import CPU, MIB, Probes, WorkerPolicy
+from .policy import CPU, MIB, NO_GPU, Probes, WorkerPolicy
 from .wire import CHANNEL_LOST, OUT_OF_MEMORY
 
 CHANNEL, RULESET = 3, 4
@@ -105,6 +105,8 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
             confine(plan, probes.after if probes is not None else lambda layer: None)
             if plan.policy.device == devices.CUDA:
                 _start_cuda(plan.memory_mib)
+            else:
+                _find_no_gpu()
         except OSError as error:
             channel.send(wire.chunks({"op": "broken", "text": str(error)}))
             os._exit(BROKEN)
@@ -145,6 +147,8 @@ def _scrub_environment(plan: Confinement) -> None:
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
+    if policy.device != devices.CUDA:
+        os.environ.update(NO_GPU)
     tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
     if policy.folder_mib:
         tempfile.tempdir = os.environ["TMPDIR"] = str(plan.folder)
@@ -211,6 +215,21 @@ def _start_cuda(memory_mib: int) -> None:
         (square @ square).sum().item()
     except RuntimeError as error:
         raise OSError(errno.EIO, f"CUDA does not begin in the sandbox: {str(error).splitlines()[0][:200]}") from error
+
+
+def _find_no_gpu() -> None:
+    """Have torch ask for GPUs, of which this process may use none; it remembers that.
+
+    Without this the submission's first backward pass asks, and torch's warning would stand in its output.
+    """
+    if not devices.backward_starts_gpu():
+        return
+    errors, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    torch._C._cuda_getDeviceCount()
+    os.dup2(errors, 2)
+    os.close(errors)
+    os.close(null)
 
 
 # Serving requests

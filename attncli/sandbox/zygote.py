@@ -107,6 +107,7 @@ def warm_up() -> None:
         import torch
 
     from .compiler import postpone_compiler
+    from .devices import backward_starts_gpu
     from .tracing import CallTrace, CostTrace
 
     torch.set_num_threads(1)
@@ -114,8 +115,9 @@ def warm_up() -> None:
     x = torch.ones(1, 2, 4, 8, requires_grad=True)
     with CallTrace(""), CostTrace([x]):
         y = torch.nn.functional.scaled_dot_product_attention(x, x, x) @ torch.ones(8, 8)
-    torch.autograd.backward(y.sum())
-    torch.autograd.grad((x * x).sum(), [x])
+    if not backward_starts_gpu():
+        torch.autograd.backward(y.sum())
+        torch.autograd.grad((x * x).sum(), [x])
     torch.einsum("bhtd,bhsd->bhts", x, x).softmax(-1)
     torch.frombuffer(bytearray(8), dtype=torch.float32)
     # This reads the processor's features from /proc, which no worker may do.
@@ -126,8 +128,12 @@ def warm_up_further() -> None:
     """Run once what makes torch import its symbolic algebra, which takes 0.5 s: done while nobody is waiting."""
     import torch
 
+    from .devices import backward_starts_gpu
+
     torch.ones(2, 2, device="meta") @ torch.ones(2, device="meta")
-    torch.func.vmap(torch.func.grad(lambda x: (x * x).sum()))(torch.ones(3, 2))
+    torch.func.vmap(torch.sin)(torch.ones(3, 2))
+    if not backward_starts_gpu():
+        torch.func.vmap(torch.func.grad(lambda x: (x * x).sum()))(torch.ones(3, 2))
     weight = torch.nn.Parameter(torch.ones(2))
     torch.optim.AdamW([weight])
     gc.freeze()

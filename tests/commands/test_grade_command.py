@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.practice.grade import gpu_is_seen
+from attncli.sandbox.policy import gpu_is_seen
 
 pytestmark = pytest.mark.sandbox
 

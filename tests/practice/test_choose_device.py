@@ -33,9 +33,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """A machine with or without a GPU, and the build of PyTorch that is installed on it."""
 
     def make(there: bool, build: str) -> None:
-        seen = tmp_path / "nvidia0"
-        seen.touch()
-        monkeypatch.setattr(grade, "_GPUS", (seen if there else tmp_path / "none",))
+        monkeypatch.setattr(grade, "gpu_is_seen", lambda: there)
         package = tmp_path / "torch"
         package.mkdir(exist_ok=True)
         (package / "version.py").write_text(build)
@@ -96,9 +94,9 @@ def test_what_gains_runs_there() -> None:
 def test_no_torch_is_loaded_to_choose() -> None:
     """On a machine with a GPU, too, where the build of PyTorch is looked at."""
     source = (
-        "import sys\nfrom pathlib import Path\nfrom types import SimpleNamespace\n"
+        "import sys\nfrom types import SimpleNamespace\n"
         "from attncli.practice import grade\n"
-        "grade._GPUS = (Path('/'),)\nassert grade.gpu_is_seen()\n"
+        "grade.gpu_is_seen = lambda: True\n"
         "grade.device_for(SimpleNamespace(kernel=True, required=()), 'auto')\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", source], check=True, timeout=60)

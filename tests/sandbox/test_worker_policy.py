@@ -5,8 +5,12 @@ A machine without a GPU can hold the layers of those to what they refuse: nothin
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import subprocess
+import sys
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +85,7 @@ def _limits(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> dict[str, int]
 @pytest.mark.parametrize("machine", sorted(NUMBERS))
 def test_for_a_gpu_the_calls_that_are_listed_are_allowed_and_no_others(machine: str) -> None:
     special = {"fcntl", "clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prlimit64", "mmap", "open", "openat"}
+    special |= {"socket", "connect", "unlink", "unlinkat"}
     for of in (CUDA, CUDA_KERNELS):
         for name, number in NUMBERS[machine].items():
             if name not in special:
@@ -127,7 +132,7 @@ def test_the_policies_differ_in_what_is_written_down() -> None:
     assert _differences(CPU, CUDA) == {
         *("name", "device", "kernel_limits_memory", "runtime_mib", "written_bytes", "open_files", "processes", "calls"),
         *("any_ioctl", "shared_memory", "names_threads", "reads", "devices", "variables", "kept_variables"),
-        *("start_seconds", "fcntl"),
+        *("start_seconds", "fcntl", "unix_sockets"),
     }
     more = {"name", "calls", "programs", "reads", "folder_mib", "starts_processes", "variables"}
     assert _differences(CUDA, CUDA_KERNELS) == more
@@ -177,6 +182,53 @@ def test_memory_files_may_be_sealed_for_a_gpu_alone() -> None:
         assert answer_of(CPU, "x86_64", fcntl, 3, command) == refusal()
         assert answer_of(CUDA, "x86_64", fcntl, 3, command) == ALLOW
     assert answer_of(CUDA, "x86_64", fcntl, 3, 8) == refusal(), "who gets its signals"
+
+
+def test_cuda_makes_a_unix_socket_and_hears_that_there_is_nobody_to_connect_to() -> None:
+    """Its driver ends with error 304 where it may make none, or where `connect` or `unlink` is not permitted."""
+    unix, internet = 1, 2
+    for machine, numbers in NUMBERS.items():
+        for name in ("socket", "connect", "bind", "listen"):
+            assert answer_of(CPU, machine, numbers[name], unix) == refusal()
+        assert answer_of(CUDA, machine, numbers["socket"], unix) == ALLOW
+        assert answer_of(CUDA, machine, numbers["socket"], internet) == refusal()
+        assert answer_of(CUDA, machine, numbers["bind"]) == answer_of(CUDA, machine, numbers["listen"]) == ALLOW
+        for of in (CUDA, CUDA_KERNELS):
+            assert answer_of(of, machine, numbers["connect"], 3) == refusal(errno.ENOENT)
+        assert answer_of(CUDA, machine, numbers["unlinkat"]) == refusal(errno.ENOENT)
+
+
+WARM_UP_BESIDE_A_GPU = """
+import sys
+sys.path.insert(0, {attncli!r})
+import torch
+from sandbox import devices, zygote
+torch.backends.cuda.is_built = lambda: True
+devices.gpu_is_seen = lambda patterns: True
+def run(*_, **__):
+    sys.exit("a backward pass")
+torch.autograd._engine_run_backward = torch.autograd.graph._engine_run_backward = run
+zygote.warm_up()
+zygote.warm_up_further()
+"""
+
+
+def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
+    """The first one asks for GPUs and starts a thread for each: no worker could be forked, nor CUDA begin in one."""
+    source = WARM_UP_BESIDE_A_GPU.format(attncli=str(Path(policy.__file__).parent.parent))
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=120)
+    alone = source.replace("lambda patterns: True", "lambda patterns: False")
+    done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "a backward pass" in done.stderr, "else the test above shows nothing"
+
+
+def test_a_gpu_is_seen_by_any_of_its_files(tmp_path: Path) -> None:
+    """A container may be given the fourth GPU alone."""
+    pattern = f"{tmp_path}/nvidia[0-9]*"
+    (tmp_path / "nvidiactl").touch()
+    assert not policy.gpu_is_seen([pattern])
+    (tmp_path / "nvidia3").touch()
+    assert policy.gpu_is_seen(["/nowhere/*", pattern])
 
 
 @pytest.mark.sandbox
