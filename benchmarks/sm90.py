@@ -12,7 +12,7 @@ no memory, and a launch ends once its kernel is compiled. `ptxas` and `cuobjdump
 - wide, narrow: reads and writes of global memory by 128 bits and by less;
 - barriers, loops: barriers of a block, and instructions, in each innermost loop in the order of the code;
 - divisions: 64-bit divisions, about 100 instructions each, and how many of them in loops;
-- scattered: reads and writes of a tile in which a thread takes single numbers: its neighbours run along a longer stride;
+- scattered: reads and writes of a tile in which a thread takes single numbers: neighbours run along a longer stride;
 - repeated: whether warps compute the same rows of a product, as the tile has fewer than 16 rows a warp.
 """
 
@@ -204,7 +204,7 @@ def divisions_in_loops(ptx: str) -> int:
 
 
 def scattered_accesses(ttgir: str) -> int:
-    """Count reads and writes of tiles of 256 numbers or more in which a thread takes one number along the first axis."""
+    """Count reads and writes of tiles of over 255 numbers in which a thread takes one number along the first axis."""
     layouts = {
         name: json.loads(sizes)[json.loads(order)[0]]
         for name, sizes, order in re.findall(
