@@ -14,7 +14,7 @@ from typing import Any
 
 from attncli.domain.text import LANGS, Lang
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
+from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -39,7 +39,7 @@ class Settings:
     day_start: time = time(4, 0)
     """The local time at which a study day begins."""
     fuzz: bool = True
-    """Whether intervals are spread a little."""
+    """Spread intervals a little."""
     learning_steps: tuple[timedelta, ...] = (timedelta(minutes=1), timedelta(minutes=10))
     """Delays between the first answers to a new card; empty for none."""
     relearning_steps: tuple[timedelta, ...] = (timedelta(minutes=10),)
@@ -51,13 +51,13 @@ class Settings:
     theme: str = "dark"
     """The app's colours: dark, light, or contrast (black and white, bold)."""
     reduced_motion: bool = False
-    """Whether the app moves nothing that need not move: lists jump, they do not glide."""
+    """Move nothing in the app that need not move: lists jump, they do not glide."""
     answer_timer: bool = False
-    """Whether a review counts down the 30 seconds that an answer takes aloud."""
+    """Count down the 30 seconds that an answer takes aloud."""
     editor: str = ""
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
     rung: CaseRung = "solved"
-    """What `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
+    """The rung that `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
     interview: date | None = None
     """The day of the interview, or empty."""
     level: str = "any"
@@ -204,7 +204,9 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        remedy = "free some disk space" if error.errno in NO_ROOM else remedy_at_home(error, "make its folder writable")
+        remedy = (
+            "free some disk space" if error.errno in DISK_FULL else remedy_at_home(error, "make its folder writable")
+        )
         raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 

@@ -5,12 +5,12 @@
     │   ├── NotFound              unknown card, challenge, topic, missing file
     │   ├── NoTerminal            the app was started without a terminal
     │   ├── ClockWrong            the clock, or a given time, lies outside 1990…2199
-    │   ├── Unfit                 an input is invalid; the app has its own text for it
+    │   ├── InvalidInput          an input is invalid; the app has its own text for it
     │   ├── EditorMissing         no editor can be started
     │   └── Outdated              what was shown is outdated: nothing was recorded, show it again
     ├── Rejected              exit 1: a submission was rejected, a verification failed, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
-    │   ├── NothingFits           no card matches the filter: says which condition to drop
+    │   ├── NoCardMatches           no card matches the filter: says which condition to drop
     │   └── TooFewReviews         there are not enough reviews to fit parameters
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Error numbers of a write that failed because the disk is full or broken."""
 
 
@@ -104,14 +104,14 @@ class ClockWrong(UsageError):
 
 
 class Outdated(UsageError):
-    """What the learner was shown is outdated; `reason` says why: `answered`, `day` or `settings`."""
+    """Raised when the screen is outdated; `reason` says why: `answered`, `day` or `settings`."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
 
 
-class Unfit(UsageError):
+class InvalidInput(UsageError):
     """An invalid input; `reason` is the key of the app's text for it: `tag`, `undo`, `interview-past` and so on.
 
     `parts` fill the placeholders of that text.
@@ -143,7 +143,7 @@ class NothingFound(AttnError):
     exit_code = 1
 
 
-class NothingFits(NothingFound):
+class NoCardMatches(NothingFound):
     """No card matches the options in `asked`; `without` counts the matches if one option is dropped."""
 
     def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from attncli.errors import NO_ROOM, AttnError, EnvironmentFailure, UsageError, remedy_for
+from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, remedy_for
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -164,7 +164,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     _write(path, [content])
 
 
-def put_text(path: Path, text: str, remedy: str) -> None:
+def write_text(path: Path, text: str, remedy: str) -> None:
     """Write `text` to `path` as `write_whole` does, and create its folders.
 
     Raises UsageError with `remedy`, or EnvironmentFailure if there is no space; then `path` is unchanged.
@@ -205,7 +205,7 @@ def flush_folder(folder: Path) -> None:
 
 def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
     """Return the error for a path that cannot be written; `remedy` is for causes other than missing space."""
-    if error.errno in NO_ROOM:
+    if error.errno in DISK_FULL:
         return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
     remedy = remedy_for(error, remedy)
     return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")

@@ -10,7 +10,7 @@ from typing import Any
 from textual.widgets import TextArea
 
 from attncli.domain.log_row import line_of, row_of_line
-from attncli.errors import Unfit
+from attncli.errors import InvalidInput
 from attncli.paths import Home
 from attncli.practice import mock_log
 from attncli.practice.record import take_back
@@ -65,7 +65,7 @@ class Witness:
             for _ in range(UNDONE_AFTER_A_SITTING):
                 try:
                     undone = take_back(workspace)
-                except Unfit:
+                except InvalidInput:
                     break
                 _the_state_is_what_the_log_says(workspace, f"after the undo of {undone.kind} {undone.subject}")
         self._rows_on_disk()

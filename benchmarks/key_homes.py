@@ -13,8 +13,8 @@ from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.mock import MockInterview, MockWish
-from attncli.practice.new_card import add_card
+from attncli.practice.authoring import add_card
+from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.workspace import Workspace
 
 BEGINNING = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
@@ -64,7 +64,7 @@ def _in_a_mock(home: Home) -> None:
     """At the whiteboard."""
     _set(home, lang="en")
     with _open(home) as workspace:
-        interview = MockInterview.begin(workspace, MockWish(60, "onsite", 3))
+        interview = MockInterview.begin(workspace, MockOptions(60, "onsite", 3))
         interview.skip()
         interview.leave_part()
         interview.leave_part()

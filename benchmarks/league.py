@@ -228,11 +228,11 @@ def version(folder: Path) -> str:
 def play_ours(bouts: Sequence[Bout]) -> None:
     """The same files before our own judge."""
     from attncli import __version__
-    from attncli.practice.verify import prove
+    from attncli.practice.verify import verify_challenges
     from grading import all_challenges
 
     wanted = {bout.challenge.rpartition("/")[2] for bout in bouts}
-    proofs = prove([challenge for challenge in all_challenges() if challenge.id in wanted], 1, 2)
+    proofs = verify_challenges([challenge for challenge in all_challenges() if challenge.id in wanted], 1, 2)
     kinds = [[found["file"].startswith("wrong/") for found in proof.surprises] for proof in proofs]
     let, away = (sum(kind.count(missed) for kind in kinds) for missed in (True, False))
     wrong, right = sum(proof.wrong for proof in proofs), sum(proof.sound for proof in proofs)

@@ -11,7 +11,7 @@ import pytest
 from attncli import paths
 from attncli.judge.client import Judge
 from attncli.practice import verify
-from attncli.practice.verify import prove_one
+from attncli.practice.verify import verify_challenge
 from attncli.practice.workspace import Workspace
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +41,7 @@ def challenges(tmp_path_factory):
 @pytest.mark.sandbox
 @pytest.mark.parametrize("id", IDS)
 def test_every_right_solution_is_accepted_and_every_wrong_one_rejected(id, challenges, judge):
-    proof = prove_one(judge, challenges[id], streams=1, known=KNOWN.get(id))
+    proof = verify_challenge(judge, challenges[id], streams=1, known=KNOWN.get(id))
     assert proof.holds, proof.failures()
     assert proof.sound >= 3
     assert proof.wrong >= 6

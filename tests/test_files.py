@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.paths import cannot_write, put_text, replace_whole, write_bytes, write_whole
+from attncli.paths import cannot_write, replace_whole, write_bytes, write_text, write_whole
 
 
 def test_what_is_written_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -111,17 +111,17 @@ def test_what_helps_fits_what_is_wrong(number: int, remedy: str) -> None:
 
 def test_a_text_is_put_into_a_folder_that_comes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "new" / "folder" / "a.yaml"
-    put_text(file, "问\n", "name another")
+    write_text(file, "问\n", "name another")
     assert file.read_bytes() == "问\n".encode()
     with pytest.raises(UsageError, match=r"cannot write .*/a.yaml/b.yaml \(.*\); move that file away"):
-        put_text(file / "b.yaml", "x", "name another")
+        write_text(file / "b.yaml", "x", "name another")
 
     def fail(handle: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(EnvironmentFailure, match="free some disk space"):
-        put_text(file, "newer", "name another")
+        write_text(file, "newer", "name another")
     assert file.read_bytes() == "问\n".encode() and list(file.parent.iterdir()) == [file]
 
 

@@ -28,7 +28,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.text import is_chinese, printable
 from attncli.errors import UsageError
 from attncli.memory.replay import standing
-from attncli.paths import put_text
+from attncli.paths import write_text
 from attncli.practice.sync import Placed, merge
 from attncli.practice.workspace import Workspace
 from attncli.store.foreign_database import workshop
@@ -92,7 +92,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     # Rows first: if the import is interrupted, rows without a card do no harm, but a card without its rows is new.
     merge(workspace, (Placed(row, str(package)) for row in rows), conflict=lambda _: None)
     for path, text in texts.items():
-        put_text(path, text, "make it writable and import again: what is here already counts once")
+        write_text(path, text, "make it writable and import again: what is here already counts once")
     workspace.read_banks()
     return result
 

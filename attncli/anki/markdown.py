@@ -65,7 +65,7 @@ class Line:
 
     @property
     def is_apart(self) -> bool:
-        """Whether this is a block of code or a display formula."""
+        """Return True if this is a block of code or a display formula."""
         return bool(self.runs) and self.runs[0].kind in ("block", "display")
 
 

@@ -465,7 +465,7 @@ class NumberReading:
     scales: tuple[Number, ...] = (1,)
 
     def fits(self, computed: Number, slack: Number = 0) -> bool:
-        """Whether this can mean a computed number, of which another reading was rounded by `slack`."""
+        """Return True if this can mean a computed number, of which another reading was rounded by `slack`."""
         return abs(computed - self.value) <= max(self.slack, slack) + 1e-12 * abs(self.value)
 
     def magnitudes(self, computed: Number) -> Iterator[tuple[Number, Number]]:

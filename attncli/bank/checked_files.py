@@ -44,15 +44,15 @@ class Surroundings:
     complete: bool = False
 
     def is_own(self, path: Path) -> bool:
-        """Whether a bank file is a learner's, with fewer rules: any that is not in the bundled bank."""
+        """Return True if a bank file is a learner's, with fewer rules: any that is not in the bundled bank."""
         return not self.complete and not self.in_quizbank(path)
 
     def in_quizbank(self, path: Path) -> bool:
-        """Whether a file lies in the bundled bank."""
+        """Return True if a file lies in the bundled bank."""
         return path.absolute().parent == self.quizbank.absolute()
 
     def is_bundled(self, challenge: Path) -> bool:
-        """Whether a `challenge.yaml` is bundled, or held to the same rules."""
+        """Return True if a `challenge.yaml` is bundled, or held to the same rules."""
         return self.complete or challenge.absolute().is_relative_to(self.impl.absolute())
 
     @property

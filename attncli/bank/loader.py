@@ -137,7 +137,7 @@ def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = F
 
 
 def lies_below(path: Way, ways: Collection[Way]) -> bool:
-    """Whether a path is one of some ways, or below one."""
+    """Return True if a path is one of some ways, or below one."""
     return bool(ways) and any(path[:length] in ways for length in range(len(path) + 1))
 
 

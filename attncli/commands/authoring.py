@@ -92,7 +92,7 @@ def card(topic: str, question: str, answer: str) -> None:
 
     Prints where it begins, as file:line. One language, a question and an answer are enough.
     """
-    from attncli.practice.new_card import add_card
+    from attncli.practice.authoring import add_card
 
     with session().workspace() as workspace:
         new = add_card(workspace, topic, question, answer)
@@ -109,7 +109,7 @@ def challenge(name: str) -> None:
 
     In a checkout it lies in impl/, otherwise in challenges/ of your attn folder.
     """
-    from attncli.practice.new_challenge import new_challenge
+    from attncli.practice.authoring import new_challenge
 
     with session().workspace() as workspace:
         folder = new_challenge(workspace, name)

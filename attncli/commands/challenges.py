@@ -136,7 +136,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
     What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
     """
     from attncli.practice.grade import require_gpu
-    from attncli.practice.verify import faults, prove
+    from attncli.practice.verify import faults, verify_challenges
 
     if device == CUDA:
         require_gpu()
@@ -146,7 +146,9 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
         chosen = [workspace.library.challenge(id) for id in challenges] or _runnable(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     judges = jobs or (cores if device == CPU else min(cores, JUDGES_ON_GPU))
-    proofs = prove(chosen, streams, judges, _progress(), device, lambda proof: None if as_json else _print_proof(proof))
+    proofs = verify_challenges(
+        chosen, streams, judges, _progress(), device, lambda proof: None if as_json else _print_proof(proof)
+    )
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
     with keep_verdict():

@@ -203,7 +203,7 @@ def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
 
 @dataclass
 class GradeWatch:
-    """What is being watched, and the status of each check at the last grading."""
+    """The file that is watched, and the status of each check at the last grading."""
 
     workspace: Workspace
     grader: WarmJudge

@@ -53,7 +53,7 @@ at_option = click.option("--at", type=MomentType(), help="As if it were then, wi
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an export goes: `file`, or standard output if it is None."""
+    """The target of an export: `file`, or standard output if it is None."""
 
     file: Path | None = None
 

@@ -23,9 +23,9 @@ from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFoun
 from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import WarmJudge
 from attncli.practice.marking import Asked
-from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockWish, report_of
+from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions, report_of
 from attncli.practice.quiz import Quiz, QuizScore
-from attncli.practice.review import ReviewSitting, SittingItem
+from attncli.practice.review import ReviewSession, SessionItem
 from attncli.practice.workspace import Workspace
 from attncli.words import mock_texts, quiz_texts
 from attncli.words.grade_report_texts import deciding_checks, told
@@ -61,7 +61,7 @@ class PlainReview:
     """One review or drill session."""
 
     workspace: Workspace
-    review: ReviewSitting
+    review: ReviewSession
     rng: Random
     read_line: ReadLine
 
@@ -80,7 +80,7 @@ class PlainReview:
         key = "done" if self.review.is_recorded else "done-cram"
         self._say(key, n=progress.answered, left=progress.remaining)
 
-    def _ask(self, item: SittingItem) -> None:
+    def _ask(self, item: SessionItem) -> None:
         lang = self.workspace.lang
         self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.review.progress.remaining)
         asked = Asked.of(item.card, self.rng)
@@ -105,7 +105,7 @@ class PlainReview:
             echo("  ".join(text[lang] for text in asked.told if text[lang]))
         echo("\n\n".join(revealed(asked.card, lang)))
 
-    def _rate(self, item: SittingItem, asked: Asked) -> None:
+    def _rate(self, item: SessionItem, asked: Asked) -> None:
         lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.review.refresh()
@@ -125,7 +125,7 @@ class PlainReview:
                 return
             self._say("bad")
 
-    def _choices(self, item: SittingItem) -> str:
+    def _choices(self, item: SessionItem) -> str:
         lang = self.workspace.lang
         named = {rating: f"{int(rating)} {_rating_word(rating, lang)}" for rating in Rating}
         if not self.review.is_recorded:
@@ -216,7 +216,7 @@ class PlainQuiz:
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
-        echo(f"\n{quiz_texts.AGAIN[lang].format(command=self.quiz.wish.command)}")
+        echo(f"\n{quiz_texts.AGAIN[lang].format(command=self.quiz.options.command)}")
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises LearnerQuit."""
@@ -232,10 +232,10 @@ class PlainQuiz:
 # `attn mock --plain`
 
 
-def hold_interview(workspace: Workspace, options: MockWish, read_line: ReadLine) -> None:
+def hold_interview(workspace: Workspace, options: MockOptions, read_line: ReadLine) -> None:
     """Hold an interview: the unfinished one, unless the learner wants a new one with `options`.
 
-    Quitting stops its clock. Raises NothingFits, UsageError.
+    Quitting stops its clock. Raises NoCardMatches, UsageError.
     """
     try:
         interview = _open_interview(workspace, options, read_line)
@@ -248,7 +248,7 @@ def hold_interview(workspace: Workspace, options: MockWish, read_line: ReadLine)
             interview.pause()
 
 
-def _open_interview(workspace: Workspace, options: MockWish, read_line: ReadLine) -> MockInterview:
+def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadLine) -> MockInterview:
     state, lang = mock_log.unfinished(workspace), workspace.lang
     if state is not None and state.part is not None:
         at, part = state.begun_at.astimezone(), PART_NAMES[state.part.name][lang]
@@ -388,7 +388,7 @@ class PlainMock:
     def _print_report(self) -> None:
         self._say("over")
         report = report_of(self.interview.workspace, self.interview.state)
-        for kind, line in mock_texts.report_lines(report, self.lang, self.interview.wish.command):
+        for kind, line in mock_texts.report_lines(report, self.lang, self.interview.options.command):
             echo(f"{INDENTS[kind]}{line}")
 
     @property

@@ -12,10 +12,10 @@ from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
 from attncli.domain.vocabulary import KINDS, LEVELS, SITTINGS, Level
-from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
-from attncli.practice.queue import DRILL_COUNT, Wish, level_of
-from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizWish
-from attncli.practice.review import ChosenDrill, ReviewSitting
+from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockOptions
+from attncli.practice.queue import DRILL_COUNT, CardFilter, level_of
+from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizOptions
+from attncli.practice.review import DrillSession, ReviewSession
 
 
 @click.command()
@@ -29,7 +29,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
-        PlainReview(workspace, ReviewSitting(workspace, topic, limit), Random(), sys.stdin.readline).run()
+        PlainReview(workspace, ReviewSession(workspace, topic, limit), Random(), sys.stdin.readline).run()
     return 0
 
 
@@ -49,15 +49,15 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. Without
     options the app asks what to drill.
     """
-    options = Wish(**chosen, level=level_of(level or session().settings.level))
+    options = CardFilter(**chosen, level=level_of(level or session().settings.level))
     if not plain:
-        is_open = level is None and options == Wish(level=options.level)
-        return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else options)
+        is_open = level is None and options == CardFilter(level=options.level)
+        return open_app("drill", "`attn drill --plain` asks line by line", card_filter=None if is_open else options)
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
         rng = Random()
-        PlainReview(workspace, ChosenDrill(workspace, options, rng), rng, sys.stdin.readline).run()
+        PlainReview(workspace, DrillSession(workspace, options, rng), rng, sys.stdin.readline).run()
     return 0
 
 
@@ -75,7 +75,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     A quiz changes no schedule and records nothing. Suspended and buried cards are left out.
     """
     up_to = level_of(level or session().settings.level)
-    options = QuizWish(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
+    options = QuizOptions(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
     if not plain:
         return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=options)
     from attncli.commands.plain import PlainQuiz
@@ -108,7 +108,7 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     like any other. An interview that was not finished is gone on with.
     """
     level = level or level_of(session().settings.level) or MOCK_LEVEL
-    options = MockWish(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
+    options = MockOptions(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:
         return open_app("mock", "`attn mock --plain` asks line by line", mock=options)
     from attncli.commands.plain import hold_interview

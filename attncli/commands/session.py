@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from attncli import config, paths
 from attncli.domain.text import escaped, printable
-from attncli.errors import INTERRUPTED, NO_ROOM, AttnError, NoTerminal
+from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal
 from attncli.words.command_texts import LEFT_OUT, MORE_LEFT_OUT
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Boundary:
             case BrokenPipeError():
                 discard()
                 return 0
-            case OSError() if error.filename is None and error.errno in NO_ROOM:
+            case OSError() if error.filename is None and error.errno in DISK_FULL:
                 discard()
                 return self._report(
                     f"cannot write the output ({error.strerror}); free some space or send it elsewhere",

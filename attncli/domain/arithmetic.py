@@ -239,7 +239,7 @@ def _factor(unit: str) -> tuple[str, Number]:
 
 
 def is_within(value: float, right: float, tolerance: str) -> bool:
-    """Whether `value` counts as `right`; `tolerance` is relative (`2%`) or absolute (`0.5`)."""
+    """Return True if `value` counts as `right`; `tolerance` is relative (`2%`) or absolute (`0.5`)."""
     rounding = abs(right) * _ROUNDING
     allowed = tolerance.strip()
     if allowed.endswith("%"):
@@ -276,7 +276,7 @@ _STARTS_FACTOR = re.compile(r"[\w.@(\[{]")
 
 
 def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
-    """Whether `given` equals `expected` for all (positive) values of the variables; unreadable `given` does not.
+    """Return True if `given` equals `expected` for all (positive) values of the variables; unreadable `given` does not.
 
     A product written without a sign is tried both ways in `1/2d`: as `(1/2)·d` and as `1/(2d)`.
 
@@ -320,7 +320,7 @@ def _value(formula: Formula, point: Point) -> float | None:
 
 
 def _agrees(formula: Formula, point: Point, expected: float | None) -> bool:
-    """Whether a formula gives the expected value at a point; any will do where none is expected."""
+    """Return True if a formula gives the expected value at a point; any will do where none is expected."""
     if expected is None:
         return True
     actual = _value(formula, point)

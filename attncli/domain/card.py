@@ -294,5 +294,5 @@ def _text(document: Document, key: str) -> Localised | None:
 
 
 def is_identifier(name: str, longest: int = LONGEST) -> bool:
-    """Whether a name is of lower-case letters, digits and single hyphens."""
+    """Return True if a name is of lower-case letters, digits and single hyphens."""
     return len(name) <= longest and re.fullmatch(PATTERN, name) is not None

@@ -336,7 +336,7 @@ CHOICES = (AUTO, CPU, CUDA)
 
 
 def runs_on_gpu(kernel: bool, required: Sequence[str]) -> bool:
-    """Whether a challenge is graded on a GPU if the learner asks for it: a kernel, or one that requires `device`.
+    """Return True if a challenge is graded on a GPU on request: a kernel, or one that requires `device`.
 
     All others compute with plain numbers, or are about the CPU.
     """
@@ -344,7 +344,7 @@ def runs_on_gpu(kernel: bool, required: Sequence[str]) -> bool:
 
 
 def gains_by_gpu(kernel: bool, required: Sequence[str]) -> bool:
-    """Whether `auto` takes a GPU that is there: for kernels, compiled and in bfloat16 only there, and for memory.
+    """Return True if `auto` takes a GPU that is there: for kernels, compiled and in bfloat16 only there, and memory.
 
     A GPU's allocator counts bytes exactly. `device` alone is no reason: it is proved without a GPU as well, in a
     sandbox that covers more.

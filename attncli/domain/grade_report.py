@@ -325,7 +325,7 @@ def _value_of(document: Any) -> Value:
 
 
 def _is_tensor(document: Mapping[str, Any]) -> bool:
-    """Whether this is a tensor, and not a dict of the submission that has keys of these names."""
+    """Return True if this is a tensor, and not a dict of the submission that has keys of these names."""
     shape, values = document.get("shape"), document.get("values", [])
     if not isinstance(document.get("dtype"), str) or not isinstance(shape, list) or not isinstance(values, list):
         return False

@@ -124,7 +124,7 @@ class LogRow:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the payload has what readers of this kind need; a row without it counts as absent."""
+        """Return True if the payload has what readers of this kind need; a row without it counts as absent."""
         match self.kind:
             case RowKind.REVIEW:
                 return self.is_usable_review
@@ -138,7 +138,7 @@ class LogRow:
 
     @property
     def is_usable_review(self) -> bool:
-        """Whether this is a review with a rating."""
+        """Return True if this is a review with a rating."""
         rating = self._value("rating")
         return self.kind is RowKind.REVIEW and type(rating) is int and 1 <= rating <= 4
 
@@ -188,7 +188,7 @@ class LogRow:
 
     @property
     def is_planted(self) -> bool:
-        """Whether this is a start that handed out something to debug."""
+        """Return True if this is a start that handed out something to debug."""
         return self.bug != "" or self.repairs != ()
 
     @property
@@ -300,7 +300,7 @@ def row_of_document(document: Mapping[str, Any]) -> LogRow:
 
 
 def is_machine(id: str) -> bool:
-    """Whether `id` names a machine, and so may be part of a file's name."""
+    """Return True if `id` names a machine, and so may be part of a file's name."""
     return re.fullmatch("[0-9a-f]{8}", id) is not None
 
 
@@ -406,7 +406,7 @@ def counterexamples_of(row: LogRow) -> list[dict[str, Any]]:
 
 
 def is_counterexample(stored: Any) -> bool:
-    """Whether `stored` passes `check_counterexample`."""
+    """Return True if `stored` passes `check_counterexample`."""
     try:
         check_counterexample(stored)
     except ValueError:

@@ -127,7 +127,7 @@ def chunk_pattern() -> re.Pattern[str]:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text contains any Chinese character."""
+    """Return True if a text contains any Chinese character."""
     return re.search(_IDEOGRAPH, text) is not None
 
 
@@ -188,7 +188,7 @@ def hidden_in(text: str) -> list[str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text surely has no hidden characters; fast for plain text, Chinese too."""
+    """Return True if a text surely has no hidden characters; fast for plain text, Chinese too."""
     if not text.isprintable() and not text.translate(_BLANKS).isprintable():
         return False
     return text.isascii() or _UNSEEN.isdisjoint(text)

@@ -33,7 +33,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from attncli.domain.text import Lang, beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
 from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
-from attncli.paths import put_text
+from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
 from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
@@ -91,7 +91,7 @@ def write_summary(workspace: Workspace) -> Path:
     """
     page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
     file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
-    put_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
+    write_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
     return file
 
 

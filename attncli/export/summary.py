@@ -26,7 +26,7 @@ from attncli.practice.marking import right_order, worked
 from attncli.practice.mock import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
-from attncli.practice.stats import ProgressStats, TopicStanding, due_by_then, progress, topic_standings
+from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 from attncli.words.summary_texts import ANSWERS, LABELS, labels
@@ -268,7 +268,7 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
 
 
 def _topics(
-    workspace: Workspace, lang: Lang, stats: ProgressStats, on_day: dict[str, TopicStanding], weak: list[Weakness]
+    workspace: Workspace, lang: Lang, stats: ProgressStats, on_day: dict[str, TopicStatus], weak: list[Weakness]
 ) -> tuple[TopicLine, ...]:
     """Return every topic, the greatest need first."""
     topic_of = workspace.store.index.card_topics()

@@ -59,10 +59,10 @@ class _SourceRequest(_Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProveRequest(_Request):
+class VerifyRequest(_Request):
     """Prove all files of a challenge on many input streams; `known` has the checks that wrong files failed before."""
 
-    op = "prove"
+    op = "verify"
     streams: int
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repairs: Sequence[Repair] = field(default=())
@@ -137,7 +137,7 @@ class Judge:
         """Return the answers of the reference and the submission to a typed case, or why it cannot be tried."""
         return answers_of(self._ask(request.document(), None)["answers"])
 
-    def prove(self, request: ProveRequest, on_proved: OnProved) -> dict[str, Any]:
+    def verify(self, request: VerifyRequest, on_proved: OnProved) -> dict[str, Any]:
         """Return how many right and wrong files there are, and those that were not judged as they should be.
 
         `on_proved` is called with the number of gradings that were just done.

@@ -94,7 +94,7 @@ class Mismatch:
     message: Localised
     path: Path
     expected: Any
-    got: Any
+    actual: Any
     index: tuple[int, ...] | None = None
     digits_only: bool = False
 

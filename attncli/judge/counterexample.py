@@ -24,7 +24,7 @@ from attncli.judge.challenge import Demands, Folder, named_arguments
 from attncli.judge.compare import Mismatch
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import failing_step
-from attncli.judge.submission import LARGEST_INTEGER, CaseFinding
+from attncli.judge.submission import LARGEST_INTEGER, FailedCase
 from attncli.sandbox.devices import CPU
 from attncli.sandbox.values import DTYPES, SEQUENCES, Opaque, Raised, bytes_of
 
@@ -50,7 +50,7 @@ INDENTED_TIMES = 10
 Axes = Callable[[str, int], Sequence[str]]
 
 
-def render(finding: CaseFinding, demands: Demands) -> Counterexample:
+def render(finding: FailedCase, demands: Demands) -> Counterexample:
     """Return the `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
@@ -72,11 +72,11 @@ def render(finding: CaseFinding, demands: Demands) -> Counterexample:
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)
         shown["expected"] = plain(_expected(finding.mismatch), Room(RESULT_ROOM), axes, place)
-        shown["got"] = plain(finding.mismatch.got, Room(RESULT_ROOM), axes, place)
+        shown["got"] = plain(finding.mismatch.actual, Room(RESULT_ROOM), axes, place)
         if finding.mismatch.index is not None:
             shown["first_wrong_index"] = list(finding.mismatch.index)
-    elif finding.truth is not None and finding.got is None:
-        expected = finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None
+    elif finding.expected is not None and finding.actual is None:
+        expected = finding.expected.outcomes[step] if step < len(finding.expected.outcomes) else None
         shown["expected"] = plain(expected, Room(RESULT_ROOM), axes, "return")
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
@@ -92,7 +92,7 @@ def _place(path: Sequence[Any]) -> str:
 
 def _expected(mismatch: Mismatch) -> Any:
     """Return the expected value, in the actual dtype unless that is wrong."""
-    expected, actual = mismatch.expected, mismatch.got
+    expected, actual = mismatch.expected, mismatch.actual
     if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.is_floating_point():
         convert = actual.is_floating_point() and mismatch.reason != "dtype"
         return expected.detach().to(actual.dtype) if convert else expected.detach()
@@ -207,7 +207,7 @@ def _plain_number(value: Any, dtype: torch.dtype) -> Any:
 # Storing and restoring
 
 
-def store(finding: CaseFinding, check: str, record: str, stream: int) -> dict[str, Any] | None:
+def store(finding: FailedCase, check: str, record: str, stream: int) -> dict[str, Any] | None:
     """Return what a replay of the finding needs, or None if that is too large to keep."""
     case = finding.case
     raw = [bytes_of(item.value) for item in case.inputs]

@@ -40,7 +40,7 @@ from attncli.judge.questions import (
 )
 from attncli.judge.reference import as_given, run_natively
 from attncli.judge.shrink import CaseFunction, Search
-from attncli.judge.submission import CaseFinding
+from attncli.judge.submission import FailedCase
 from attncli.sandbox import devices
 
 T = TypeVar("T")
@@ -303,6 +303,6 @@ def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
     return "solved" if dtypes.isdisjoint(_SIXTEEN_BITS) else "hardened"
 
 
-def rung_of_finding(finding: CaseFinding, case_rung: CaseRung) -> CaseRung:
+def rung_of_finding(finding: FailedCase, case_rung: CaseRung) -> CaseRung:
     """Return the rung that a fault breaks."""
     return "hardened" if finding.of_production else case_rung

@@ -32,10 +32,10 @@ from attncli.judge.questions import (
     with_graph,
 )
 from attncli.judge.reference import Expectation, Observed
-from attncli.judge.submission import CaseFinding, Failure, Submission
+from attncli.judge.submission import FailedCase, Failure, Submission
 
 # Tells by the position of a question and its finding whether that counts.
-Counts = Callable[[int, CaseFinding], bool]
+Counts = Callable[[int, FailedCase], bool]
 
 # Calls that `seen` leaves out: edge cases may have inputs of 16 bits. If 16 bits are forbidden, drawn cases show it.
 _SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
@@ -58,7 +58,7 @@ class Examiner:
 
     def first_fault(
         self, questions: Sequence[Question], counts: Counts = lambda index, finding: True
-    ) -> tuple[int, CaseFinding] | None:
+    ) -> tuple[int, FailedCase] | None:
         """Return the position of the first question that shows a fault that counts, with the fault."""
         asked: list[int] = []
 
@@ -77,7 +77,7 @@ class Examiner:
 
     def first_fault_in_turn(
         self, questions: Sequence[Compound], counts: Counts = lambda index, finding: True
-    ) -> tuple[int, CaseFinding] | None:
+    ) -> tuple[int, FailedCase] | None:
         """Do the same for questions of several programs, of which one may depend on the answer to another."""
         for index, question in enumerate(questions):
             finding = self.stays_on_device(question) if isinstance(question, Devices) else self.is_pure(question)
@@ -85,47 +85,47 @@ class Examiner:
                 return index, finding
         return None
 
-    def ask(self, question: Question) -> CaseFinding | None:
+    def ask(self, question: Question) -> FailedCase | None:
         if question.request is None:
             return None
         return self._judged(question, self._submission.run(question.request))
 
-    def _judged(self, question: Question, actual: Observed | Failure) -> CaseFinding | None:
+    def _judged(self, question: Question, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Observed):
             self.seen += [(called, line) for called, line in actual.seen if not called.startswith(_SIXTEEN_BITS)]
             if actual.seen:
                 (self.made if actual.makes else self.made_nothing).add(question.case.label)
         return self._guarded(question.case, lambda: question.finding(actual))
 
-    def _guarded(self, case: Case, look: Callable[[], CaseFinding | None]) -> CaseFinding | None:
+    def _guarded(self, case: Case, look: Callable[[], FailedCase | None]) -> FailedCase | None:
         """Return the fault that a look at an answer finds, or that it cannot be looked at to the end."""
         try:
             return self._submission.guard.look(look)
         except Unjudgeable as fault:
-            return CaseFinding(case, fault.reason, fault.message, fatal=fault.final)
+            return FailedCase(case, fault.reason, fault.message, fatal=fault.final)
 
-    def values(self, case: Case) -> CaseFinding | None:
+    def values(self, case: Case) -> FailedCase | None:
         return self.ask(Values(self._demands, case))
 
-    def gradients(self, case: Case) -> CaseFinding | None:
+    def gradients(self, case: Case) -> FailedCase | None:
         return self.ask(Gradients(self._demands, case))
 
-    def again(self, question: Question) -> Callable[[Case], CaseFinding | None]:
+    def again(self, question: Question) -> Callable[[Case], FailedCase | None]:
         """Return a function that puts the same question about other cases."""
         return lambda case: self.ask(type(question)(self._demands, case))
 
-    def device(self, case: Case) -> CaseFinding | None:
+    def device(self, case: Case) -> FailedCase | None:
         return self.stays_on_device(Devices(self._demands, case))
 
-    def pure(self, case: Case) -> CaseFinding | None:
+    def pure(self, case: Case) -> FailedCase | None:
         return self.is_pure(Purity(self._demands, case))
 
-    def stays_on_device(self, question: Devices) -> CaseFinding | None:
+    def stays_on_device(self, question: Devices) -> FailedCase | None:
         """Find tensors made on another device than the inputs', which fail there, or failures on both devices.
 
         Slowness is no fault: a run that was not over in time proves nothing.
         """
-        failed: CaseFinding | None = None
+        failed: FailedCase | None = None
         for turn in question.turns:
             if turn.truth is None:
                 continue
@@ -138,20 +138,20 @@ class Examiner:
         self.device_unproved = True
         return None
 
-    def _device_verdict(self, question: OnDevice, actual: Observed | Failure) -> tuple[CaseFinding | None, bool]:
+    def _device_verdict(self, question: OnDevice, actual: Observed | Failure) -> tuple[FailedCase | None, bool]:
         try:
             return self._submission.guard.look(lambda: question.verdict(actual))
         except Unjudgeable as fault:
-            return CaseFinding(question.case, fault.reason, fault.message, fatal=fault.final), True
+            return FailedCase(question.case, fault.reason, fault.message, fatal=fault.final), True
 
-    def is_pure(self, question: Purity) -> CaseFinding | None:
+    def is_pure(self, question: Purity) -> FailedCase | None:
         """Run the program twice and find changes, shared memory and other answers; shared memory weighs least."""
         case, answers = question.case, []
-        shared: CaseFinding | None = None
+        shared: FailedCase | None = None
         for _ in range(2):
             actual = self._submission.run(question.request)
             if isinstance(actual, Failure):
-                return CaseFinding.of_failure(case, actual)
+                return FailedCase.of_failure(case, actual)
             finding = self._guarded(case, partial(self._impure, case, actual))
             if finding is not None and finding.reason != "aliased":
                 return finding
@@ -160,36 +160,36 @@ class Examiner:
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
         return finding or self._answers_from_memory(question) or self._hangs_on_graph(question) or shared
 
-    def _impure(self, case: Case, actual: Observed) -> CaseFinding | None:
+    def _impure(self, case: Case, actual: Observed) -> FailedCase | None:
         complaint = impurity(self._demands, case, actual)
-        return None if complaint is None else CaseFinding(case, complaint[0], complaint[1], None, actual)
+        return None if complaint is None else FailedCase(case, complaint[0], complaint[1], None, actual)
 
-    def _answers_from_memory(self, question: Purity) -> CaseFinding | None:
+    def _answers_from_memory(self, question: Purity) -> FailedCase | None:
         """Find answers remembered from earlier calls; those that are wrong without these prove nothing."""
         asked = question.refilled
         found = None if asked is None else self.ask(asked)
         return found if found is not None and self.values(question.case) is None else None
 
-    def _hangs_on_graph(self, question: Purity) -> CaseFinding | None:
+    def _hangs_on_graph(self, question: Purity) -> FailedCase | None:
         if question.without_graph is None:
             return None
         actual = self._submission.run(question.without_graph)
         if isinstance(actual, Failure):
-            return CaseFinding.of_failure(question.case, actual)
+            return FailedCase.of_failure(question.case, actual)
         complaint = with_graph(question.case, actual)
-        return None if complaint is None else CaseFinding(question.case, "values", complaint, None, actual)
+        return None if complaint is None else FailedCase(question.case, "values", complaint, None, actual)
 
     def same(
         self, expectation: Expectation, first: Observed, second: Observed, reason: str, sentence: str
-    ) -> CaseFinding | None:
+    ) -> FailedCase | None:
         """Find a mismatch of two answers to one case beyond its tolerance; `sentence` is the message for one."""
         case = expectation.case
 
-        def look() -> CaseFinding | None:
+        def look() -> FailedCase | None:
             mismatch = same(case, expectation, first, second)
             if mismatch is None:
                 return None
-            return CaseFinding(case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+            return FailedCase(case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
 
         return self._guarded(case, look)
 

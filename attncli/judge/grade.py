@@ -46,7 +46,7 @@ from attncli.judge.protocol import (
 from attncli.judge.questions import Values
 from attncli.judge.reference import Expectation
 from attncli.judge.shrink import SHRINK_CALLS, Reduction, Search, reduced, simplify
-from attncli.judge.submission import CaseFinding, Examine, Failure, Submission
+from attncli.judge.submission import Examine, FailedCase, Failure, Submission
 from attncli.sandbox.devices import AWAY, CPU
 
 # The number of drawn cases on which the mistake is named.
@@ -283,7 +283,7 @@ class Checks:
         """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
 
-        def result_of(index: int, finding: CaseFinding) -> CheckResult:
+        def result_of(index: int, finding: FailedCase) -> CheckResult:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
             examine = self._on_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
@@ -305,10 +305,10 @@ class Checks:
             return False
         return edge.rung_of_values == "solved" or self._failed.isdisjoint({"edge-cases", "low-precision"})
 
-    def _counts_on(self, name: str, rung: CaseRung, result_of: Callable[[int, CaseFinding], CheckResult]) -> Counts:
+    def _counts_on(self, name: str, rung: CaseRung, result_of: Callable[[int, FailedCase], CheckResult]) -> Counts:
         """Return a test of whether a finding fails this rung; the first one of the other rung is postponed."""
 
-        def counts(index: int, finding: CaseFinding) -> bool:
+        def counts(index: int, finding: FailedCase) -> bool:
             if rung_of_finding(finding, rung) == rung:
                 return True
             self._postponed.setdefault(name, lambda: result_of(index, finding))
@@ -319,7 +319,7 @@ class Checks:
     def _on_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
         """Return `examine` limited to findings of one rung."""
 
-        def examined(case: Case) -> CaseFinding | None:
+        def examined(case: Case) -> FailedCase | None:
             of_case = rung_of(case, name, attribute, self.folder.facts)
             finding = examine(case) if of_case == rung or rung == "hardened" else None
             return finding if finding is not None and rung_of_finding(finding, of_case) == rung else None
@@ -335,7 +335,7 @@ class Checks:
         for contract in measurable:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
-                if isinstance(growth, CaseFinding):
+                if isinstance(growth, FailedCase):
                     self.failures.ended = self.failures.ended or growth.fatal
                     return failed(name, growth.reason, growth.message)
                 if not growth.holds and not self.options.quick:
@@ -397,7 +397,7 @@ class Checks:
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
         places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
 
-        def result_of(index: int, finding: CaseFinding) -> CheckResult:
+        def result_of(index: int, finding: FailedCase) -> CheckResult:
             broken = rung_of_finding(finding, rung)
             examine = self._on_rung(self._examine(name), name, stratum.attribute, broken)
             smallest = finding
@@ -410,7 +410,7 @@ class Checks:
         found = ask([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
         return None if found is None else result_of(*found)
 
-    def _shrunk(self, stratum: Stratum, index: int, finding: CaseFinding, examine: Examine) -> CaseFinding:
+    def _shrunk(self, stratum: Stratum, index: int, finding: FailedCase, examine: Examine) -> FailedCase:
         """Return the smallest counterexample, searched for from the question at `index` on."""
         search = Search(
             stratum.record,
@@ -430,13 +430,13 @@ class Checks:
         }
         return kinds[CHECKS[name].kind]
 
-    def _leak(self) -> CaseFinding | None:
+    def _leak(self) -> FailedCase | None:
         """Run the same cases in a fresh worker: an answer must not depend on earlier calls."""
         requests = self.exam.sample("pure", 3)
         before = [self.submission.run(request) for request in requests]
         failure = self.submission.renew()
         if failure is not None:
-            return CaseFinding.of_failure(requests[0].case, failure)
+            return FailedCase.of_failure(requests[0].case, failure)
         for request, first in reversed(list(zip(requests, before, strict=True))):
             second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):
@@ -487,7 +487,7 @@ class Failures:
         self.ended = True
         return failed(name, "refused", say("tried", names=", ".join(self.submission.touched[:4])))
 
-    def replayed(self, name: str, finding: CaseFinding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
+    def replayed(self, name: str, finding: FailedCase, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
         """Return the failure of a check on a stored counterexample."""
         finding = finding if self.options.quick else reduced(finding, examine).finding
         self.ended = self.ended or finding.fatal
@@ -496,7 +496,7 @@ class Failures:
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
     def found(
-        self, name: str, finding: CaseFinding, examine: Examine | None, tried: int, attribute: str, label: str
+        self, name: str, finding: FailedCase, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
         """Return the failure of a check by a finding. `examine` looks at smaller cases; None leaves it as it is."""
         self.ended = self.ended or finding.fatal
@@ -513,7 +513,7 @@ class Failures:
             finding = replace(finding, message=Localised(f"{label}: {finding.message.en}", finding.message.zh))
         return self.reported(name, finding, tried)
 
-    def _plainest(self, name: str, finding: CaseFinding, examine: Examine, attribute: str, label: str) -> CaseFinding:
+    def _plainest(self, name: str, finding: FailedCase, examine: Examine, attribute: str, label: str) -> FailedCase:
         """Return the finding with fewer calls and plain values, as a fresh process shows it; store and diagnose it."""
         small = reduced(finding, examine)
         simple = simplify(small.finding, examine)
@@ -528,7 +528,7 @@ class Failures:
             return replace(simple, message=say("only-together", fault=simple.message))
         return simple
 
-    def _in_fresh_worker(self, finding: CaseFinding, examine: Examine) -> tuple[CaseFinding, bool]:
+    def _in_fresh_worker(self, finding: FailedCase, examine: Examine) -> tuple[FailedCase, bool]:
         """Try the finding in a fresh process. If it passes there, that is the failure, and the flag is False."""
         failure = self.submission.renew()
         if failure is not None:
@@ -540,7 +540,7 @@ class Failures:
         return replace(finding, reason="depends-on-earlier-calls", message=message), False
 
     def _store(
-        self, name: str, attribute: str, drawn: Case, simple: CaseFinding, small: Reduction, examine: Examine
+        self, name: str, attribute: str, drawn: Case, simple: FailedCase, small: Reduction, examine: Examine
     ) -> None:
         """Store the counterexample as the whole drawn case, with the plain values where it fails with them."""
         whole = simple
@@ -552,7 +552,7 @@ class Failures:
         if stored is not None:
             self.stored.append(stored)
 
-    def _name_mistake(self, name: str, finding: CaseFinding, attribute: str) -> None:
+    def _name_mistake(self, name: str, finding: FailedCase, attribute: str) -> None:
         """Name the mistake behind a finding. Lost digits are named last: they hide no other mistake."""
         known = bool(self.diagnosis) and not is_rounding(self.diagnosis[0])
         if known or finding.fatal or finding.reason not in DIAGNOSED or self._attempts == MOST_ATTEMPTS:
@@ -572,7 +572,7 @@ class Failures:
             return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, rung, text, among))
         return []
 
-    def _probes(self, finding: CaseFinding, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
+    def _probes(self, finding: FailedCase, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
         """Put the failing case, further ones of its kind and the edge cases to the submission."""
         drawn = [Values(self.exam.demands, finding.case)]
         for name in dict.fromkeys([attribute, "case"]):
@@ -594,7 +594,7 @@ class Failures:
                 probes.append(Probe(request, answer, question.expectation, kind))
         return probes
 
-    def reported(self, name: str, finding: CaseFinding, tried: int) -> CheckResult:
+    def reported(self, name: str, finding: FailedCase, tried: int) -> CheckResult:
         """Return the failure of a check with its counterexample, where that can be shown."""
         result = replace(failed(name, finding.reason, finding.message), examples=tried)
         with suppress(Unjudgeable):

@@ -18,7 +18,7 @@ from attncli.judge.guard import Unjudgeable
 from attncli.judge.make import Recorder
 from attncli.judge.messages import say
 from attncli.judge.reference import Observed
-from attncli.judge.submission import CaseFinding, Failure, Submission
+from attncli.judge.submission import FailedCase, Failure, Submission
 
 # The bytes of one unit, for measures of memory.
 BYTES = {"largest": 4, "peak": 1, "returned": 1}
@@ -111,7 +111,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 
 def examine_growth(
     exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
-) -> MeasuredGrowth | CaseFinding:
+) -> MeasuredGrowth | FailedCase:
     """Measure a promise in a profile; return the figures, or the fault that prevents it.
 
     `measured` caches the costs by question for the next promise.
@@ -126,7 +126,7 @@ def examine_growth(
             if case not in measured:
                 answer = submission.run(case.request)
                 if isinstance(answer, Failure):
-                    return CaseFinding.of_failure(case.case, answer)
+                    return FailedCase.of_failure(case.case, answer)
                 if (fault := _fault(submission, case, answer)) is not None:
                     return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
@@ -139,11 +139,11 @@ def examine_growth(
     return MeasuredGrowth(contract, actual, bounds, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
 
 
-def _fault(submission: Submission, asked: Sized, answer: Observed) -> CaseFinding | None:
+def _fault(submission: Submission, asked: Sized, answer: Observed) -> FailedCase | None:
     try:
         return submission.guard.look(lambda: asked.finding(answer))
     except Unjudgeable as fault:
-        return CaseFinding(asked.case, fault.reason, fault.message, fatal=fault.final)
+        return FailedCase(asked.case, fault.reason, fault.message, fatal=fault.final)
 
 
 def projected(exam: Exam, submission: Submission, growth: MeasuredGrowth) -> MeasuredGrowth:

@@ -310,7 +310,7 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
     observed = Observed(outcomes, shared)
     if request.case.profile.device in AWAY:
         devices = {id(t): str(entry.get("on", CPU)) for t, entry in zip(tensors, header["tensors"], strict=True)}
-        observed.lies = {path: devices[id(part)] for path, part in leaves(observed.whole()) if id(part) in devices}
+        observed.devices = {path: devices[id(part)] for path, part in leaves(observed.whole()) if id(part) in devices}
     if "pure" in request.want:
         observed.pure = _pure(header["pure"], len(request.case.inputs) + len(request.cotangents), steps)
     if "calls" in request.want:

@@ -34,7 +34,7 @@ from attncli.judge.reference import (
     run_natively,
     run_reference,
 )
-from attncli.judge.submission import CaseFinding, Failure, gravest_finding
+from attncli.judge.submission import FailedCase, Failure, gravest_finding
 from attncli.sandbox import devices
 from attncli.sandbox.devices import MET
 
@@ -58,24 +58,24 @@ class Values:
     def expectation(self) -> Expectation:
         return Expectation(self._demands.reference, self.case)
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Failure):
-            return CaseFinding.of_failure(self.case, actual, self.expectation.native)
+            return FailedCase.of_failure(self.case, actual, self.expectation.native)
         return gravest_finding(self._findings(actual))
 
-    def _findings(self, actual: Observed) -> Iterator[CaseFinding | None]:
+    def _findings(self, actual: Observed) -> Iterator[FailedCase | None]:
         yield self._mismatch(actual)
         truth = self.expectation.truth
         for message, of_values, digits_only in broken_properties(self.case, actual):
-            yield CaseFinding(
+            yield FailedCase(
                 self.case, "values", message, truth, actual, of_property=of_values, digits_only=digits_only
             )
 
-    def _mismatch(self, actual: Observed) -> CaseFinding | None:
+    def _mismatch(self, actual: Observed) -> FailedCase | None:
         mismatch = gravest(self._mismatches(actual))
         if mismatch is None:
             return self._other_form(actual)
-        found = CaseFinding.of_mismatch(self.case, mismatch, self.expectation.truth, actual)
+        found = FailedCase.of_mismatch(self.case, mismatch, self.expectation.truth, actual)
         return gravest_finding((found, self._other_form(actual) if mismatch.digits_only else None))
 
     def _mismatches(self, actual: Observed) -> Iterator[Mismatch | None]:
@@ -88,7 +88,7 @@ class Values:
                 mismatch = compare(value, native[key], actual_parts[key], self._rules(key))
             yield mismatch and _placed(self.case, key, mismatch)
 
-    def _other_form(self, actual: Observed) -> CaseFinding | None:
+    def _other_form(self, actual: Observed) -> FailedCase | None:
         """Compare shapes and dtypes alone, of results that properties judge: of a tensor, or of each in a tuple."""
         for step in sorted(self.case.formed & self.case.ignored):
             actual_parts = dict(_in_tuples(actual.outcomes[step]))
@@ -99,7 +99,7 @@ class Values:
                 mismatch = compare(expected, expected, part, self._rules(step), path)
                 if mismatch is not None:
                     placed = _placed(self.case, step, mismatch)
-                    return CaseFinding.of_mismatch(self.case, placed, self.expectation.truth, actual)
+                    return FailedCase.of_mismatch(self.case, placed, self.expectation.truth, actual)
         return None
 
     @cached_property
@@ -145,12 +145,12 @@ class Edge(Values):
         autograd = [] if self.case.differentiates else ["no-grad"]
         return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         found = super().finding(actual)
         if isinstance(actual, Failure) or (found is not None and not found.of_production):
             return found
         complaint = impurity(self._demands, self.case, actual)
-        impure = None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, actual)
+        impure = None if complaint is None else FailedCase(self.case, complaint[0], complaint[1], None, actual)
         return gravest_finding((found, impure))
 
 
@@ -176,9 +176,9 @@ class Gradients:
             return None
         return Request(self.case, ["gradients"], expected.chosen, cotangents)
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Failure):
-            return CaseFinding.of_failure(self.case, actual, self.expectation.native)
+            return FailedCase.of_failure(self.case, actual, self.expectation.native)
         if self.case.gradient_properties:
             return gravest_finding(self._of_random_results(actual))
         truth = self.expectation.truth
@@ -187,7 +187,7 @@ class Gradients:
             return None
         reason = "gradient" if mismatch.reason == "values" else mismatch.reason
         message = say("gradient-of", name=mismatch.path[1], fault=mismatch.message)
-        return CaseFinding(self.case, reason, message, truth, actual, mismatch, digits_only=mismatch.digits_only)
+        return FailedCase(self.case, reason, message, truth, actual, mismatch, digits_only=mismatch.digits_only)
 
     def _mismatches(self, actual: Observed) -> Iterator[Mismatch | None]:
         for position, k in enumerate(self.expectation.chosen):
@@ -227,10 +227,10 @@ class Gradients:
             kept=self._kept[position],
         )
 
-    def _of_random_results(self, actual: Observed) -> Iterator[CaseFinding | None]:
+    def _of_random_results(self, actual: Observed) -> Iterator[FailedCase | None]:
         native = self.expectation.native
         for broken in broken_gradient_properties(self.case, actual):
-            yield CaseFinding(self.case, "gradient", broken.message, native, actual, digits_only=broken.digits_only)
+            yield FailedCase(self.case, "gradient", broken.message, native, actual, digits_only=broken.digits_only)
 
 
 class EdgeWithGradients(Gradients):
@@ -247,7 +247,7 @@ class EdgeWithGradients(Gradients):
         want = [*self._demands.watched, "gradients"]
         return Request(self.case, want, self._asked.leaves, self._asked.cotangents)
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         found = self._edge.finding(actual)
         if self._asked is None or (found is not None and not found.of_production):
             return found
@@ -285,11 +285,11 @@ class Refilled(Values):
         super().__init__(demands, again)
         self._first = first
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         found = super().finding(actual)
         if found is None or found.mismatch is None:
             return None if found is None else replace(found, case=self._first)
-        return CaseFinding(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
+        return FailedCase(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
 
 
 def _in_tuples(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -366,7 +366,7 @@ class OnDevice:
         except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
             return None
 
-    def verdict(self, actual: Observed | Failure) -> tuple[CaseFinding | None, bool]:
+    def verdict(self, actual: Observed | Failure) -> tuple[FailedCase | None, bool]:
         """Return the fault found or None, and whether the run proves it, or proves that there is none.
 
         An operation that torch cannot do on an emulated device proves nothing: a real one may do it.
@@ -385,21 +385,21 @@ class OnDevice:
                 return self._on_the_cpu(actual, self.truth), True
         return None, True
 
-    def _misplaced(self, actual: Observed | Failure, truth: Observed) -> CaseFinding | None:
+    def _misplaced(self, actual: Observed | Failure, truth: Observed) -> FailedCase | None:
         """Return the fault of a result on another device than the reference's; other faults are for other checks."""
         if isinstance(actual, Failure):
             return self._fault(actual) if self._met(actual) or _refused(actual) else None
-        expected = {path: place for path, place in truth.lies.items() if place != devices.CPU}
-        if all(actual.lies.get(path, place) == place for path, place in expected.items()):
+        expected = {path: place for path, place in truth.devices.items() if place != devices.CPU}
+        if all(actual.devices.get(path, place) == place for path, place in expected.items()):
             return None
         return self._on_the_cpu(actual, truth)
 
-    def _on_the_cpu(self, actual: Observed, truth: Observed) -> CaseFinding:
+    def _on_the_cpu(self, actual: Observed, truth: Observed) -> FailedCase:
         message = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
-        return CaseFinding(self.case, "values", message, truth, actual)
+        return FailedCase(self.case, "values", message, truth, actual)
 
-    def _fault(self, failure: Failure) -> CaseFinding:
-        finding = CaseFinding.of_failure(self.case, failure, self.truth)
+    def _fault(self, failure: Failure) -> FailedCase:
+        finding = FailedCase.of_failure(self.case, failure, self.truth)
         if failure.fatal or self._met(failure):
             return finding
         return replace(finding, message=say("fails-on-another-device", fault=failure.message))
@@ -426,7 +426,7 @@ class EdgeDevice(OnDevice):
     def __init__(self, demands: Demands, case: Case) -> None:
         super().__init__(demands, case, case.profile.device if case.profile.device in devices.AWAY else "elsewhere")
 
-    def finding(self, actual: Observed | Failure) -> CaseFinding | None:
+    def finding(self, actual: Observed | Failure) -> FailedCase | None:
         if self._real:
             return self.verdict(actual)[0]
         if isinstance(actual, Failure):

@@ -46,10 +46,10 @@ Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 
 @dataclass(slots=True)
 class Observed:
-    """What a program did, run by the reference or by a submission.
+    """Results of a program, run by the reference or by a submission.
 
-    `calls` lists the argument shapes of the calls of each callable. All tensors are on the CPU; in a grading on another
-    device `lies` has, by path, the devices that they were on.
+    `calls` lists the argument shapes of the calls of each callable. All tensors are on the CPU;
+    in a grading on another device, `devices` has the device that each was on, by path.
     """
 
     outcomes: list[Any]
@@ -61,7 +61,7 @@ class Observed:
     makes: bool = True
     costs: list[dict[str, int]] = field(default_factory=list)
     device_us: list[int] = field(default_factory=list)
-    lies: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    devices: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def whole(self) -> dict[Any, Any]:
         """Return every outcome and every shared object, by the first key of their paths."""
@@ -135,14 +135,14 @@ def run_reference(
 
 
 def run_natively(namespace: Namespace, case: Case, cast: Cast, **options: Any) -> Observed:
-    """Run the program on the device of the grading; its tensors return to the CPU, and `lies` says where they were."""
+    """Run the program on the grading's device and return its tensors to the CPU; `devices` says where they were."""
     if case.profile.device not in devices.AWAY:
         return run_reference(namespace, case, cast, **options)
     there = run_reference(namespace, case, cast, device=case.profile.device, **options)
-    lies = {path: devices.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
+    places = {path: devices.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
     outcomes, shared = devices.brought_home(there.outcomes), devices.brought_home(there.shared)
     at_home = [devices.home(gradient) for gradient in there.gradients]
-    return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, lies=lies)
+    return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, devices=places)
 
 
 def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str) -> tuple[Environment, list[list[Any]]]:

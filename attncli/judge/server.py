@@ -105,8 +105,8 @@ class Server:
                 self._grade(request)
             elif operation == "try":
                 self._send({"id": request["id"], "answers": self._try(request)})
-            elif operation == "prove":
-                self._send({"id": request["id"], "proof": self._prove(request)})
+            elif operation == "verify":
+                self._send({"id": request["id"], "proof": self._verify(request)})
             elif operation == "hello":
                 self._zygote.ready()
                 self._send(
@@ -173,10 +173,10 @@ class Server:
             answers: dict[str, Any] = cleaned(answers_document(both_answers(folder, submission, str(request["text"]))))
         return answers
 
-    def _prove(self, request: Request) -> dict[str, Any]:
+    def _verify(self, request: Request) -> dict[str, Any]:
         from attncli.judge.repairs import planted_surprises
         from attncli.judge.submission import Submission
-        from attncli.judge.verify import Proving
+        from attncli.judge.verify import Verification
 
         folder, (device, _) = self._folder(request), self._device(request)
         number = request["id"]
@@ -192,7 +192,7 @@ class Server:
             def notify(done: int) -> None:
                 self._send({"id": number, "event": "proved", "gradings": done})
 
-            proof = Proving(folder, submit, notify, known, device).run(int(request["streams"]))
+            proof = Verification(folder, submit, notify, known, device).run(int(request["streams"]))
             proof["surprises"] += planted_surprises(folder, submit, repairs, device)
         return {**proof, "device": device}
 

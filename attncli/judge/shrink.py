@@ -22,7 +22,7 @@ from torch import Tensor
 from attncli.judge.case import Case, Profile
 from attncli.judge.drawing import Declared, Draw
 from attncli.judge.make import Recorder
-from attncli.judge.submission import CaseFinding, Examine
+from attncli.judge.submission import Examine, FailedCase
 from attncli.sandbox.values import SEQUENCES
 
 SHRINK_CALLS = 120
@@ -68,11 +68,11 @@ class Search:
         self._stream = stream
         self._shrink_calls = shrink_calls
         self._declared = declared
-        self.best: CaseFinding | None = None
+        self.best: FailedCase | None = None
         self._examples = 0
         self._after_failure = 0
 
-    def run(self, examine: Examine, examples: int, seed: int, passing: int = 0) -> CaseFinding | None:
+    def run(self, examine: Examine, examples: int, seed: int, passing: int = 0) -> FailedCase | None:
         """Return the smallest finding among `examples` cases, or None. The same seed gives the same cases everywhere.
 
         The first `passing` cases are known to pass and are not examined again.
@@ -146,7 +146,7 @@ class Reduction:
     `needs_all`: the failing call passes with these calls alone, and only the whole program fails.
     """
 
-    finding: CaseFinding
+    finding: FailedCase
     inputs: Sequence[int]
     needs_all: bool = False
 
@@ -158,7 +158,7 @@ class Reduction:
         return whole.with_values(tensors)
 
 
-def reduced(finding: CaseFinding, examine: Examine) -> Reduction:
+def reduced(finding: FailedCase, examine: Examine) -> Reduction:
     """Return the finding with as few calls as show it; unchanged where all are needed."""
     case = finding.case
     whole = Reduction(finding, range(len(case.inputs)))
@@ -182,7 +182,7 @@ def reduced(finding: CaseFinding, examine: Examine) -> Reduction:
     return replace(whole, needs_all=known is not None and passes)
 
 
-def failing_step(finding: CaseFinding) -> int | None:
+def failing_step(finding: FailedCase) -> int | None:
     """Return the step whose result is wrong, None where the finding does not name one."""
     path = finding.mismatch.path if finding.mismatch is not None else ()
     return path[0] if path and isinstance(path[0], int) else None
@@ -284,7 +284,7 @@ class _Renumber:
 # Making values plain
 
 
-def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
+def simplify(finding: FailedCase, examine: Examine) -> FailedCase:
     """Return the finding with zeros, ones and whole numbers wherever it fails for the same reason with them.
 
     Tries at most `SIMPLIFY_CALLS` cases.
@@ -306,7 +306,7 @@ def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
 class _Trials:
     """The simplest finding so far, and the calls that are left: none after a fatal one."""
 
-    best: CaseFinding
+    best: FailedCase
     examine: Examine
     calls: int
 

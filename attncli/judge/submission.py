@@ -401,18 +401,18 @@ def _refuse_large_integers(value: Any) -> None:
 
 
 @dataclass(slots=True)
-class CaseFinding:
-    """A case that the submission fails. `truth` is what the reference returns, `got` what the submission returns.
+class FailedCase:
+    """A case that the submission fails: what the reference returns, and what the submission returns.
 
-    `got` is None when the program gave no result. `of_property`: a property of the case found it, which holds for the
-    values of this case and for no simpler ones. `digits_only`: a float64 result is right to the digits of float32.
+    `actual` is None when the program gave no result. `of_property`: a property of the case found it, which holds for
+    its values and for no simpler ones. `digits_only`: a float64 result is right to the digits of float32.
     """
 
     case: Case
     reason: str
     message: Localised
-    truth: Observed | None = None
-    got: Observed | None = None
+    expected: Observed | None = None
+    actual: Observed | None = None
     mismatch: Mismatch | None = None
     frames: tuple[dict[str, Any], ...] = field(default=())
     fatal: bool = False
@@ -425,18 +425,18 @@ class CaseFinding:
         return self.reason == "aliased" or self.digits_only
 
     @staticmethod
-    def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> CaseFinding:
-        return CaseFinding(case, failure.reason, failure.message, truth, None, None, failure.frames, failure.fatal)
+    def of_failure(case: Case, failure: Failure, expected: Observed | None = None) -> FailedCase:
+        return FailedCase(case, failure.reason, failure.message, expected, None, None, failure.frames, failure.fatal)
 
     @staticmethod
-    def of_mismatch(case: Case, mismatch: Mismatch, truth: Observed, got: Observed) -> CaseFinding:
+    def of_mismatch(case: Case, mismatch: Mismatch, expected: Observed, actual: Observed) -> FailedCase:
         digits_only = mismatch.digits_only
-        return CaseFinding(case, mismatch.reason, mismatch.message, truth, got, mismatch, digits_only=digits_only)
+        return FailedCase(case, mismatch.reason, mismatch.message, expected, actual, mismatch, digits_only=digits_only)
 
 
-def gravest_finding(findings: Iterable[CaseFinding | None]) -> CaseFinding | None:
+def gravest_finding(findings: Iterable[FailedCase | None]) -> FailedCase | None:
     """Return the first finding that counts on the first rung; failing that, the first finding."""
-    light: CaseFinding | None = None
+    light: FailedCase | None = None
     for finding in findings:
         if finding is not None and not finding.of_production:
             return finding
@@ -444,4 +444,4 @@ def gravest_finding(findings: Iterable[CaseFinding | None]) -> CaseFinding | Non
     return light
 
 
-Examine = Callable[[Case], CaseFinding | None]
+Examine = Callable[[Case], FailedCase | None]

@@ -35,7 +35,7 @@ from attncli.judge.messages import say
 from attncli.judge.protocol import Request
 from attncli.judge.questions import Values
 from attncli.judge.reference import Observed, as_given, run_reference
-from attncli.judge.submission import LARGEST_INTEGER, CaseFinding, Failure, Submission
+from attncli.judge.submission import LARGEST_INTEGER, FailedCase, Failure, Submission
 from attncli.sandbox.devices import tensors_in
 from attncli.sandbox.values import DTYPE_NAMES, DTYPES, MAX_DIMS
 from attncli.sandbox.worker import reason_of
@@ -112,7 +112,7 @@ def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswe
     notes = tuple(forbidden(case, folder.facts, demands))
     if isinstance(expected, str):
         message = say("reference-raises", name=expected)
-        return BothAnswers(said=message, forbidden=notes, shown=render(CaseFinding(case, "", NOTHING), demands))
+        return BothAnswers(said=message, forbidden=notes, shown=render(FailedCase(case, "", NOTHING), demands))
     actual: Observed | Failure = submission.load() or submission.run(Request(case))
     answers = _compared(case, demands, expected, actual, submission.guard)
     if "random" in folder.spec["required"]:
@@ -143,7 +143,7 @@ def _compared(
 ) -> BothAnswers:
     """Return whether the answers agree, and both of them, whole."""
     if isinstance(actual, Failure):
-        failed = CaseFinding(case, actual.reason, NOTHING, expected, None, None, actual.frames)
+        failed = FailedCase(case, actual.reason, NOTHING, expected, None, None, actual.frames)
         return BothAnswers(said=actual.message, shown=render(failed, demands), same=False)
     try:
         finding = guard.look(lambda: Values(demands, case).finding(actual))
@@ -155,7 +155,7 @@ def _compared(
 
 
 def _shown(
-    case: Case, demands: Demands, expected: Observed, actual: Observed, finding: CaseFinding | None
+    case: Case, demands: Demands, expected: Observed, actual: Observed, finding: FailedCase | None
 ) -> Counterexample:
     """Show both answers to the call that differs, else to the last; or an object that the calls changed in place."""
     mismatch = None if finding is None else finding.mismatch
@@ -170,7 +170,7 @@ def _shown(
     path = (place,) if isinstance(place, int) else ()
     index = mismatch.index if mismatch is not None and len(mismatch.path) == 1 else None
     whole = Mismatch("", NOTHING, path, first, second, index)
-    return render(CaseFinding(case, "", NOTHING, expected, actual, whole), demands)
+    return render(FailedCase(case, "", NOTHING, expected, actual, whole), demands)
 
 
 # From text to a case

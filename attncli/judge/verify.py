@@ -43,7 +43,7 @@ class Candidate:
 
 
 @dataclass
-class Proving:
+class Verification:
     """The proof of one challenge on a device.
 
     `submit` makes a submission of a file, on the `device` or on the one given. `notify` is called after each file with

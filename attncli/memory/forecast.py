@@ -373,7 +373,7 @@ def play_through(
 
 
 def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]) -> bool:
-    """Whether that time suffices to see every card."""
+    """Return True if that time suffices to see every card."""
     unseen, cards = reach.unseen, reach.within(sum(seconds_of_day.values()))
     for day in _each_day(cards, outlook, seconds_of_day):
         unseen -= len(day.new)

@@ -86,7 +86,7 @@ def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | Non
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Whether a card is kept out of the queue: for good, or on study day `buried_day` (0: on none)."""
+    """Return True if a card is kept out of the queue: for good, or on study day `buried_day` (0: on none)."""
 
     suspended: bool = False
     buried_day: int = 0
@@ -106,7 +106,7 @@ def fold_hold(rows: Iterable[LogRow]) -> Hold:
 
 
 def is_leech(schedule: Schedule) -> bool:
-    """Whether a card was forgotten so often that it should be split, or its prerequisites learned first."""
+    """Return True if a card was forgotten so often that it should be split, or its prerequisites learned first."""
     return schedule.lapses >= LEECH_LAPSES
 
 
@@ -188,7 +188,7 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
 
 
 def _continues(reviewed: LogRow, row: LogRow) -> bool:
-    """Whether the accepted attempt `row` continues the work of the last review."""
+    """Return True if the accepted attempt `row` continues the work of the last review."""
     hardens = reviewed.reached == "solved" and row.reached == "hardened"
     return row.day == reviewed.day or (hardens and row.day - reviewed.day <= HARDENING_DAYS)
 

@@ -205,7 +205,7 @@ class StudyCalendar:
         return self.starts_at(day + 1)
 
     def exists(self, day: int) -> bool:
-        """Whether study day `day` has any moment: a zone that moves across the date line leaves one out."""
+        """Return True if study day `day` has any moment: a zone that moves across the date line leaves one out."""
         return self.starts_at(day) < self.ends_at(day)
 
     @property

@@ -21,8 +21,8 @@ from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
 from attncli.practice.marking import Asked, Section, sections
-from attncli.practice.queue import Wish, due_counts
-from attncli.practice.review import ChosenDrill, PlannedCards, ReviewSitting, SittingItem
+from attncli.practice.queue import CardFilter, due_counts
+from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
@@ -34,7 +34,7 @@ from attncli.words.interval_texts import interval_text
 CODE_SUFFIX = ".py"
 
 
-class OneCard(ReviewSitting):
+class OneCard(ReviewSession):
     """A session of one named card, due or not."""
 
     def __init__(self, workspace: Workspace, card: str) -> None:
@@ -49,13 +49,13 @@ class OneCard(ReviewSitting):
         return self._plan.take() if self._plan else None
 
 
-class AssistantSitting:
+class AssistantSession:
     """The card that was asked and its attempt. `rng` draws numbers, and the order of options and items."""
 
     def __init__(self, workspace: Workspace, rng: Random) -> None:
         self.workspace = workspace
         self._rng = rng
-        self._drill: ReviewSitting | None = None
+        self._drill: ReviewSession | None = None
         self._drill_key: tuple[object, ...] = ()
         self._asked: Asked | None = None
 
@@ -77,7 +77,7 @@ class AssistantSitting:
             drill = self._open(topic, card, weak)
             self._drill, self._drill_key, self._asked = drill, key, None
         item = self._drill.next()
-        if item is None and type(self._drill) is ReviewSitting:
+        if item is None and type(self._drill) is ReviewSession:
             self._drill = self._open(topic, card, weak)
             item = self._drill.next()
         if item is None:
@@ -87,12 +87,12 @@ class AssistantSitting:
             self._asked = Asked.of(item.card, self._rng)
         return question_document(self._asked, self.workspace.lang)
 
-    def _open(self, topic: str | None, card: str | None, weak: bool) -> ReviewSitting:
+    def _open(self, topic: str | None, card: str | None, weak: bool) -> ReviewSession:
         if card is not None:
             return OneCard(self.workspace, card)
         if weak:
-            return ChosenDrill(self.workspace, Wish(topic=topic, weak=True), self._rng)
-        return ReviewSitting(self.workspace, topic)
+            return DrillSession(self.workspace, CardFilter(topic=topic, weak=True), self._rng)
+        return ReviewSession(self.workspace, topic)
 
     def attempt(
         self,
@@ -178,7 +178,7 @@ class AssistantSitting:
             raise UsageError(f"card {card[:40]} is not the one that was put; that is {self._asked.card.id}")
         return self._asked
 
-    def _refreshed(self) -> SittingItem:
+    def _refreshed(self) -> SessionItem:
         """Return the item with its current intervals; drop a card that has left its bank."""
         assert self._drill is not None
         try:
@@ -225,7 +225,7 @@ def how_to_answer(asked: Asked, lang: Lang) -> str:
     return HOW[kind][lang].format(unit=unit, n=len(asked.texts))
 
 
-def answer_document(asked: Asked, item: SittingItem, lang: Lang) -> dict[str, Any]:
+def answer_document(asked: Asked, item: SessionItem, lang: Lang) -> dict[str, Any]:
     """Return the answer and the other sections, the marking, and the interval of each rating."""
     card = asked.card
     document: dict[str, Any] = {"card": card.id, "correct": asked.correct}

@@ -16,7 +16,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
 from attncli.domain.text import LANGS, Lang, Localised
 from attncli.domain.vocabulary import RUNGS, Rung, Standing
-from attncli.errors import Unfit, UsageError
+from attncli.errors import InvalidInput, UsageError
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
@@ -27,7 +27,7 @@ STATES = (*get_args(Standing), "due")
 
 
 @dataclass(frozen=True, slots=True)
-class ChallengeStanding:
+class ChallengeStatus:
     """A challenge and the learner's status in it; `schedule` is None until it is solved.
 
     `fixed` counts the files with planted bugs that the learner has repaired.
@@ -53,27 +53,27 @@ class ChallengeStanding:
         }
 
 
-def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
+def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStatus]:
     """Return the status of every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
     due = workspace.store.queue.challenges_due(workspace.moment())
     return [_status(workspace, challenge, due) for challenge in workspace.library.challenges(track)]
 
 
-def _status(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStanding:
+def _status(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStatus:
     rows = standing(workspace.store.log.of_subjects([challenge.id]))
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
     is_due = challenge.id in due
-    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
+    return ChallengeStatus(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
 
 
-def narrowed(listed: Iterable[ChallengeStanding], query: str) -> list[ChallengeStanding]:
+def narrowed(listed: Iterable[ChallengeStatus], query: str) -> list[ChallengeStatus]:
     """Return those that match each word of the query: in id, title or track name, or as `is:` and a state."""
     words = normalize("NFKC", query).casefold().split()
     return [found for found in listed if all(_has(found, word) for word in words)]
 
 
-def _has(found: ChallengeStanding, word: str) -> bool:
+def _has(found: ChallengeStatus, word: str) -> bool:
     if word.startswith("is:"):
         return word[3:] == found.standing or (word == "is:due" and found.is_due)
     challenge = found.challenge
@@ -109,12 +109,12 @@ class Hint:
 def next_hint(workspace: Workspace, id: str) -> Hint:
     """Return the next hint for challenge `id` and record it as seen; after solving, hints start over.
 
-    Raises NotFound, and Unfit if the challenge has no hints.
+    Raises NotFound, and InvalidInput if the challenge has no hints.
     """
     challenge = workspace.library.challenge(id)
     if not challenge.hints:
         message = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
-        raise Unfit(message, "no-hints")
+        raise InvalidInput(message, "no-hints")
     seen = 0
     for row in standing(workspace.store.log.of_subjects([challenge.id])):
         seen = 0 if row.reached != "none" else seen + (row.kind is RowKind.HINT)

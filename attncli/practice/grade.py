@@ -31,7 +31,7 @@ from attncli.domain.log_row import (
     kept_text,
 )
 from attncli.domain.vocabulary import STREAMS, CaseRung, Standing
-from attncli.errors import JudgeFailed, NotFound, Unfit, UsageError
+from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import TryRequest as TryRequest
@@ -160,11 +160,11 @@ def read_submission(path: Path) -> bytes:
         if path.stat().st_size > LARGEST_SUBMISSION:
             most = f"{LARGEST_SUBMISSION // 1024} KiB"
             message = f"{path} is larger than {most}; a submission is a short Python file"
-            raise Unfit(message, "file-large", file=str(path))
+            raise InvalidInput(message, "file-large", file=str(path))
         return path.read_bytes()
     except (OSError, ValueError) as error:
         message = f"cannot read {path} ({error}); check the name and its permissions"
-        raise Unfit(message, "file-unread", file=str(path)) from error
+        raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 
 def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, options: GradeOptions) -> None:

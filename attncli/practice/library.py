@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 from attncli import paths
 from attncli.domain.text import Localised
-from attncli.errors import NotFound, Unfit
+from attncli.errors import InvalidInput, NotFound
 from attncli.store.bank_files import Stamp
 from attncli.store.bank_index import BankIndex, CardSummary
 from attncli.store.database import Database
@@ -106,7 +106,7 @@ class Library:
 
     def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
         """Return all cards, or those that `query` finds (best first), of one `topic` if given. Raises NotFound,
-        Unfit.
+        InvalidInput.
         """
         if topic is not None:
             topic = self.topic(topic).id
@@ -205,7 +205,7 @@ def find(index: BankIndex, query: str, topic: str | None, seconds: float = MOST_
     A question may lack one of three or more words, and one part of a Chinese run. If nothing is found, words that no
     card has are corrected by one letter; after that, a card may lack one of three or more words altogether.
 
-    Raises Unfit for a query of more than `MOST_CHARACTERS`, or one that takes more than `seconds` of processor time.
+    Raises InvalidInput for a query longer than `MOST_CHARACTERS`, or one that takes more than `seconds` of CPU time.
     """
     require_length(query)
     with index.within(seconds):
@@ -213,10 +213,10 @@ def find(index: BankIndex, query: str, topic: str | None, seconds: float = MOST_
 
 
 def require_length(query: str) -> None:
-    """Raise Unfit for a query of more than `MOST_CHARACTERS`."""
+    """Raise InvalidInput for a query of more than `MOST_CHARACTERS`."""
     if len(query) > MOST_CHARACTERS:
         message = f"the search has {len(query)} characters; use at most {MOST_CHARACTERS}"
-        raise Unfit(message, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
+        raise InvalidInput(message, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
 
 
 def _find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:

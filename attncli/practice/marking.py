@@ -17,7 +17,7 @@ from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, alg
 from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.log_row import Rating
 from attncli.domain.text import NOTHING, Localised, filled, quoted
-from attncli.errors import Unfit, UsageError
+from attncli.errors import InvalidInput, UsageError
 from attncli.words import marking_texts
 from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
@@ -94,7 +94,7 @@ class Asked:
         return isinstance(self.card, DebugCard) and self.line == 0
 
     def submit(self) -> None:
-        """Mark the answer and reveal the right one. Raises Unfit for no number, UsageError for an incomplete order."""
+        """Mark the answer, reveal the right one. Raises InvalidInput for no number, UsageError for a partial order."""
         self.marked = self._mark()
         self.revealed = True
 
@@ -362,8 +362,8 @@ def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> Nume
 def mark_numeric(task: NumericTask, text: str) -> Marked:
     """Mark a typed answer: `1.5e3`, `3/4`, `48 GiB`, `1.2 TiB`, `1750亿`, full-width digits too.
 
-    Raises Unfit, which says how to write it, if `text` is not a number or its unit measures something else: that is a
-    slip of notation, not a wrong answer.
+    Raises InvalidInput, which says how to write it, if `text` is not a number or its unit measures something else:
+    that is a slip of notation, not a wrong answer.
     """
     value = read_number(text, task.unit)
     expected = f"{shown(task.expected)} {task.unit}".strip()
@@ -381,25 +381,25 @@ def give_up(task: NumericTask) -> Marked:
 
 
 def read_number(text: str, unit: str) -> Number:
-    """Parse `text` and convert it to `unit`; a number without a unit is in `unit` already. Raises Unfit."""
+    """Parse `text` and convert it to `unit`; a number without a unit is in `unit` already. Raises InvalidInput."""
     plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")
     typed = text.strip()[:40]
     match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST else None
     if not match:
         example = f"48 {unit}" if unit else "1750亿"
         message = f"“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}"
-        raise Unfit(message, "number", text=typed, example=example)
+        raise InvalidInput(message, "number", text=typed, example=example)
     try:
         value = evaluate(_arithmetic(match["value"]), {})
     except ComputeError as error:
-        raise Unfit(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
+        raise InvalidInput(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
     given = _unit(match["unit"].strip(), unit)
     try:
         return convert(value, given, unit) if given else value
     except ComputeError:
         asked, reason = (f"in {unit}", "unit") if unit else ("as a plain number", "unit-none")
         message = f"“{given[:20]}” does not fit here; the answer is asked for {asked}"
-        raise Unfit(message, reason, given=given[:20], unit=unit) from None
+        raise InvalidInput(message, reason, given=given[:20], unit=unit) from None
 
 
 def shown(value: Number) -> str:

@@ -33,13 +33,13 @@ from attncli.domain.mock_interview import (
 )
 from attncli.domain.text import NOTHING
 from attncli.domain.vocabulary import LEVELS, Level
-from attncli.errors import NotFound, NothingFits, UsageError
+from attncli.errors import NoCardMatches, NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log
 from attncli.practice.grade import GradeOptions, GradeRequest
 from attncli.practice.marking import Asked
 from attncli.practice.mock_log import MockState, Settled, states
-from attncli.practice.queue import Wish, fitting
+from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
 from attncli.practice.start import offers_rounds, start_challenge
 from attncli.practice.workspace import Workspace
@@ -62,7 +62,7 @@ _CHALLENGE_LEVELS: dict[Level, tuple[int, ...]] = {"screen": (1, 2), "onsite": (
 
 
 @dataclass(frozen=True, slots=True)
-class MockWish:
+class MockOptions:
     """Options of an interview to draw. With `interviewer`, another person sees the points at once and ticks them."""
 
     minutes: int = MOCK_MINUTES
@@ -110,8 +110,8 @@ class MockInterview:
         self._ask_next()
 
     @classmethod
-    def begin(cls, workspace: Workspace, options: MockWish) -> MockInterview:
-        """Draw an interview and record it; an unfinished one ends. Raises NothingFits, UsageError."""
+    def begin(cls, workspace: Workspace, options: MockOptions) -> MockInterview:
+        """Draw an interview and record it; an unfinished one ends. Raises NoCardMatches, UsageError."""
         plan = draw_plan(workspace, options)
         if (before := mock_log.unfinished(workspace)) is not None:
             mock_log.step(workspace, before.id, "end", {})
@@ -132,9 +132,9 @@ class MockInterview:
         return self.state.part
 
     @property
-    def wish(self) -> MockWish:
+    def options(self) -> MockOptions:
         plan = self.state.plan
-        return MockWish(plan.minutes, plan.level, plan.seed, plan.interviewer)
+        return MockOptions(plan.minutes, plan.level, plan.seed, plan.interviewer)
 
     @property
     def number(self) -> tuple[int, int]:
@@ -508,12 +508,12 @@ def split(minutes: int) -> dict[PartName, int]:
     return shares | {"whiteboard": minutes - repair - sum(shares.values()), "repair": repair}
 
 
-def draw_plan(workspace: Workspace, options: MockWish) -> MockPlan:
-    """Draw the interview. Raises UsageError for its minutes, NothingFits if there is no card to ask."""
+def draw_plan(workspace: Workspace, options: MockOptions) -> MockPlan:
+    """Draw the interview. Raises UsageError for its minutes, NoCardMatches if there is no card to ask."""
     minutes = split(options.minutes)
-    cards = sorted(fitting(workspace, Wish()), key=lambda card: card.id)
+    cards = sorted(matching_cards(workspace, CardFilter()), key=lambda card: card.id)
     if not cards:
-        raise NothingFits([], {})
+        raise NoCardMatches([], {})
     dive = _deep_dive(workspace, cards, options, minutes["deep-dive"])
     asked: dict[PartName, tuple[MockItem, ...]] = {
         "warm-up": _warm_up(cards, options, minutes["warm-up"], dive),
@@ -525,7 +525,7 @@ def draw_plan(workspace: Workspace, options: MockWish) -> MockPlan:
 
 
 def _warm_up(
-    cards: Sequence[CardSummary], options: MockWish, count: int, dive: Sequence[MockItem]
+    cards: Sequence[CardSummary], options: MockOptions, count: int, dive: Sequence[MockItem]
 ) -> tuple[MockItem, ...]:
     """Draw spoken and marked questions in turn, from as many topics as possible; none of the deep dive."""
     rng = Random(f"{options.seed} warm-up")
@@ -549,7 +549,7 @@ def _warm_up(
 
 
 def _deep_dive(
-    workspace: Workspace, cards: Sequence[CardSummary], options: MockWish, minutes: int
+    workspace: Workspace, cards: Sequence[CardSummary], options: MockOptions, minutes: int
 ) -> tuple[MockItem, ...]:
     """Follow a card, its follow-ups, then the cards that these link to, until the time is used."""
     count = max(2, round(ITEMS_A_DIVE_MINUTE * minutes))
@@ -573,7 +573,7 @@ def answered_follow_ups(card: Card) -> list[int]:
     return [n for n, entry in enumerate(card.follow_ups) if entry.ask and entry.answer]
 
 
-def _first_of_dive(workspace: Workspace, cards: Sequence[CardSummary], options: MockWish, follow_ups: int) -> Card:
+def _first_of_dive(workspace: Workspace, cards: Sequence[CardSummary], options: MockOptions, follow_ups: int) -> Card:
     """Draw a spoken card of the level with so many follow-ups, or the nearest to that."""
     rng = Random(f"{options.seed} deep-dive")
     drawn = rng.sample(list(cards), len(cards))
@@ -599,7 +599,7 @@ def _found(workspace: Workspace, ids: Iterable[str]) -> Iterable[Card]:
 
 
 def _coding(
-    workspace: Workspace, options: MockWish, minutes: dict[PartName, int]
+    workspace: Workspace, options: MockOptions, minutes: dict[PartName, int]
 ) -> dict[PartName, tuple[MockItem, ...]]:
     """Draw a challenge to write, and another to repair, of another track if possible.
 
@@ -622,7 +622,7 @@ def _coding(
     return found
 
 
-def _in_turn(challenges: Sequence[Challenge], options: MockWish, minutes: int, part: PartName) -> list[Challenge]:
+def _in_turn(challenges: Sequence[Challenge], options: MockOptions, minutes: int, part: PartName) -> list[Challenge]:
     """Return the challenges in drawn order, those of the level first; kernels last."""
     wanted = _CHALLENGE_LEVELS[options.level]
     if minutes < EASY_BELOW_MINUTES:

@@ -16,7 +16,7 @@ from typing import Any
 
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS
-from attncli.errors import Unfit
+from attncli.errors import InvalidInput
 from attncli.memory.forecast import (
     PUBLISHED,
     SAMPLED_CARDS,
@@ -50,7 +50,7 @@ from attncli.memory.queue_order import (
     usual_seconds,
 )
 from attncli.memory.replay import standing, standing_reviews
-from attncli.practice.challenges import ChallengeStanding, standings
+from attncli.practice.challenges import ChallengeStatus, standings
 from attncli.practice.queue import minutes_of
 from attncli.practice.workspace import Workspace
 
@@ -191,16 +191,16 @@ def expected_document(expected: Expected) -> dict[str, float]:
 
 
 def interview_of(workspace: Workspace, asked: date | None = None, at: datetime | None = None) -> date:
-    """Return the day asked for, else the one in the settings. Raises Unfit if there is none that lies ahead."""
+    """Return the day asked for, else the one in the settings. Raises InvalidInput if there is none that lies ahead."""
     today = local_date(workspace, at)
     day = asked or workspace.settings.interview
     remedy = "name one with --interview 2027-03-31, or set it once: attn config interview 2027-03-31"
     if day is None:
-        raise Unfit(f"there is no interview date; {remedy}", "interview-none")
+        raise InvalidInput(f"there is no interview date; {remedy}", "interview-none")
     if day < today:
-        raise Unfit(f"the interview date {day} is past; {remedy}", "interview-past")
+        raise InvalidInput(f"the interview date {day} is past; {remedy}", "interview-past")
     if (day - today).days > FARTHEST_DAYS:
-        raise Unfit(f"the interview date {day} is more than two years away; {remedy}", "interview-far")
+        raise InvalidInput(f"the interview date {day} is more than two years away; {remedy}", "interview-far")
     return day
 
 
@@ -212,7 +212,7 @@ def local_date(workspace: Workspace, at: datetime | None = None) -> date:
 def make_plan(
     workspace: Workspace, interview: date | None = None, minutes: int | None = None, at: datetime | None = None
 ) -> Plan:
-    """Make the plan as of `at` (now). Raises Unfit for an interview date that cannot be planned for."""
+    """Make the plan as of `at` (now). Raises InvalidInput for an interview date that cannot be planned for."""
     interview = interview_of(workspace, interview, at)
     today = local_date(workspace, at)
     settings = replace(workspace.settings, minutes_per_day=minutes or workspace.settings.minutes_per_day)
@@ -506,7 +506,7 @@ def plan_challenges(
     return PlannedChallenges(days, len(new))
 
 
-def _asked(found: ChallengeStanding, weights: Mapping[str, float]) -> float:
+def _asked(found: ChallengeStatus, weights: Mapping[str, float]) -> float:
     return sum(weights.get(card, 0.0) for card in found.challenge.cards)
 
 

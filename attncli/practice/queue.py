@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from attncli.config import WEEKDAYS, Settings, is_set
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, Meeting, waiting
-from attncli.errors import ConfigInvalid, EnvironmentFailure, NothingFits
+from attncli.errors import ConfigInvalid, EnvironmentFailure, NoCardMatches
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 from attncli.store.queue_table import Moment, Waiting
@@ -169,7 +169,7 @@ def minutes_of(settings: Settings, day: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CardFilter:
     """A filter for at most `count` cards; None means any. With `cram`, answers are not recorded."""
 
     topic: str | None = None
@@ -180,7 +180,7 @@ class Wish:
     cram: bool = False
 
 
-def level_wished(workspace: Workspace) -> Level | None:
+def default_level(workspace: Workspace) -> Level | None:
     """Return the interview level in the settings as a default filter; None means any."""
     return level_of(workspace.settings.level)
 
@@ -190,7 +190,7 @@ def level_of(choice: str) -> Level | None:
     return next((level for level in LEVELS if level == choice), None)
 
 
-def fitting(workspace: Workspace, card_filter: Wish) -> list[CardSummary]:
+def matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSummary]:
     """Return every card that fits, the weakest first if `weak` is set; none that is suspended or buried.
 
     Raises NotFound for an unknown topic.
@@ -209,21 +209,21 @@ def fitting(workspace: Workspace, card_filter: Wish) -> list[CardSummary]:
     return sorted((card for card in found if card.id in rank), key=lambda card: rank[card.id])
 
 
-def chosen(workspace: Workspace, card_filter: Wish, rng: Random) -> list[CardSummary]:
-    """Return at most `count` cards: the weakest of weak ones, otherwise a random draw. Raises NothingFits."""
-    found = require_fitting(workspace, card_filter)
+def draw_cards(workspace: Workspace, card_filter: CardFilter, rng: Random) -> list[CardSummary]:
+    """Return at most `count` cards: the weakest of weak ones, otherwise a random draw. Raises NoCardMatches."""
+    found = require_matching_cards(workspace, card_filter)
     return found[: card_filter.count] if card_filter.weak else rng.sample(found, min(card_filter.count, len(found)))
 
 
-def require_fitting(workspace: Workspace, card_filter: Wish) -> list[CardSummary]:
-    """Return `fitting`; raise NothingFits, which says what to drop, if there are none."""
-    if found := fitting(workspace, card_filter):
+def require_matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSummary]:
+    """Return `matching_cards`; raise NoCardMatches, which says what to drop, if there are none."""
+    if found := matching_cards(workspace, card_filter):
         return found
     options = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(card_filter, name))]
-    raise NothingFits([*options, *(["--weak"] if card_filter.weak else [])], without(workspace, card_filter))
+    raise NoCardMatches([*options, *(["--weak"] if card_filter.weak else [])], without(workspace, card_filter))
 
 
-def without(workspace: Workspace, card_filter: Wish) -> dict[str, int]:
+def without(workspace: Workspace, card_filter: CardFilter) -> dict[str, int]:
     """Return how many cards would fit without one condition, for each condition whose removal helps."""
     relaxed = {
         "weak": replace(card_filter, weak=False),
@@ -231,7 +231,7 @@ def without(workspace: Workspace, card_filter: Wish) -> dict[str, int]:
         "level": replace(card_filter, level=None),
         "topic": replace(card_filter, topic=None),
     }
-    counts = {name: len(fitting(workspace, other)) for name, other in relaxed.items() if other != card_filter}
+    counts = {name: len(matching_cards(workspace, other)) for name, other in relaxed.items() if other != card_filter}
     return {name: count for name, count in counts.items() if count}
 
 

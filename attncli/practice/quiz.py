@@ -9,9 +9,9 @@ from random import Random
 from attncli.domain.card import OrderingCard
 from attncli.domain.text import NOTHING, Localised
 from attncli.domain.vocabulary import LEVELS, Level
-from attncli.errors import NothingFits, UsageError
+from attncli.errors import NoCardMatches, UsageError
 from attncli.practice.marking import Asked, give_up_ordering
-from attncli.practice.queue import Wish, fitting
+from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 
@@ -19,7 +19,7 @@ QUIZ_COUNT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class QuizWish:
+class QuizOptions:
     """Options of a quiz: `topic` None draws from all topics, `level` from cards up to that level.
 
     The same seed draws the same quiz as long as the cards are the same.
@@ -61,12 +61,12 @@ class QuizScore:
 class Quiz:
     """A quiz in progress. `current` is the question, None at the end; after submitting it, call `count_current`.
 
-    Suspended and buried cards are left out. Raises NothingFits if there is no card to draw, NotFound for an unknown
+    Suspended and buried cards are left out. Raises NoCardMatches if there is no card to draw, NotFound for an unknown
     topic.
     """
 
-    def __init__(self, workspace: Workspace, options: QuizWish) -> None:
-        self.wish = options
+    def __init__(self, workspace: Workspace, options: QuizOptions) -> None:
+        self.options = options
         found = sorted(card.id for card in _drawable(workspace, options))
         if not found:
             raise _nothing(workspace, options)
@@ -116,17 +116,21 @@ def right_answer(asked: Asked) -> Localised:
     return asked.marked.detail if asked.marked else NOTHING
 
 
-def _drawable(workspace: Workspace, options: QuizWish) -> list[CardSummary]:
+def _drawable(workspace: Workspace, options: QuizOptions) -> list[CardSummary]:
     """Return the cards that have one right answer."""
     levels = LEVELS[: LEVELS.index(options.level) + 1] if options.level else LEVELS
-    return [card for card in fitting(workspace, Wish(options.topic)) if card.kind != "qa" and card.level in levels]
+    return [
+        card
+        for card in matching_cards(workspace, CardFilter(options.topic))
+        if card.kind != "qa" and card.level in levels
+    ]
 
 
-def _nothing(workspace: Workspace, options: QuizWish) -> NothingFits:
+def _nothing(workspace: Workspace, options: QuizOptions) -> NoCardMatches:
     """Build the error with the options given, and how many cards there are without each of them."""
     named = [f"--{name} {value}" for name in ("topic", "level") if (value := getattr(options, name))]
     if not named:
-        return NothingFits([], {})
+        return NoCardMatches([], {})
     relaxed = {"level": replace(options, level=None), "topic": replace(options, topic=None)}
     counts = {name: len(_drawable(workspace, other)) for name, other in relaxed.items() if other != options}
-    return NothingFits(["a quiz with", *named], {name: count for name, count in counts.items() if count})
+    return NoCardMatches(["a quiz with", *named], {name: count for name, count in counts.items() if count})

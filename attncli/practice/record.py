@@ -20,7 +20,7 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, kept_text
-from attncli.errors import ClockWrong, NotFound, Outdated, Unfit
+from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated
 from attncli.memory.replay import ANNOTATIONS, CHALLENGE_ROWS, FLAG, HOLDS, Annotation, fold_annotation, is_leech
 from attncli.practice.derive import derive_everything, derive_subject, derive_subjects
 from attncli.practice.workspace import Workspace
@@ -195,11 +195,11 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
 
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
-    """Add or remove `tag`. Return True if the card has it now. Raises Unfit for an invalid tag."""
+    """Add or remove `tag`. Return True if the card has it now. Raises InvalidInput for an invalid tag."""
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
         message = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
-        raise Unfit(message, "tag")
+        raise InvalidInput(message, "tag")
     card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
@@ -214,11 +214,11 @@ def toggle_flag(workspace: Workspace, card: str) -> bool:
 def set_note(workspace: Workspace, card: str, text: str) -> None:
     """Replace the note; an empty one removes it. Nothing is recorded if it does not change.
 
-    Raises Unfit for a note that is too long to keep.
+    Raises InvalidInput for a note that is too long to keep.
     """
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
-        raise Unfit(f"the note has more than {LONGEST_NOTE} characters; shorten it", "note")
+        raise InvalidInput(f"the note has more than {LONGEST_NOTE} characters; shorten it", "note")
     card = workspace.library.card_id(card)
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})
@@ -238,13 +238,15 @@ def sort_of_act(row: LogRow) -> Act:
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     """Take back `row`, or the last row of TAKEN_BACK on this machine. Return that row.
 
-    Raises Unfit if there is nothing to take back.
+    Raises InvalidInput if there is nothing to take back.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):
         done = row or store.log.last_here(TAKEN_BACK)
         if done is None:
-            raise Unfit("there is no review on this machine to take back, nor anything else that was done here", "undo")
+            raise InvalidInput(
+                "there is no review on this machine to take back, nor anything else that was done here", "undo"
+            )
         store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
         if done.kind is RowKind.FIT:
             workspace.forget_policy()

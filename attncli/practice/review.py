@@ -1,6 +1,6 @@
 """Review sessions: which card comes next, the interval behind each rating, and the answer on disk before the next card.
 
-`ReviewSitting` asks what is due, `PlanSitting` what the interview plan has for today, `ChosenDrill` what the learner
+`ReviewSession` asks what is due, `PlanSession` what the interview plan has for today, `DrillSession` what the learner
 chose.
 """
 
@@ -17,7 +17,7 @@ from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
-from attncli.practice.queue import Wish, chosen, new_quota, reviews_today, room_today
+from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
 from attncli.practice.record import AnsweredReview, ReviewBasis, Shown, take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
@@ -26,7 +26,7 @@ LEARN_AHEAD = timedelta(minutes=20)
 
 
 @dataclass(frozen=True, slots=True)
-class SittingItem:
+class SessionItem:
     """A card to ask now; `schedule` is None for a card never seen."""
 
     card: Card
@@ -54,7 +54,7 @@ class RatedCard:
 
 
 @dataclass(frozen=True, slots=True)
-class SittingProgress:
+class SessionProgress:
     """Cards `answered` in this session, and those still to come.
 
     What is still to come changes with the learner's actions, never with the clock alone. `learning` counts all cards in
@@ -103,7 +103,7 @@ class PlannedCards:
         self.new += card.is_new
 
 
-class ReviewSitting:
+class ReviewSession:
     """A session over the due cards, or those of one `topic`; at most `limit` answers.
 
     `next()` returns the item to ask (also in `current`), or None at the end. `answer`, `suspend` and `bury` settle it;
@@ -119,7 +119,7 @@ class ReviewSitting:
         self.workspace = workspace
         self.topic = topic
         self.limit = limit
-        self.current: SittingItem | None = None
+        self.current: SessionItem | None = None
         self._answered: list[RatedCard] = []
         self._done: list[LogRow] = []
         self._missing: set[str] = set()
@@ -127,7 +127,7 @@ class ReviewSitting:
         self._asked_at = workspace.clock()
         self._plan = self._planned(workspace.moment())
 
-    def next(self) -> SittingItem | None:
+    def next(self) -> SessionItem | None:
         """Return the item to ask now; None when the session is over."""
         while self.current is None and not self._limit_reached:
             if (waiting := self._take(self.workspace.moment())) is None:
@@ -138,7 +138,7 @@ class ReviewSitting:
                 self._missing.add(waiting.id)
         return self.current
 
-    def refresh(self) -> SittingItem:
+    def refresh(self) -> SessionItem:
         """Update the current item: its intervals follow from study day, last review and settings."""
         self.current = self._item(self._required().card.id)
         return self.current
@@ -179,7 +179,7 @@ class ReviewSitting:
         self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
         return answered
 
-    def undo(self) -> SittingItem:
+    def undo(self) -> SessionItem:
         """Take back the last act of this session and ask its card again. UsageError if there is none."""
         if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
@@ -214,12 +214,12 @@ class ReviewSitting:
         return self._done[-1].kind if self._done else None
 
     @property
-    def progress(self) -> SittingProgress:
+    def progress(self) -> SessionProgress:
         when = self.workspace.moment()
         learning = self.workspace.store.queue.count_steps(_whole_day(when), self.topic)
         state = self.current.state if self.current is not None else None
         new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
-        return self._within_limit(SittingProgress(len(self._answered), new, learning, review))
+        return self._within_limit(SessionProgress(len(self._answered), new, learning, review))
 
     @property
     def done_of_all(self) -> tuple[int, int]:
@@ -244,7 +244,7 @@ class ReviewSitting:
         """Return those of these cards whose next step comes on this study day."""
         return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
 
-    def _ask(self, item: SittingItem) -> None:
+    def _ask(self, item: SessionItem) -> None:
         self.current, self._asked_at = item, self.workspace.clock()
 
     def _settle(self, row: LogRow) -> None:
@@ -290,26 +290,26 @@ class ReviewSitting:
         """Return True if a planned card may still be asked."""
         return self.workspace.store.queue.is_open(waiting.id, when)
 
-    def _item(self, id: str) -> SittingItem:
+    def _item(self, id: str) -> SessionItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
         self.workspace.reload_settings()
         basis, schedule = record.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
         previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
-        return SittingItem(card, schedule, previews, len(self._answered) + 1, basis)
+        return SessionItem(card, schedule, previews, len(self._answered) + 1, basis)
 
-    def _put_back(self, item: SittingItem) -> None:
+    def _put_back(self, item: SessionItem) -> None:
         if item.state in (State.NEW, State.REVIEW):
             self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
 
-    def _within_limit(self, counts: SittingProgress) -> SittingProgress:
+    def _within_limit(self, counts: SessionProgress) -> SessionProgress:
         if self.limit is None:
             return counts
         remaining = max(0, self.limit - counts.answered)
         learning = min(counts.learning, remaining)
         review = min(counts.review, remaining - learning)
-        return SittingProgress(counts.answered, min(counts.new, remaining - learning - review), learning, review)
+        return SessionProgress(counts.answered, min(counts.new, remaining - learning - review), learning, review)
 
-    def _required(self) -> SittingItem:
+    def _required(self) -> SessionItem:
         if self.current is None:
             raise UsageError("no card is being asked")
         return self.current
@@ -320,7 +320,7 @@ def _whole_day(when: Moment) -> Moment:
     return replace(when, now=when.day_end)
 
 
-class PlanSitting(ReviewSitting):
+class PlanSession(ReviewSession):
     """The cards of today's plan in its order, due or not; steps that fall due in between come first."""
 
     def __init__(self, workspace: Workspace, cards: Sequence[str]) -> None:
@@ -339,24 +339,24 @@ class PlanSitting(ReviewSitting):
         return schedule is None or schedule.review_day < when.day
 
 
-class ChosenDrill(ReviewSitting):
+class DrillSession(ReviewSession):
     """A session of cards that fit a filter, each asked once, due or not.
 
     Answers are reviews like any other, unless it is a cram, which is never recorded. Suspending and burying are
-    recorded in a cram too. Raises NothingFits if no card fits.
+    recorded in a cram too. Raises NoCardMatches if no card fits.
     """
 
-    def __init__(self, workspace: Workspace, card_filter: Wish, rng: Random) -> None:
-        self.wish = card_filter
+    def __init__(self, workspace: Workspace, card_filter: CardFilter, rng: Random) -> None:
+        self.card_filter = card_filter
         self._chosen = [
             Waiting(card.id, card.topic, workspace.store.schedules.get(card.id) is None)
-            for card in chosen(workspace, card_filter, rng)
+            for card in draw_cards(workspace, card_filter, rng)
         ]
         super().__init__(workspace)
 
     @property
     def is_recorded(self) -> bool:
-        return not self.wish.cram
+        return not self.card_filter.cram
 
     def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
         """Record the review of the current item, or keep the rating for this session only in a cram."""
@@ -368,12 +368,12 @@ class ChosenDrill(ReviewSitting):
         self._settle(LogRow("", "", RowKind.REVIEW, card, at, 0))
 
     @property
-    def progress(self) -> SittingProgress:
+    def progress(self) -> SessionProgress:
         new, seen = self._plan.new, self._plan.review
         if self.current is not None:
             is_new = self.current.state is State.NEW
             new, seen = new + is_new, seen + (not is_new)
-        return SittingProgress(len(self._answered), new, 0, seen)
+        return SessionProgress(len(self._answered), new, 0, seen)
 
     def _planned(self, when: Moment) -> PlannedCards:
         return PlannedCards(self._chosen)
@@ -388,5 +388,5 @@ class ChosenDrill(ReviewSitting):
         """Return none, for the same reason."""
         return set()
 
-    def _put_back(self, item: SittingItem) -> None:
+    def _put_back(self, item: SessionItem) -> None:
         self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

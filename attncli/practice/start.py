@@ -24,7 +24,7 @@ from typing import Any, cast
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge, Repair, SixteenBits, drawn, planted
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
 from attncli.domain.text import FULL_WIDTH, Lang, Localised, wrapped
-from attncli.errors import EditorMissing, EnvironmentFailure, Unfit, UsageError
+from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record
@@ -110,7 +110,7 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
     """Return the wrong solution whose turn it is."""
     wrong = sorted((Path(challenge.folder) / "wrong").glob("*.py"))
     if not wrong:
-        raise Unfit(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug", "no-bug")
+        raise InvalidInput(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug", "no-bug")
     rows = workspace.store.log.of_subjects([challenge.id])
     handed_out = sum(row.bug != "" for row in rows)
     return wrong[handed_out % len(wrong)]
@@ -495,14 +495,14 @@ def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
             message = f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor"
-            raise Unfit(message, "file-large", file=str(path))
+            raise InvalidInput(message, "file-large", file=str(path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         message = f"{path} is no text in UTF-8; open it in another editor"
-        raise Unfit(message, "file-no-text", file=str(path)) from error
+        raise InvalidInput(message, "file-no-text", file=str(path)) from error
     except OSError as error:
         message = f"cannot read {path} ({error.strerror}); make it readable"
-        raise Unfit(message, "file-unread", file=str(path)) from error
+        raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:

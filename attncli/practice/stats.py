@@ -49,7 +49,7 @@ class WeakCard:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicStanding:
+class TopicStatus:
     """Status of a topic: `recall` is the mean over seen cards, `readiness` over all cards (unseen ones count 0)."""
 
     seen: int
@@ -78,7 +78,7 @@ class ProgressStats:
     retention: float | None
     seen: int
     cards: int
-    topics: dict[str, TopicStanding] = field(default_factory=dict)
+    topics: dict[str, TopicStatus] = field(default_factory=dict)
     forecast: tuple[ForecastDay, ...] = ()
     per_day: dict[str, int] = field(default_factory=dict)
     challenges: dict[str, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Overview:
     """
 
     streak_days: int
-    topics: dict[str, TopicStanding]
+    topics: dict[str, TopicStatus]
     interview: Countdown | None = None
     recent: tuple[int, ...] = ()
 
@@ -167,7 +167,7 @@ def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> t
     return tuple(ForecastDay(date.fromordinal(when.day + n).isoformat(), count) for n, count in enumerate(counts))
 
 
-def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStanding]:
+def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStatus]:
     """Return the status of every topic that has cards."""
     curve = curve_on(workspace, when)
     seen = {found.topic: found for found in workspace.store.seen.by_topic(curve)}
@@ -186,10 +186,10 @@ def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
     return [(card.recall, card.id) for card in workspace.store.seen.due_by_then(curve_on(workspace, when))]
 
 
-def _topic_status(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStanding:
+def _topic_status(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStatus:
     if seen is None:
-        return TopicStanding(0, total, 0.0, 0.0, 0)
-    return TopicStanding(
+        return TopicStatus(0, total, 0.0, 0.0, 0)
+    return TopicStatus(
         seen=seen.seen,
         total=total,
         recall=round(seen.recall / seen.seen, 4),

@@ -17,7 +17,7 @@ from attncli.bank.checked_files import Surroundings
 from attncli.bank.link_rules import Known, load_planned
 from attncli.bank.problems import Problem, shown_path
 from attncli.domain.challenge import CPU, REPAIRS, Challenge
-from attncli.judge.client import Judge, OnProved, ProveRequest
+from attncli.judge.client import Judge, OnProved, VerifyRequest
 from attncli.practice.grade import device_for, specification
 from attncli.practice.workspace import Workspace
 
@@ -70,7 +70,7 @@ class Proof:
         return [f"{shown_path(self.folder / at['file'])}:{at['line']}: {at['message']}" for at in self.surprises]
 
 
-def prove(
+def verify_challenges(
     challenges: Sequence[Challenge],
     streams: int,
     jobs: int,
@@ -117,12 +117,12 @@ def _with_free_judge(
 ) -> Proof:
     judge = judges.get()
     try:
-        return prove_one(judge, challenge, streams, count, device=device)
+        return verify_challenge(judge, challenge, streams, count, device=device)
     finally:
         judges.put(judge)
 
 
-def prove_one(
+def verify_challenge(
     judge: Judge,
     challenge: Challenge,
     streams: int,
@@ -134,7 +134,7 @@ def prove_one(
 
     `known` is `failed` of an earlier proof: it saves time and decides nothing.
     """
-    request = ProveRequest(
+    request = VerifyRequest(
         spec=specification(challenge),
         folder=Path(challenge.folder),
         streams=streams,
@@ -143,7 +143,7 @@ def prove_one(
         repairs=load_repairs(Path(challenge.folder)),
         device=device,
     )
-    found = judge.prove(request, on_proved)
+    found = judge.verify(request, on_proved)
     counts = (found["sound"], found["wrong"], found["surprises"])
     return Proof(challenge.id, request.folder, *counts, found["failed"], found["device"])
 

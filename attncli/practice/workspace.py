@@ -310,7 +310,7 @@ def answer(workspace: Workspace, question: str, text: str) -> None:
 
     Raises ConfigInvalid for an invalid answer, EnvironmentFailure if it cannot be written.
     """
-    if text == kept_settings(workspace).text(question):
+    if text == saved_settings(workspace).text(question):
         return
     change_setting(workspace, question, text)
     if question == "minutes_per_day":
@@ -326,7 +326,7 @@ def do_not_ask_again(workspace: Workspace) -> None:
 # Settings
 
 
-def kept_settings(workspace: Workspace) -> Settings:
+def saved_settings(workspace: Workspace) -> Settings:
     """Return the settings in `config.toml`, with the language that is shown. Raises ConfigInvalid,
     EnvironmentFailure.
     """

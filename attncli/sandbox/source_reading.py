@@ -48,7 +48,7 @@ _APART = (ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorEx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a file is held to, as it is sent to a worker.
+    """Rules for a file, as they are sent to a worker.
 
     `imports` are modules it may import, `modules` those of them that belong to torch, `forbidden` names and patterns of
     dotted names, `kernel_names` what it may use of Triton; `entry` holds the signatures that calls will be made for.
@@ -71,7 +71,7 @@ class Named:
 
 
 def read_source(source: bytes, rules: Rules) -> dict[str, Problem | None]:
-    """What is wrong with a file: with its `syntax`, for its `entry` points, and the first thing `forbidden` in it.
+    """Problems of a file: of its `syntax`, of its `entry` points, and the first thing `forbidden` in it.
 
     Linear in time and memory but for what Python's own parser does. Raises nothing for any bytes.
     """
@@ -117,7 +117,7 @@ class Forbidden:
         self._begins = tuple(normal(name[:-1]) for name in names if "." not in name and name.endswith("*"))
 
     def names(self, dotted: str) -> bool:
-        """Whether a dotted name is on the list."""
+        """Return True if a dotted name is on the list."""
         last = normal(dotted.rsplit(".", 1)[-1])
         if last in self._last or last.startswith(self._begins):
             return True
@@ -201,7 +201,7 @@ class Scan:
             self._scopes[-1].outside.update(REFUSED_NAMES.intersection(node.names))
 
     def _parts(self, node: ast.AST) -> Iterable[Any]:
-        """What is looked at next, the last of it first."""
+        """Return the nodes to visit next, the last one first."""
         if isinstance(node, ast.Attribute):
             return [_base(node)[0]]
         children = list(ast.iter_child_nodes(node))
@@ -308,7 +308,7 @@ class Scan:
             yield from self._inside(line, path)
 
     def _inside(self, line: int, path: list[str]) -> Iterator[Named]:
-        """What a module holds, through the modules in it: only some of them are allowed."""
+        """Return the values of a module, through its submodules: only some of them are allowed."""
         dotted, module = path[0], sys.modules.get(path[0])
         judged = dotted == "torch"
         for place, part in enumerate(path[1:], 1):
@@ -365,7 +365,7 @@ def shown_name(dotted: str) -> str:
 
 
 def _is_module(dotted: str) -> bool:
-    """Whether torch would import this when it is asked for it."""
+    """Return True if torch would import this when it is asked for it."""
     try:
         return dotted.startswith("torch.") and find_spec(dotted) is not None
     except (ImportError, ValueError, AttributeError, OSError):
@@ -377,7 +377,7 @@ def _parts_of(module: str) -> list[str]:
 
 
 def _base(node: ast.Attribute) -> tuple[ast.expr, list[str]]:
-    """What `base.a.b.c` begins with, and the names behind it."""
+    """Return the first part of `base.a.b.c` and the names after it."""
     names: list[str] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):

@@ -21,7 +21,7 @@ from attncli.domain.text import Lang, escaped, printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, NotFound, UsageError
 from attncli.practice import assistant
-from attncli.practice.assistant import AssistantSitting
+from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, INSTRUCTIONS, TITLES
@@ -75,7 +75,7 @@ class ToolServer:
 
         self.workspace = workspace
         self.grader = grader
-        self.tutor = AssistantSitting(workspace, rng)
+        self.tutor = AssistantSession(workspace, rng)
         self._turn = Lock()
 
     def server(self) -> Server[Any]:
@@ -182,11 +182,11 @@ class Tool:
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool("due", AssistantSitting.due, only_reads=True),
-        Tool("next_card", AssistantSitting.next_card, {"topic": _NAME, "card": _NAME, "weak": _YES}, only_reads=True),
+        Tool("due", AssistantSession.due, only_reads=True),
+        Tool("next_card", AssistantSession.next_card, {"topic": _NAME, "card": _NAME, "weak": _YES}, only_reads=True),
         Tool(
             "attempt",
-            AssistantSitting.attempt,
+            AssistantSession.attempt,
             {"card": _NAME, "text": _TEXT, "numbers": _NUMBERS, "blanks": _TEXTS, "gave_up": _YES},
             ("card",),
         ),
@@ -215,7 +215,7 @@ TOOLS = {
             ("challenge",),
         ),
         Tool("grade", None, {"challenge": _NAME, "file": _PATH, "source": _SOURCE, "rung": _RUNG}, ("challenge",)),
-        Tool("stats", AssistantSitting.stats, only_reads=True),
+        Tool("stats", AssistantSession.stats, only_reads=True),
     )
 }
 

@@ -213,7 +213,7 @@ class BankIndex:
         return [word for (word,) in rows]
 
     def within(self, seconds: float) -> AbstractContextManager[None]:
-        """Raise Unfit once the searches inside take more than `seconds` of this thread's processor time."""
+        """Raise InvalidInput once the searches inside take more than `seconds` of this thread's processor time."""
         return self._connection.within(seconds)
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:

@@ -11,6 +11,7 @@ from time import thread_time
 from typing import Any
 
 from attncli.errors import (
+    InvalidInput,
     StoreBusy,
     StoreCorrupt,
     StoreError,
@@ -18,7 +19,6 @@ from attncli.errors import (
     StoreRemoved,
     StoreReplaced,
     StoreUnwritable,
-    Unfit,
     remedy_at_home,
     remedy_for,
 )
@@ -162,7 +162,7 @@ class Connection:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Raise Unfit once the reading inside takes more than `seconds` of this thread's processor time."""
+        """Raise InvalidInput once the reading inside takes more than `seconds` of this thread's processor time."""
         end = thread_time() + seconds
         self._sqlite.set_progress_handler(lambda: thread_time() > end, STEPS_BETWEEN_LOOKS)
         try:
@@ -170,7 +170,7 @@ class Connection:
         except StoreError as error:
             if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
                 raise
-            raise Unfit("the search takes too long; use fewer words", "search-time") from error
+            raise InvalidInput("the search takes too long; use fewer words", "search-time") from error
         finally:
             self._sqlite.set_progress_handler(None, 0)
 

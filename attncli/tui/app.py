@@ -34,7 +34,7 @@ from attncli.domain.vocabulary import SITTINGS
 from attncli.errors import INTERRUPTED, AttnError, EnvironmentFailure
 from attncli.paths import Home
 from attncli.practice.grade import WarmJudge
-from attncli.practice.queue import Wish, level_wished, require_fitting
+from attncli.practice.queue import CardFilter, default_level, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
 from attncli.tui.last_resort import last_resort
@@ -47,8 +47,8 @@ from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.domain.mock_interview import MockReport
-    from attncli.practice.mock import MockInterview, MockWish
-    from attncli.practice.quiz import Quiz, QuizWish
+    from attncli.practice.mock import MockInterview, MockOptions
+    from attncli.practice.quiz import Quiz, QuizOptions
 
 
 # Navigation
@@ -60,7 +60,7 @@ class Navigation(App[None]):
     workspace: Workspace
     rng: Random
     lang: Lang
-    mock_wish: MockWish | None = None
+    mock_options: MockOptions | None = None
 
     def show_error(self, error: AttnError) -> None:
         """Notify the learner of an error in one line; the app goes on."""
@@ -81,7 +81,7 @@ class Navigation(App[None]):
         elif route == "mock":
             self._open_mock()
         elif route == "drill":
-            self.open_drill(Wish(level=level_wished(self.workspace)))
+            self.open_drill(CardFilter(level=default_level(self.workspace)))
         else:
             self.push_screen(_screen_at(route))
 
@@ -96,26 +96,26 @@ class Navigation(App[None]):
 
         self.switch_screen(ReviewScreen(planned=cards))
 
-    def open_drill(self, wish: Wish) -> None:
-        """Open the screen on which a drill is chosen, starting from `wish`."""
+    def open_drill(self, card_filter: CardFilter) -> None:
+        """Open the screen on which a drill is chosen, starting from `card_filter`."""
         from attncli.tui.screens.drill import DrillScreen
 
-        self.push_screen(DrillScreen(wish))
+        self.push_screen(DrillScreen(card_filter))
 
-    def start_drill(self, wish: Wish) -> None:
-        """Replace the current screen by the drill itself. Raises NothingFits."""
+    def start_drill(self, card_filter: CardFilter) -> None:
+        """Replace the current screen by the drill itself. Raises NoCardMatches."""
         from attncli.tui.screens.review import ReviewScreen
 
-        require_fitting(self.workspace, wish)
-        self.switch_screen(ReviewScreen(wish=wish))
+        require_matching_cards(self.workspace, card_filter)
+        self.switch_screen(ReviewScreen(card_filter=card_filter))
 
     def open_quiz(self, topic: str | None = None) -> None:
         """Draw and open a quiz, or show an error if no card fits."""
-        from attncli.practice.quiz import Quiz, QuizWish
+        from attncli.practice.quiz import Quiz, QuizOptions
 
-        wish = QuizWish(topic, seed=self.rng.randrange(SITTINGS), level=level_wished(self.workspace))
+        options = QuizOptions(topic, seed=self.rng.randrange(SITTINGS), level=default_level(self.workspace))
         with self.showing_errors():
-            self.show_quiz(Quiz(self.workspace, wish))
+            self.show_quiz(Quiz(self.workspace, options))
 
     def show_quiz(self, quiz: Quiz) -> None:
         from attncli.tui.screens.quiz import QuizScreen
@@ -136,13 +136,13 @@ class Navigation(App[None]):
             self.switch_screen((MockCodeScreen if interview.item.is_code else MockInterviewScreen)(interview))
 
     def _open_mock(self) -> None:
-        """Open the screen on which an interview is chosen, starting from `mock_wish` once, then from a drawn one."""
-        from attncli.practice.mock import MOCK_LEVEL, MockWish
+        """Open the screen on which an interview is chosen, starting from `mock_options` once, then from a drawn one."""
+        from attncli.practice.mock import MOCK_LEVEL, MockOptions
         from attncli.tui.screens.mock import MockScreen
 
-        wish, self.mock_wish = self.mock_wish, None
-        level = level_wished(self.workspace) or MOCK_LEVEL
-        self.push_screen(MockScreen(wish or MockWish(level=level, seed=self.rng.randrange(SITTINGS))))
+        options, self.mock_options = self.mock_options, None
+        level = default_level(self.workspace) or MOCK_LEVEL
+        self.push_screen(MockScreen(options or MockOptions(level=level, seed=self.rng.randrange(SITTINGS))))
 
     def open_mock_report(self, report: MockReport) -> None:
         from attncli.tui.screens.mock import MockReportScreen
@@ -339,19 +339,19 @@ def run(
     *,
     topic: str | None = None,
     limit: int | None = None,
-    wish: Wish | None = None,
-    quiz: QuizWish | None = None,
-    mock: MockWish | None = None,
+    card_filter: CardFilter | None = None,
+    quiz: QuizOptions | None = None,
+    mock: MockOptions | None = None,
 ) -> int:
     """Run the app from `screen`, or from a drill, quiz or mock interview that is chosen; return its exit code.
 
-    Raises NotFound for an unknown topic, NothingFits if no card fits, and the exception that ended the app.
+    Raises NotFound for an unknown topic, NoCardMatches if no card fits, and the exception that ended the app.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
-        if wish is not None:
-            require_fitting(workspace, wish)
+        if card_filter is not None:
+            require_matching_cards(workspace, card_filter)
         if mock is not None:
             from attncli.practice.mock import draw_plan
 
@@ -363,8 +363,8 @@ def run(
             drawn = Quiz(workspace, quiz)
         if screen == "home" and is_first_run(workspace):
             screen = "first-run"
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, wish=wish, quiz=drawn)
-        app.mock_wish = mock
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, card_filter=card_filter, quiz=drawn)
+        app.mock_options = mock
         try:
             with app.keys_first(), _watched() as app.notify_watcher:
                 app.run()
@@ -384,7 +384,7 @@ def _watched() -> AbstractContextManager[Callable[[], None]]:
 
 
 class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
-    """The app. `screen` is opened first, unless a `wish` for a drill or a `quiz` is given."""
+    """The app. `screen` is opened first, unless a `card_filter` for a drill or a `quiz` is given."""
 
     TITLE = "attn"
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -405,7 +405,7 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         *,
         topic: str | None = None,
         limit: int | None = None,
-        wish: Wish | None = None,
+        card_filter: CardFilter | None = None,
         quiz: Quiz | None = None,
     ) -> None:
         textual_fixes.install_late_clicks()
@@ -420,7 +420,7 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         self.grader = WarmJudge()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
-        self._topic, self._limit, self._wish, self._quiz = topic, limit, wish, quiz
+        self._topic, self._limit, self._card_filter, self._quiz = topic, limit, card_filter, quiz
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -457,10 +457,10 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         if problems := self.workspace.library.problems():
             first = told_in(self.lang, problems[0])
             self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
-        if self._wish is not None:
+        if self._card_filter is not None:
             from attncli.tui.screens.review import ReviewScreen
 
-            self.push_screen(ReviewScreen(wish=self._wish))
+            self.push_screen(ReviewScreen(card_filter=self._card_filter))
         elif self._quiz is not None:
             self.show_quiz(self._quiz)
         elif self._first == "review":

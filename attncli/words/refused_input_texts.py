@@ -1,4 +1,4 @@
-"""What was typed in the app, or asked of it, and cannot be: the reasons of `attncli.errors.Unfit`."""
+"""What was typed in the app, or asked of it, and cannot be: the reasons of `attncli.errors.InvalidInput`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from attncli.judge.make import Recorder
 from attncli.judge.protocol import Request
 from attncli.judge.questions import Devices, Edge, EdgeDevice, EdgeWithGradients, Gradients, Purity, Values
 from attncli.judge.reference import Expectation, Observed
-from attncli.judge.submission import Budget, Callables, CaseFinding, Failure, Submission
+from attncli.judge.submission import Budget, Callables, FailedCase, Failure, Submission
 from attncli.sandbox.devices import tensors_in
 from attncli.sandbox.zygote_client import Reply
 from attncli.words.grade_report_texts import REASONS
@@ -150,7 +150,7 @@ WRONG = {"no-scale": REFERENCE.replace(" * scale", "")}
 ENTRY = ["halves", "turned", "Gate", "follow", "dropped", "drawn", "tiled"]
 SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": []}
 
-Ask = Callable[["Kind", random.Random], CaseFinding | None]
+Ask = Callable[["Kind", random.Random], FailedCase | None]
 
 
 @dataclass
@@ -241,7 +241,7 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
     return make.case
 
 
-def reported(kind: Kind, finding: CaseFinding) -> dict[str, Any]:
+def reported(kind: Kind, finding: FailedCase) -> dict[str, Any]:
     """The report with one check that failed so."""
     check = kind.grading.failures.reported("matches-reference", finding, 1)
     report = GradeReport(
@@ -250,7 +250,7 @@ def reported(kind: Kind, finding: CaseFinding) -> dict[str, Any]:
     return document(report)
 
 
-def judged(kind: Kind, finding: CaseFinding | None) -> bool:
+def judged(kind: Kind, finding: FailedCase | None) -> bool:
     """Whether a fault was found; it is reported in words of the public interface, in few of them."""
     if finding is None:
         return False
@@ -261,7 +261,7 @@ def judged(kind: Kind, finding: CaseFinding | None) -> bool:
     return True
 
 
-def asked_of(kind: Kind, ask: Callable[[], CaseFinding | None]) -> int:
+def asked_of(kind: Kind, ask: Callable[[], FailedCase | None]) -> int:
     found = 0
     for number in range(ANSWERS):
         if number % 1000 == 0:
@@ -288,7 +288,7 @@ def test_there_is_a_verdict_on_every_answer(exam, name):
     examiner, (record, kinds) = asked.grading.failures.examiner, QUESTIONS[name]
     questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
 
-    def ask() -> CaseFinding | None:
+    def ask() -> FailedCase | None:
         question = asked.chance.choice(questions)
         if isinstance(question, Devices):
             return examiner.stays_on_device(question)
@@ -302,9 +302,9 @@ def test_there_is_a_verdict_on_all_costs(exam):
     asked = kind(exam, "costs")
     promises = [*contracts(exam.folder, "work"), *contracts(exam.folder, "memory")]
 
-    def ask() -> CaseFinding | None:
+    def ask() -> FailedCase | None:
         found = examine_growth(exam, asked.grading.submission, asked.chance.choice(promises), {}, "ordinary")
-        if isinstance(found, CaseFinding):
+        if isinstance(found, FailedCase):
             return found
         json.dumps(found.document(), allow_nan=False)
         return None
@@ -325,7 +325,7 @@ def test_there_is_a_verdict_on_what_is_said_of_loading(exam):
         failure = submission._failure(Reply(header, memoryview(b"")), exam_place())
         failure = failure or submission._missing(Reply(header, memoryview(b"")))
         if failure is not None:
-            found += judged(asked, CaseFinding.of_failure(case_of(exam, "case"), failure))
+            found += judged(asked, FailedCase.of_failure(case_of(exam, "case"), failure))
     assert ANSWERS // 2 < found < ANSWERS
 
 

@@ -147,7 +147,7 @@ def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
     ask: Attn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wished: list[str] = []
-    monkeypatch.setattr(plain, "hold_interview", lambda workspace, wish, read: wished.append(wish.level))
+    monkeypatch.setattr(plain, "hold_interview", lambda workspace, options, read: wished.append(options.level))
     for level, words in (("any", ()), ("research", ()), ("research", ("--level", "screen"))):
         ask("config", "level", level)
         assert ask(*MOCK, *words).code == 0

@@ -17,7 +17,7 @@ from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
@@ -142,7 +142,7 @@ def test_what_holds_no_longer_is_asked_again(
         for other in ("att-02", "att-03"):
             record.suspend(workspace, other)
         typed = lines()
-        drill = ReviewSitting(workspace, topic="att", limit=1)
+        drill = ReviewSession(workspace, topic="att", limit=1)
         PlainReview(workspace, drill, Random(1), lambda: next(typed, "")).run()
         out = capsys.readouterr().out
         assert said in out

@@ -13,7 +13,7 @@ from attncli.domain.text import Lang
 from attncli.export.render import to_html, to_markdown
 from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice.mock import MockInterview, MockWish
+from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.record import answer
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
@@ -27,7 +27,7 @@ def held(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
     home = Home(tmp_path / "home")
     with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as workspace:
-        interview = MockInterview.begin(workspace, MockWish(30, "onsite", 3))
+        interview = MockInterview.begin(workspace, MockOptions(30, "onsite", 3))
         assert interview.asked is not None
         answer(workspace, interview.asked.card.id, Rating.EASY)
         moving_clock.move(seconds=20)

@@ -10,7 +10,7 @@ import torch
 
 from attncli.judge.exam import Exam
 from attncli.judge.submission import Budget, Submission
-from attncli.judge.verify import STREAMS_AT_ONCE, Proving
+from attncli.judge.verify import STREAMS_AT_ONCE, Verification
 from in_process import INPUTS, REFERENCE, WRONG, InProcessWorker, write_challenge
 
 STREAMS = STREAMS_AT_ONCE + 2
@@ -28,15 +28,15 @@ def submission_of(folder, file: Path | str) -> Submission:
     return Submission(source, str(file), folder.entry, InProcessWorker, Budget(600))
 
 
-def prove(folder, streams: int = STREAMS, known: Any = ()) -> tuple[dict, list[int]]:
+def verified(folder, streams: int = STREAMS, known: Any = ()) -> tuple[dict, list[int]]:
     gradings: list[int] = []
-    return Proving(folder, lambda file: submission_of(folder, file), gradings.append, dict(known)).run(
+    return Verification(folder, lambda file: submission_of(folder, file), gradings.append, dict(known)).run(
         streams
     ), gradings
 
 
 def test_a_challenge_that_holds_has_no_surprises(folder):
-    proof, gradings = prove(folder)
+    proof, gradings = verified(folder)
     failed = {"no-scale": ["matches-reference", "solved"]}
     assert proof == {"sound": 2, "wrong": 1, "surprises": [], "failed": failed}
     assert sum(gradings) == 3 * STREAMS
@@ -44,7 +44,7 @@ def test_a_challenge_that_holds_has_no_surprises(folder):
 
 def test_a_wrong_file_that_passes_is_a_surprise_told_once(folder):
     (folder.path / "wrong" / "none.py").write_text(f'"""No mistake."""\n{REFERENCE}')
-    (found,) = prove(folder)[0]["surprises"]
+    (found,) = verified(folder)[0]["surprises"]
     message = "accepted on stream 0, though it must not reach solved"
     assert found == {"file": "wrong/none.py", "line": 1, "stream": 0, "verdict": "accepted", "message": message}
 
@@ -75,8 +75,8 @@ def rounded(folder, rung: str) -> None:
 )
 def test_what_is_said_of_earlier_proofs_changes_no_verdict(folder, rung, known):
     rounded(folder, rung)
-    before, _ = prove(folder, 1)
-    after, _ = prove(folder, 1, {"rounded": known, "no-scale": known, "gone": known})
+    before, _ = verified(folder, 1)
+    after, _ = verified(folder, 1, {"rounded": known, "no-scale": known, "gone": known})
     assert {**after, "failed": None} == {**before, "failed": None}
     assert bool(after["surprises"]) == (rung == "solved")
 
@@ -98,7 +98,7 @@ def scaled_sum(x, weight, scale=2.0):
 @pytest.mark.parametrize("known", [(), ("edge-cases", "hardened"), ("pure", "hardened"), ("layout", "hardened")])
 def test_a_fault_of_the_second_rung_that_shows_on_the_first_is_never_passed_over(folder, known):
     (folder.path / "wrong" / "buffered.py").write_text(f'"""One buffer.\n\nrung: hardened\n"""\n{BUFFERED}')
-    proof, _ = prove(folder, 2, {"buffered": known} if known else {})
+    proof, _ = verified(folder, 2, {"buffered": known} if known else {})
     assert proof["surprises"] == []
     assert proof["failed"]["buffered"][1] == "hardened"
 
@@ -119,17 +119,17 @@ def test_a_fault_of_the_second_rung_that_the_first_one_shows_is_told_whatever_is
     folder = write_challenge(tmp_path, {"required": required}, inputs=inputs, wrong={})
     said = '"""Hands out one memory.\n\nrung: hardened\n"""\n'
     (tmp_path / "wrong" / "one-memory.py").write_text(said + ONE_MEMORY)
-    assert prove(folder, 1, {"one-memory": known})[0]["surprises"] == []
+    assert verified(folder, 1, {"one-memory": known})[0]["surprises"] == []
 
 
 def test_a_wrong_file_may_reach_the_rung_below_the_one_that_it_names(folder):
     rounded(folder, "hardened")
-    assert prove(folder)[0]["surprises"] == []
+    assert verified(folder)[0]["surprises"] == []
 
 
 def test_a_wrong_file_that_passes_its_rung_is_a_surprise_though_a_later_one_turns_it_away(folder):
     rounded(folder, "solved")
-    (found,) = prove(folder)[0]["surprises"]
+    (found,) = verified(folder)[0]["surprises"]
     assert (found["file"], found["line"], found["verdict"]) == ("wrong/rounded.py", 3, "accepted")
     assert found["message"] == (
         "accepted on stream 0, though it must not reach solved; only low-precision on the hardened rung turns it away"
@@ -139,12 +139,12 @@ def test_a_wrong_file_that_passes_its_rung_is_a_surprise_though_a_later_one_turn
 def test_a_mistake_in_the_technique_is_short_of_the_second_rung_too(folder):
     source = WRONG["no-scale"].replace("rung: solved", "rung: hardened")
     (folder.path / "wrong" / "no-scale.py").write_text(source)
-    assert prove(folder)[0]["surprises"] == []
+    assert verified(folder)[0]["surprises"] == []
 
 
 def test_a_right_file_that_fails_is_a_surprise_with_its_check(folder):
     (folder.path / "right" / "not.py").write_text(WRONG["no-scale"])
-    (found,) = prove(folder)[0]["surprises"]
+    (found,) = verified(folder)[0]["surprises"]
     assert found["file"] == "right/not.py"
     assert found["verdict"] == "rejected"
     assert found["message"].startswith("rejected on stream 0: matches-reference: ")
@@ -156,7 +156,7 @@ def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
     late = "n = 0\ndef scaled_sum(x, weight, scale=2.0):\n    global n\n    n += 1\n"
     late += "    return (x * weight).sum(-1) * (scale if n < 400 else 3.0)\n"
     (folder.path / "right" / "late.py").write_text(late)
-    (found,) = prove(folder)[0]["surprises"]
+    (found,) = verified(folder)[0]["surprises"]
     assert found["file"] == "right/late.py"
     assert found["stream"] > 0
 
@@ -176,6 +176,6 @@ def test_a_right_file_of_which_a_required_check_proves_nothing_is_a_surprise(tmp
     source = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dtype=x.dtype) + x\n"
     spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
-    (found,) = prove(write_challenge(tmp_path, spec, source, inputs, {}), 1)[0]["surprises"]
+    (found,) = verified(write_challenge(tmp_path, spec, source, inputs, {}), 1)[0]["surprises"]
     assert (found["file"], found["verdict"]) == ("reference.py", "accepted")
     assert found["message"].startswith("accepted on stream 0: device: ")

@@ -39,9 +39,9 @@ def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay
     assert submission.load() is None
     mine, due = submission.run(request), run_natively(exam.demands.reference, request.case, as_given)
     assert isinstance(mine, Observed)
-    assert mine.lies == due.lies
-    places = {path: CPU if "before" in path else ELSEWHERE for path in due.lies}
-    assert due.lies == places and {"shared 0", 0, 1} == {path[0] for path in due.lies}
+    assert mine.devices == due.devices
+    places = {path: CPU if "before" in path else ELSEWHERE for path in due.devices}
+    assert due.devices == places and {"shared 0", 0, 1} == {path[0] for path in due.devices}
 
 
 def test_what_is_compared_has_the_names_of_the_whole(exam: Exam) -> None:

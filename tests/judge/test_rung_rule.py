@@ -12,7 +12,7 @@ from attncli.domain.vocabulary import CHECK_NAMES
 from attncli.judge.case import Case, Facts, Input, Profile
 from attncli.judge.checks import CHECKS
 from attncli.judge.exam import rung_of, rung_of_finding
-from attncli.judge.submission import CaseFinding, gravest_finding
+from attncli.judge.submission import FailedCase, gravest_finding
 from in_process import INPUTS, SPEC, check, grade, write_challenge
 
 DTYPES = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])
@@ -39,22 +39,22 @@ def test_the_rung_follows_from_check_dtypes_and_name(check, profile, inputs, nam
     ("reason", "rung"), [("values", "solved"), ("mutated", "solved"), ("aliased", "hardened"), ("gradient", "solved")]
 )
 def test_a_result_that_shares_memory_is_right_at_the_whiteboard(reason, rung):
-    finding = CaseFinding(case(torch.float32), reason, Localised("", ""))
+    finding = FailedCase(case(torch.float32), reason, Localised("", ""))
     assert rung_of_finding(finding, "solved") == rung
     assert rung_of_finding(finding, "hardened") == "hardened"
 
 
 def test_digits_of_float64_belong_to_production():
-    finding = CaseFinding(case(torch.float64), "values", Localised("", ""), digits_only=True)
+    finding = FailedCase(case(torch.float64), "values", Localised("", ""), digits_only=True)
     assert rung_of_finding(finding, "solved") == "hardened"
 
 
 def test_what_breaks_the_first_rung_is_told_before_what_breaks_the_second():
     light = [
-        CaseFinding(case(torch.float64), "values", Localised("", ""), digits_only=True),
-        CaseFinding(case(torch.float64), "aliased", Localised("", "")),
+        FailedCase(case(torch.float64), "values", Localised("", ""), digits_only=True),
+        FailedCase(case(torch.float64), "aliased", Localised("", "")),
     ]
-    grave = CaseFinding(case(torch.float64), "values", Localised("", ""))
+    grave = FailedCase(case(torch.float64), "values", Localised("", ""))
     assert gravest_finding([None, *light, grave]) is grave
     assert gravest_finding([None, *light]) is light[0]
     assert gravest_finding([None]) is None

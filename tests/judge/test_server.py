@@ -95,7 +95,7 @@ def test_over_many_streams_every_worker_has_the_policy_of_its_submissions_device
 ) -> None:
     """After each stream a wrong kernel is put to the interpreter, in a worker of another policy, and is renewed."""
     monkeypatch.setattr(verify, "_settled_by_loading", lambda: repeat(frozenset()))
-    assert ask("prove", streams=2, known={})["proof"]["surprises"] == []
+    assert ask("verify", streams=2, known={})["proof"]["surprises"] == []
     assert set(zygote.loaded) == {("cpu", CPU), ("cuda-kernels", ELSEWHERE)}
 
 
@@ -104,7 +104,7 @@ def test_the_worker_that_is_forked_while_nobody_asks_is_of_the_last_ones_policy(
 ) -> None:
     prepared: list[str] = []
     monkeypatch.setattr(zygote, "prepare", lambda memory, policy: prepared.append(policy.name))
-    ask("prove", streams=1, known={})
+    ask("verify", streams=1, known={})
     assert "cuda-kernels" in prepared and prepared[-1] == "cpu"
 
 

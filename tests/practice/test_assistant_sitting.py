@@ -12,7 +12,7 @@ import pytest
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import record
-from attncli.practice.assistant import AssistantSitting
+from attncli.practice.assistant import AssistantSession
 from attncli.practice.workspace import Workspace
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -26,11 +26,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def tutor(workspace: Workspace) -> AssistantSitting:
-    return AssistantSitting(workspace, Random(1))
+def tutor(workspace: Workspace) -> AssistantSession:
+    return AssistantSession(workspace, Random(1))
 
 
-def review(tutor: AssistantSitting, rating: Rating = Rating.EASY, **which: Any) -> str:
+def review(tutor: AssistantSession, rating: Rating = Rating.EASY, **which: Any) -> str:
     """Puts a card, answers and rates it; its id."""
     card: str = tutor.next_card(**which)["card"]
     tutor.attempt(card, **ANSWERS[card])
@@ -38,7 +38,7 @@ def review(tutor: AssistantSitting, rating: Rating = Rating.EASY, **which: Any) 
     return card
 
 
-def test_every_due_card_is_put_once_and_then_nothing_is_left(tutor: AssistantSitting) -> None:
+def test_every_due_card_is_put_once_and_then_nothing_is_left(tutor: AssistantSession) -> None:
     assert tutor.due()["due"] == 6 and tutor.due()["asked"] is None
     assert sorted(review(tutor) for _ in range(6)) == sorted(ANSWERS)
     assert tutor.next_card() == {"card": None, "said": "No card is left to ask here now.", "due": 0}
@@ -47,7 +47,7 @@ def test_every_due_card_is_put_once_and_then_nothing_is_left(tutor: AssistantSit
 
 
 @pytest.mark.parametrize("card", ANSWERS)
-def test_the_question_shows_what_is_needed_and_not_the_answer(tutor: AssistantSitting, card: str) -> None:
+def test_the_question_shows_what_is_needed_and_not_the_answer(tutor: AssistantSession, card: str) -> None:
     put = tutor.next_card(card=card)
     shown = {"att-02": "options", "att-03": "blanks", "kv-02": "items", "kv-03": "code"}
     beside = {shown[card]} if card in shown else set()
@@ -58,7 +58,7 @@ def test_the_question_shows_what_is_needed_and_not_the_answer(tutor: AssistantSi
     assert ("suggested_rating" in told) == (card != "att-01") and (told["correct"] is None) == (card == "att-01")
 
 
-def test_the_answers_of_every_kind_are_marked(tutor: AssistantSitting) -> None:
+def test_the_answers_of_every_kind_are_marked(tutor: AssistantSession) -> None:
     put = tutor.next_card(card="att-02")
     right = next(int(line.split(".")[0]) for line in put["options"] if "attention" in line)
     assert tutor.attempt("att-02", numbers=[right])["correct"] is True
@@ -72,7 +72,7 @@ def test_the_answers_of_every_kind_are_marked(tutor: AssistantSitting) -> None:
 
 
 @pytest.mark.parametrize("card", ANSWERS)
-def test_giving_up_is_an_attempt_and_an_empty_answer_is_none(tutor: AssistantSitting, card: str) -> None:
+def test_giving_up_is_an_attempt_and_an_empty_answer_is_none(tutor: AssistantSession, card: str) -> None:
     tutor.next_card(card=card)
     for nothing in ({}, {"text": " "}, {"numbers": []}, {"blanks": ["", " "]}, {"numbers": [99]}, {"numbers": [1, 1]}):
         with pytest.raises(UsageError, match=r"wants .*Nothing was told"):
@@ -85,14 +85,14 @@ def test_giving_up_is_an_attempt_and_an_empty_answer_is_none(tutor: AssistantSit
         tutor.attempt(card, **ANSWERS[card])
 
 
-def test_a_number_that_cannot_be_read_tells_nothing_and_may_be_given_again(tutor: AssistantSitting) -> None:
+def test_a_number_that_cannot_be_read_tells_nothing_and_may_be_given_again(tutor: AssistantSession) -> None:
     tutor.next_card(card="kv-01")
     with pytest.raises(UsageError, match="is no number"):
         tutor.attempt("kv-01", text="a lot")
     assert tutor.attempt("kv-01", text="4 GiB")["card"] == "kv-01"
 
 
-def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSitting) -> None:
+def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSession) -> None:
     tutor.next_card(card="kv-03")
     tutor.attempt("kv-03", numbers=[1])
     with pytest.raises(UsageError, match="was marked; leave out points"):
@@ -106,12 +106,12 @@ def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSitting) -> No
     assert tutor.workspace.store.log.of_kind(RowKind.REVIEW)[-1].payload["points"] == [0, 2]
 
 
-def test_a_named_card_is_asked_though_it_is_suspended_and_under_its_former_name_too(tutor: AssistantSitting) -> None:
+def test_a_named_card_is_asked_though_it_is_suspended_and_under_its_former_name_too(tutor: AssistantSession) -> None:
     record.suspend(tutor.workspace, "kv-03")
     assert review(tutor, card="kv-03") == review(tutor, card="kv-03") == "kv-03"
 
 
-def test_weak_cards_come_by_topic_and_end(tutor: AssistantSitting, moving_clock: Any) -> None:
+def test_weak_cards_come_by_topic_and_end(tutor: AssistantSession, moving_clock: Any) -> None:
     for card in ("att-01", "kv-01"):
         review(tutor, Rating.AGAIN, card=card)
     moving_clock.move(days=2)
@@ -119,7 +119,7 @@ def test_weak_cards_come_by_topic_and_end(tutor: AssistantSitting, moving_clock:
     assert tutor.next_card(weak=True, topic="kv")["card"] is None
 
 
-def test_a_new_day_brings_its_own_cards(tutor: AssistantSitting, moving_clock: Any) -> None:
+def test_a_new_day_brings_its_own_cards(tutor: AssistantSession, moving_clock: Any) -> None:
     for _ in range(6):
         review(tutor)
     assert tutor.next_card()["card"] is None
@@ -128,11 +128,11 @@ def test_a_new_day_brings_its_own_cards(tutor: AssistantSitting, moving_clock: A
 
 
 def test_a_rating_that_would_store_another_interval_than_was_told_is_refused_once(
-    tutor: AssistantSitting, open_workspace: Callable[..., Workspace]
+    tutor: AssistantSession, open_workspace: Callable[..., Workspace]
 ) -> None:
     card = tutor.next_card()["card"]
     tutor.attempt(card, **ANSWERS[card])
-    elsewhere = AssistantSitting(open_workspace(), Random(2))
+    elsewhere = AssistantSession(open_workspace(), Random(2))
     elsewhere.next_card(card=card)
     elsewhere.attempt(card, gave_up=True)
     elsewhere.rate(card, Rating.AGAIN)
@@ -143,7 +143,7 @@ def test_a_rating_that_would_store_another_interval_than_was_told_is_refused_onc
 
 
 @pytest.mark.parametrize("attempted", [False, True])
-def test_a_card_that_left_its_bank_is_put_no_longer(tutor: AssistantSitting, small_bank: Path, attempted: bool) -> None:
+def test_a_card_that_left_its_bank_is_put_no_longer(tutor: AssistantSession, small_bank: Path, attempted: bool) -> None:
     tutor.next_card(card="kv-01")
     if attempted:
         tutor.attempt("kv-01", text="4")

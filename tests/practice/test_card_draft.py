@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.errors import UsageError
-from attncli.practice.new_card import CardDraft, drop_draft, keep_draft, read_draft
+from attncli.practice.authoring import CardDraft, drop_draft, keep_draft, read_draft
 
 NONE = CardDraft("mine")
 TYPED = st.text(st.characters(exclude_categories=["Cs"]))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from attncli.domain.log_row import Rating
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level
-from attncli.errors import NotFound, NothingFits, NothingFound
+from attncli.errors import NoCardMatches, NotFound, NothingFound
 from attncli.practice import record
-from attncli.practice.queue import Wish, chosen, fitting, without
+from attncli.practice.queue import CardFilter, draw_cards, matching_cards, without
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
@@ -21,8 +21,8 @@ Open = Callable[..., Workspace]
 ALL = ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
 
 
-def ids(workspace: Workspace, **wish: Any) -> list[str]:
-    return [card.id for card in fitting(workspace, Wish(**wish))]
+def ids(workspace: Workspace, **card_filter: Any) -> list[str]:
+    return [card.id for card in matching_cards(workspace, CardFilter(**card_filter))]
 
 
 def test_every_condition_is_kept_to(workspace: Workspace) -> None:
@@ -53,15 +53,15 @@ def test_what_is_put_away_is_left_out(workspace: Workspace) -> None:
 def test_a_draw_is_as_many_as_fit_each_once_the_same_for_a_seed(
     workspace: Workspace, topic: str | None, kind: Kind | None, level: Level | None, count: int, seed: int
 ) -> None:
-    wish = Wish(topic, kind, level, count=count)
-    fit = [card.id for card in fitting(workspace, wish)]
+    card_filter = CardFilter(topic, kind, level, count=count)
+    fit = [card.id for card in matching_cards(workspace, card_filter)]
     if not fit:
-        with pytest.raises(NothingFits):
-            chosen(workspace, wish, Random(seed))
+        with pytest.raises(NoCardMatches):
+            draw_cards(workspace, card_filter, Random(seed))
         return
-    drawn = [card.id for card in chosen(workspace, wish, Random(seed))]
+    drawn = [card.id for card in draw_cards(workspace, card_filter, Random(seed))]
     assert len(drawn) == len(set(drawn)) == min(count, len(fit)) and set(drawn) <= set(fit)
-    assert drawn == [card.id for card in chosen(workspace, wish, Random(seed))]
+    assert drawn == [card.id for card in draw_cards(workspace, card_filter, Random(seed))]
 
 
 def test_weak_is_what_was_missed_then_what_is_forgotten_or_lapsed(open_workspace: Open, moving_clock: Any) -> None:
@@ -99,19 +99,21 @@ def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:
 
 
 def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) -> None:
-    wish = Wish("att", "debug", "onsite")
-    assert without(workspace, wish) == {"topic": 1, "kind": 1}
+    card_filter = CardFilter("att", "debug", "onsite")
+    assert without(workspace, card_filter) == {"topic": 1, "kind": 1}
     with pytest.raises(NothingFound) as nothing:
-        chosen(workspace, wish, Random(1))
+        draw_cards(workspace, card_filter, Random(1))
     assert nothing.value.message == (
         "no card fits --topic att --kind debug --level onsite; there would be 1 without --kind, 1 without --topic"
     )
-    with pytest.raises(NothingFits, match="no card fits --topic att --kind debug --weak; drop more than one of these"):
-        chosen(workspace, Wish("att", "debug", weak=True), Random(1))
+    with pytest.raises(
+        NoCardMatches, match="no card fits --topic att --kind debug --weak; drop more than one of these"
+    ):
+        draw_cards(workspace, CardFilter("att", "debug", weak=True), Random(1))
 
 
 def test_where_there_is_no_card_at_all_the_error_says_so(workspace: Workspace) -> None:
     for card in ALL:
         record.suspend(workspace, card)
-    with pytest.raises(NothingFits, match="there is no card to ask"):
-        chosen(workspace, Wish(), Random(1))
+    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+        draw_cards(workspace, CardFilter(), Random(1))

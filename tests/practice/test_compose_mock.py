@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, plan_document, plan_of
 from attncli.domain.vocabulary import LEVELS, Level
-from attncli.errors import NothingFits, UsageError
+from attncli.errors import NoCardMatches, UsageError
 from attncli.practice import record
-from attncli.practice.mock import MockWish, draw_plan, split
+from attncli.practice.mock import MockOptions, draw_plan, split
 from attncli.practice.workspace import Workspace
 
 from ..support.interviews import TOPICS
@@ -37,7 +37,7 @@ def test_other_lengths_are_refused(minutes: int) -> None:
 
 
 def test_the_same_seed_draws_the_same_and_another_another(interview_room: Workspace) -> None:
-    plans = [draw_plan(interview_room, MockWish(45, "onsite", seed)) for seed in (*range(6), 3)]
+    plans = [draw_plan(interview_room, MockOptions(45, "onsite", seed)) for seed in (*range(6), 3)]
     assert plans[3].parts == plans[6].parts
     assert len({str(plan.parts) for plan in plans}) > 4
 
@@ -46,9 +46,9 @@ def test_what_was_learned_does_not_change_the_draw(interview_room: Workspace) ->
     from attncli.domain.log_row import Rating
     from attncli.practice.record import answer
 
-    before = draw_plan(interview_room, MockWish(seed=4))
+    before = draw_plan(interview_room, MockOptions(seed=4))
     answer(interview_room, "att-02", Rating.AGAIN)
-    assert draw_plan(interview_room, MockWish(seed=4)) == before
+    assert draw_plan(interview_room, MockOptions(seed=4)) == before
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -56,7 +56,7 @@ def test_what_was_learned_does_not_change_the_draw(interview_room: Workspace) ->
 def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(
     interview_room: Workspace, level: Level, seed: int
 ) -> None:
-    plan = draw_plan(interview_room, MockWish(30, level, seed))
+    plan = draw_plan(interview_room, MockOptions(30, level, seed))
     warm_up, dive, whiteboard, repair = plan.parts
     cards = [interview_room.library.card(item.id) for item in warm_up.items]
     assert len(cards) == 4 and len({card.topic for card in cards[:3]}) == len(TOPICS) - 1
@@ -68,7 +68,7 @@ def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(interview_room: Workspace, seed: int) -> None:
-    dive = draw_plan(interview_room, MockWish(45, "onsite", seed)).parts[1]
+    dive = draw_plan(interview_room, MockOptions(45, "onsite", seed)).parts[1]
     first = dive.items[0]
     assert interview_room.library.card(first.id).level == "onsite"
     assert [(item.kind, item.id, item.n) for item in dive.items[1:4]] == [("follow-up", first.id, n) for n in range(3)]
@@ -77,7 +77,7 @@ def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(intervie
 
 @pytest.mark.parametrize(("level", "levels"), [("screen", "12"), ("onsite", "23"), ("research", "3")])
 def test_code_is_of_the_level(interview_room: Workspace, level: Level, levels: str) -> None:
-    drawn = [draw_plan(interview_room, MockWish(60, level, seed)).parts[2].items[0].id[-1] for seed in range(8)]
+    drawn = [draw_plan(interview_room, MockOptions(60, level, seed)).parts[2].items[0].id[-1] for seed in range(8)]
     assert set(drawn) <= set(levels)
 
 
@@ -85,15 +85,15 @@ def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Work
     ids = [card.id for card in interview_room.library.cards()]
     for id in ids[1:]:
         record.suspend(interview_room, id)
-    only = draw_plan(interview_room, MockWish())
+    only = draw_plan(interview_room, MockOptions())
     assert {item.id for item in only.items if not item.is_code} == {ids[0]}
     record.suspend(interview_room, ids[0])
-    with pytest.raises(NothingFits, match="there is no card to ask"):
-        draw_plan(interview_room, MockWish())
+    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+        draw_plan(interview_room, MockOptions())
 
 
 def test_a_bank_without_follow_ups_and_one_challenge_is_enough(workspace: Workspace) -> None:
-    plan = draw_plan(workspace, MockWish(45, "research", 1))
+    plan = draw_plan(workspace, MockOptions(45, "research", 1))
     assert [part.name for part in plan.parts] == ["warm-up", "deep-dive", "whiteboard"]
     assert plan_of(plan_document(plan)) == plan
 
@@ -115,6 +115,6 @@ def test_a_bank_without_follow_ups_and_one_challenge_is_enough(workspace: Worksp
     ],
 )
 def test_what_is_no_plan_is_refused(workspace: Workspace, damage: dict[str, object]) -> None:
-    document = plan_document(draw_plan(workspace, MockWish()))
+    document = plan_document(draw_plan(workspace, MockOptions()))
     with pytest.raises(ValueError, match=r"^(not|no|none|a) "):
         plan_of({**document, **damage})

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import Rating
-from attncli.practice.queue import Wish
-from attncli.practice.review import ChosenDrill, ReviewSitting, SittingProgress
+from attncli.practice.queue import CardFilter
+from attncli.practice.review import DrillSession, ReviewSession, SessionProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -20,7 +20,7 @@ STEPS = st.sampled_from(["answer", "answer", "answer", "bury", "suspend", "undo"
 ACTS = st.lists(st.tuples(STEPS, st.sampled_from(Rating), st.integers(0, 30)), min_size=1, max_size=25)
 
 
-def waiting(drill: ReviewSitting) -> tuple[int, int, int]:
+def waiting(drill: ReviewSession) -> tuple[int, int, int]:
     left = drill.progress
     return left.new, left.learning, left.review
 
@@ -37,7 +37,7 @@ def test_all_cards_stay_as_many_and_time_alone_moves_nothing(
     steps = {"learning_steps": (timedelta(minutes=25), timedelta(hours=2))} if slow else {}
     began = moving_clock.now  # type: ignore[attr-defined]
     workspace = open_workspace(str(tmp_path_factory.mktemp("counts")), **steps)
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     total = drill.done_of_all[1]
     try:
         for act, rating, minutes in acts:
@@ -55,7 +55,7 @@ def test_all_cards_stay_as_many_and_time_alone_moves_nothing(
         moving_clock.now = began  # type: ignore[attr-defined]
 
 
-def _do(drill: ReviewSitting, act: str, rating: Rating) -> None:
+def _do(drill: ReviewSession, act: str, rating: Rating) -> None:
     if act == "undo":
         if drill.last_done is not None:
             drill.undo()
@@ -66,7 +66,7 @@ def _do(drill: ReviewSitting, act: str, rating: Rating) -> None:
 
 
 def test_a_card_is_learning_from_its_first_answer_to_the_end_of_its_steps(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace, topic="att")
+    drill = ReviewSession(workspace, topic="att")
     assert waiting(drill) == (3, 0, 0) and drill.done_of_all == (0, 3)
     drill.next()
     drill.answer(Rating.AGAIN)
@@ -78,14 +78,14 @@ def test_a_card_is_learning_from_its_first_answer_to_the_end_of_its_steps(worksp
 
 def test_a_step_that_comes_hours_later_is_counted_until_the_sitting_is_over(open_workspace: Open) -> None:
     workspace = open_workspace(learning_steps=(timedelta(hours=5),))
-    drill = ReviewSitting(workspace, topic="att")
+    drill = ReviewSession(workspace, topic="att")
     while drill.next() is not None:
         drill.answer(Rating.GOOD if drill.answers else Rating.AGAIN)
-    assert drill.progress == SittingProgress(3, 0, 1, 0) and drill.done_of_all == (2, 3)
+    assert drill.progress == SessionProgress(3, 0, 1, 0) and drill.done_of_all == (2, 3)
 
 
 def test_with_a_limit_answers_are_counted(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace, limit=2)
+    drill = ReviewSession(workspace, limit=2)
     assert drill.done_of_all == (0, 2)
     drill.next()
     drill.answer(Rating.AGAIN)
@@ -93,7 +93,7 @@ def test_with_a_limit_answers_are_counted(workspace: Workspace) -> None:
 
 
 def test_in_a_drill_each_card_is_asked_once(workspace: Workspace) -> None:
-    drill = ChosenDrill(workspace, Wish(topic="att", cram=True), Random(1))
+    drill = DrillSession(workspace, CardFilter(topic="att", cram=True), Random(1))
     total = drill.done_of_all[1]
     drill.next()
     drill.rate(Rating.AGAIN)

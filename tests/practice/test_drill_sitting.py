@@ -5,19 +5,19 @@ from random import Random
 import pytest
 
 from attncli.domain.log_row import Rating, RowKind
-from attncli.errors import NothingFits, UsageError
+from attncli.errors import NoCardMatches, UsageError
 from attncli.practice import record
-from attncli.practice.queue import Wish
-from attncli.practice.review import ChosenDrill, SittingProgress
+from attncli.practice.queue import CardFilter
+from attncli.practice.review import DrillSession, SessionProgress
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
 
-def drill_of(workspace: Workspace, **wish: object) -> ChosenDrill:
-    return ChosenDrill(workspace, Wish(**wish), Random(3))  # type: ignore[arg-type]
+def drill_of(workspace: Workspace, **card_filter: object) -> DrillSession:
+    return DrillSession(workspace, CardFilter(**card_filter), Random(3))  # type: ignore[arg-type]
 
 
-def asked(drill: ChosenDrill, rating: Rating) -> list[str]:
+def asked(drill: DrillSession, rating: Rating) -> list[str]:
     found = []
     while item := drill.next():
         found.append(item.card.id)
@@ -28,9 +28,9 @@ def asked(drill: ChosenDrill, rating: Rating) -> list[str]:
 def test_each_card_is_asked_once_due_or_not_and_past_the_limit_of_new_ones(workspace: Workspace) -> None:
     record.answer(workspace, "kv-01", Rating.EASY)
     drill = drill_of(workspace)
-    assert drill.progress == SittingProgress(0, 5, 0, 1)
+    assert drill.progress == SessionProgress(0, 5, 0, 1)
     assert sorted(asked(drill, Rating.AGAIN)) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
-    assert drill.progress == SittingProgress(6, 0, 0, 0) and drill.next() is None
+    assert drill.progress == SessionProgress(6, 0, 0, 0) and drill.next() is None
     assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == 7
 
 
@@ -89,5 +89,5 @@ def test_what_is_put_away_meanwhile_is_not_asked(workspace: Workspace) -> None:
 
 
 def test_a_drill_of_nothing_is_refused(workspace: Workspace) -> None:
-    with pytest.raises(NothingFits, match="--weak"):
+    with pytest.raises(NoCardMatches, match="--weak"):
         drill_of(workspace, weak=True)

@@ -10,7 +10,7 @@ from attncli.config import load
 from attncli.domain.log_row import Rating
 from attncli.errors import ConfigInvalid
 from attncli.practice import record
-from attncli.practice.workspace import QUESTIONS, Workspace, answer, do_not_ask_again, is_first_run, kept_settings
+from attncli.practice.workspace import QUESTIONS, Workspace, answer, do_not_ask_again, is_first_run, saved_settings
 
 Open = Callable[..., Workspace]
 
@@ -38,7 +38,7 @@ def test_nothing_is_asked_that_could_not_be_kept(open_workspace: Open, monkeypat
 def test_what_is_left_as_it_stands_writes_nothing(open_workspace: Open) -> None:
     workspace = open_workspace()
     for question in QUESTIONS:
-        answer(workspace, question, kept_settings(workspace).text(question))
+        answer(workspace, question, saved_settings(workspace).text(question))
     assert not workspace.home.config.exists()
 
 

@@ -17,7 +17,7 @@ from attncli.practice import record
 from attncli.practice.challenges import is_solved, next_unsolved
 from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -73,7 +73,7 @@ def test_a_match_in_the_question_comes_before_one_in_the_text(open_workspace: Op
 def test_a_topic_is_known_in_any_case(workspace: Workspace, written: str) -> None:
     assert workspace.library.topic(written).id == "kv"
     assert {card.topic for card in workspace.library.cards(topic=written)} == {"kv"}
-    assert ReviewSitting(workspace, written).topic == "kv"
+    assert ReviewSession(workspace, written).topic == "kv"
 
 
 def test_a_topic_is_guessed_by_its_title(workspace: Workspace) -> None:

@@ -12,15 +12,15 @@ from attncli.domain.mock_interview import MockItem
 from attncli.errors import NotFound, UsageError
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeOptions
-from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockWish, asked_card, past_mocks, report_of
-from attncli.practice.queue import Wish, fitting
+from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card, past_mocks, report_of
+from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
 from ..support.interviews import offer_rounds
 
-WISH = MockWish(30, "onsite", 3)
+WISH = MockOptions(30, "onsite", 3)
 
 
 def settle(interview: MockInterview, credit: int = WHOLE) -> None:
@@ -153,8 +153,8 @@ def test_a_new_one_ends_the_unfinished_one_and_keeps_its_report(interview_room: 
     first = MockInterview.begin(interview_room, WISH)
     settle(first)
     moving_clock.move(minutes=1)
-    second = MockInterview.begin(interview_room, MockWish(15, "screen", 8))
-    assert second.wish == MockWish(15, "screen", 8) and mock_log.unfinished(interview_room) == second.state
+    second = MockInterview.begin(interview_room, MockOptions(15, "screen", 8))
+    assert second.options == MockOptions(15, "screen", 8) and mock_log.unfinished(interview_room) == second.state
     (kept,) = past_mocks(interview_room)
     assert kept.id == first.state.id and not kept.is_open and not kept.is_finished
 
@@ -209,7 +209,7 @@ def test_a_card_that_has_left_its_bank_is_left_out(interview_room: Workspace) ->
 
 
 def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> None:
-    interview = MockInterview.begin(interview_room, MockWish(30, "onsite", 3, interviewer=True))
+    interview = MockInterview.begin(interview_room, MockOptions(30, "onsite", 3, interviewer=True))
     assert interview.asked is not None and interview.asked.revealed
     interview.asked.ticked = {0}
     interview.answer()
@@ -294,7 +294,7 @@ def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(intervi
     bugs = set()
     for seed in range(12):
         interview_room.clock.move(minutes=1)  # type: ignore[attr-defined]
-        interview = until(MockInterview.begin(interview_room, MockWish(30, "onsite", seed)), "repair")
+        interview = until(MockInterview.begin(interview_room, MockOptions(30, "onsite", seed)), "repair")
         mock.hand_out(interview)
         bugs.add(interview_room.store.log.of_kind(RowKind.START)[-1].bug)
     assert bugs == {"by-3", "by-4"}
@@ -302,7 +302,7 @@ def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(intervi
 
 def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspace) -> None:
     offer_rounds(interview_room.source_files.impl)
-    interview = until(MockInterview.begin(interview_room, MockWish(60, "onsite", 3)), "repair")
+    interview = until(MockInterview.begin(interview_room, MockOptions(60, "onsite", 3)), "repair")
     handed = mock.hand_out(interview)
     assert handed.bugs == 3 and mock.hand_out(interview) == handed
     start = interview_room.store.log.of_kind(RowKind.START)[-1]
@@ -316,13 +316,13 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     mock.settle(interview, request, replace(graded("accepted", handed.challenge.id), repaired=RepairedBugs(3)))
     assert interview.item is None and report_of(interview_room, interview.state).parts[3].credit == 1
     assert len(interview_room.store.log.of_kind(RowKind.REPAIR)) == 3
-    again = MockInterview.begin(interview_room, MockWish(60, "onsite", 3))
+    again = MockInterview.begin(interview_room, MockOptions(60, "onsite", 3))
     assert again.state.plan == interview.state.plan
 
 
 def test_what_was_missed_is_weak_until_it_is_reviewed(interview_room: Workspace, moving_clock: Clock) -> None:
     def weak() -> set[str]:
-        return {card.id for card in fitting(interview_room, Wish(weak=True))}
+        return {card.id for card in matching_cards(interview_room, CardFilter(weak=True))}
 
     interview = MockInterview.begin(interview_room, WISH)
     cards = [item.id for item in interview.state.plan.items[:2]]

@@ -24,7 +24,7 @@ from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import UsageError
 from attncli.paths import Home
 from attncli.practice import mock_log
-from attncli.practice.mock import MockInterview, MockWish, report_of
+from attncli.practice.mock import MockInterview, MockOptions, report_of
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
@@ -61,7 +61,7 @@ class Interviews(RuleBasedStateMachine):
 
     @initialize(minutes=st.sampled_from([10, 15, 30, 60]), level=st.sampled_from(LEVELS), seed=st.integers(0, 99))
     def begin(self, minutes: int, level: Level, seed: int) -> None:
-        self.interview = MockInterview.begin(self.workspace, MockWish(minutes, level, seed))
+        self.interview = MockInterview.begin(self.workspace, MockOptions(minutes, level, seed))
 
     def step(self, act: Callable[[], None], came_to: float | None = None) -> None:
         place = self.interview.state.place

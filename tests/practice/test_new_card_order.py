@@ -11,7 +11,7 @@ from attncli.bank.loader import NOT_CARDS, load_file
 from attncli.domain.vocabulary import LEVELS
 from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace, change_setting
 
 Open = Callable[..., Workspace]
@@ -71,7 +71,7 @@ def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspa
     assert sorted(after) == sorted(before) and above == sorted(above)
     again = open_workspace(level="screen")
     assert new_cards(again) == after
-    item = ReviewSitting(again).next()
+    item = ReviewSession(again).next()
     assert item is not None and item.card.id == after[0]
     assert new_cards(open_workspace()) == before
 

@@ -13,7 +13,7 @@ from attncli.practice import plan as plan_basis
 from attncli.practice import record
 from attncli.practice.plan import interview_of, make_plan
 from attncli.practice.queue import due_counts
-from attncli.practice.review import PlanSitting
+from attncli.practice.review import PlanSession
 from attncli.practice.today import basis_line, countdown, left_out_lines
 from attncli.practice.workspace import Workspace
 from attncli.store import log
@@ -171,13 +171,13 @@ def test_a_renamed_and_an_undone_review_are_read_as_the_schedule_reads_them(open
 def test_studying_today_s_list_asks_its_cards_in_order_due_or_not(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 5)
     record.answer(workspace, "kv-02", Rating.EASY, workspace.clock() - timedelta(days=1))
-    drill = PlanSitting(workspace, ["kv-02", "att-01", "kv-01"])
+    drill = PlanSession(workspace, ["kv-02", "att-01", "kv-01"])
     asked: list[str] = []
     while (item := drill.next()) is not None and len(asked) < 9:
         asked.append(item.card.id)
         drill.answer(Rating.EASY)
     assert asked == ["kv-02", "att-01", "kv-01"]
-    assert PlanSitting(workspace, ["kv-02", "att-01"]).next() is None
+    assert PlanSession(workspace, ["kv-02", "att-01"]).next() is None
 
 
 def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(open_workspace: Open) -> None:

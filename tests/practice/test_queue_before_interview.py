@@ -11,7 +11,7 @@ import pytest
 from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice.queue import due_counts
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -49,7 +49,7 @@ def test_in_the_last_pass_each_seen_card_comes_once_and_no_schedule_changes(
     before = dict(workspace.store.schedules.all())
     asked: list[tuple[int, str]] = []
     for day in range(4):
-        drill = ReviewSitting(workspace)
+        drill = ReviewSession(workspace)
         while (item := drill.next()) is not None:
             if item.schedule is None:
                 drill.suspend()
@@ -67,7 +67,7 @@ def test_before_an_interview_reviews_and_new_cards_come_as_they_are_asked_most(o
     workspace = open_workspace(fuzz=False)
     known(workspace, "kv-02", "kv-01")
     set_date(workspace, 1, minutes_per_day=10)
-    drill, asked = ReviewSitting(workspace), []
+    drill, asked = ReviewSession(workspace), []
     while (item := drill.next()) is not None:
         asked.append(item.card.id)
         drill.answer(Rating.EASY)
@@ -78,9 +78,9 @@ def test_the_counts_are_those_of_the_sitting(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     known(workspace, "att-01", "att-02", "kv-01")
     set_date(workspace, 1)
-    counts, left = due_counts(workspace), ReviewSitting(workspace).progress
+    counts, left = due_counts(workspace), ReviewSession(workspace).progress
     assert (counts.review, counts.new) == (left.review, left.new) == (3, 3)
-    assert ReviewSitting(workspace, "kv").progress.review == 1
+    assert ReviewSession(workspace, "kv").progress.review == 1
 
 
 def test_new_cards_fill_the_minutes_that_reviews_leave_instead_of_the_quota(open_workspace: Open) -> None:

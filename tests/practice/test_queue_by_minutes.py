@@ -13,7 +13,7 @@ from attncli.config import load as load_settings
 from attncli.domain.log_row import Rating
 from attncli.practice import record
 from attncli.practice.queue import due_counts
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -35,7 +35,7 @@ def set_minutes(workspace: Workspace, minutes: int, **easy: int) -> None:
 
 
 def asked(workspace: Workspace) -> list[str]:
-    drill, ids = ReviewSitting(workspace), []
+    drill, ids = ReviewSession(workspace), []
     while item := drill.next():
         ids.append(item.card.id)
         drill.answer(Rating.EASY)
@@ -54,7 +54,7 @@ def test_reviews_come_before_new_cards_and_what_does_not_fit_stays_due(open_work
     set_minutes(workspace, 1)
     counts = due_counts(workspace)
     assert (counts.review, counts.new, counts.left_out) == (4, 0, 1)
-    assert sum(counts.topics.values()) == counts.due == ReviewSitting(workspace).progress.remaining == 4
+    assert sum(counts.topics.values()) == counts.due == ReviewSession(workspace).progress.remaining == 4
     before = workspace.store.schedules.get("att-01")
     assert set(asked(workspace)) == {"att-02", "att-03", "kv-01", "kv-02"}
     assert workspace.store.schedules.get("att-01") == before
@@ -96,7 +96,7 @@ def test_the_time_that_was_spent_today_is_gone_and_the_learner_s_own_pace_counts
     workspace = open_workspace(fuzz=False)
     known(workspace, att_01=100, att_02=60, att_03=30, kv_01=20, kv_02=9)
     set_minutes(workspace, 1)
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     drill.next()
     moving_clock.move(seconds=45)
     drill.answer(Rating.EASY)

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard, card_of
-from attncli.errors import NotFound, NothingFits, UsageError
+from attncli.errors import NoCardMatches, NotFound, UsageError
 from attncli.practice import record
 from attncli.practice.marking import Asked, right_order
-from attncli.practice.quiz import Quiz, QuizScore, QuizWish, right_answer
+from attncli.practice.quiz import Quiz, QuizOptions, QuizScore, right_answer
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -52,8 +52,8 @@ def questions(quiz: Quiz) -> list[tuple[str, str, list[int], list[str]]]:
 def test_a_seed_draws_the_same_quiz_whatever_is_answered(
     workspace: Workspace, seed: int, count: int, right: list[bool]
 ) -> None:
-    wish = QuizWish(count=count, seed=seed)
-    first, second = Quiz(workspace, wish), Quiz(workspace, wish)
+    options = QuizOptions(count=count, seed=seed)
+    first, second = Quiz(workspace, options), Quiz(workspace, options)
     before = questions(first)
     taken(first, *right[: len(before)])
     cards = [id for id, *_ in before]
@@ -62,13 +62,13 @@ def test_a_seed_draws_the_same_quiz_whatever_is_answered(
 
 
 def test_another_seed_draws_another_quiz(workspace: Workspace) -> None:
-    assert len({str(questions(Quiz(workspace, QuizWish(seed=seed)))) for seed in range(20)}) > 5
+    assert len({str(questions(Quiz(workspace, QuizOptions(seed=seed)))) for seed in range(20)}) > 5
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.booleans(), max_size=5), st.integers(0, 99))
 def test_the_score_counts_what_was_answered(workspace: Workspace, right: list[bool], seed: int) -> None:
-    quiz = Quiz(workspace, QuizWish(seed=seed))
+    quiz = Quiz(workspace, QuizOptions(seed=seed))
     score = taken(quiz, *right)
     assert (score.right, score.answered, score.left) == (sum(right), len(right), 5 - len(right))
     assert sum(r for r, _ in score.topics.values()) == sum(right)
@@ -79,7 +79,7 @@ def test_the_score_counts_what_was_answered(workspace: Workspace, right: list[bo
 
 
 def test_what_was_missed_comes_with_the_right_answer_in_both_languages(workspace: Workspace) -> None:
-    score = taken(Quiz(workspace, QuizWish(seed=4)), *[False] * 5)
+    score = taken(Quiz(workspace, QuizOptions(seed=4)), *[False] * 5)
     told = {missed.card: missed.answer for missed in score.missed}
     assert told.keys() == MARKED
     assert "“attention” is right." in told["att-02"].en and "“注意力”是对的" in told["att-02"].zh
@@ -103,7 +103,7 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
 
 
 def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> None:
-    quiz = Quiz(workspace, QuizWish(count=1))
+    quiz = Quiz(workspace, QuizOptions(count=1))
     with pytest.raises(UsageError, match="no question has been answered"):
         quiz.count_current()
     taken(quiz, True)
@@ -112,20 +112,20 @@ def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> N
 
 
 def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
-    taken(Quiz(workspace, QuizWish()), True, False)
+    taken(Quiz(workspace, QuizOptions()), True, False)
     assert workspace.store.log.length() == 0
 
 
 def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
     record.suspend(workspace, "kv-01")
-    assert {id for id, *_ in questions(Quiz(workspace, QuizWish("kv")))} == {"kv-02", "kv-03"}
+    assert {id for id, *_ in questions(Quiz(workspace, QuizOptions("kv")))} == {"kv-02", "kv-03"}
     with pytest.raises(NotFound, match="there is no topic nope"):
-        Quiz(workspace, QuizWish("nope"))
+        Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
         record.suspend(workspace, card)
-    with pytest.raises(NothingFits, match="no card fits a quiz with --topic kv; there would be 2 without --topic"):
-        Quiz(workspace, QuizWish("kv"))
+    with pytest.raises(NoCardMatches, match="no card fits a quiz with --topic kv; there would be 2 without --topic"):
+        Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
         record.suspend(workspace, card)
-    with pytest.raises(NothingFits, match="there is no card to ask"):
-        Quiz(workspace, QuizWish())
+    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+        Quiz(workspace, QuizOptions())

@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 
 from attncli.paths import bundled_impl
-from attncli.practice.new_challenge import WHY, reading_path
+from attncli.practice.authoring import WHY, reading_path
 from attncli.words.track_texts import TRACKS
 
 
 def test_the_readme_is_current() -> None:
     kept = (bundled_impl() / "README.md").read_text(encoding="utf-8")
-    assert kept == reading_path(bundled_impl()), "run python -m attncli.practice.new_challenge > impl/README.md"
+    assert kept == reading_path(bundled_impl()), "run python -m attncli.practice.authoring > impl/README.md"
 
 
 def test_the_command_prints_it() -> None:
-    command = [sys.executable, "-m", "attncli.practice.new_challenge"]
+    command = [sys.executable, "-m", "attncli.practice.authoring"]
     printed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
     assert printed == reading_path(bundled_impl())
 

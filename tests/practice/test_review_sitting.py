@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 from attncli.domain.log_row import Rating, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import record
-from attncli.practice.review import ReviewSitting, SittingProgress
+from attncli.practice.review import ReviewSession, SessionProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
 
 
 def test_a_sitting_asks_everything_once_and_ends(workspace: Workspace) -> None:
-    drill, asked = ReviewSitting(workspace), []
+    drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
         drill.answer(Rating.EASY)
     assert sorted(asked) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
     assert asked[:2] == ["att-01", "kv-01"], "core cards first, topics take turns"
-    assert drill.progress == SittingProgress(answered=6, new=0, learning=0, review=0)
+    assert drill.progress == SessionProgress(answered=6, new=0, learning=0, review=0)
 
 
 def test_each_answer_is_on_disk_before_the_next_card(workspace: Workspace, open_workspace: Open) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     for number in range(1, 4):
         assert drill.next()
         drill.answer(Rating.GOOD)
@@ -39,7 +39,7 @@ def test_each_answer_is_on_disk_before_the_next_card(workspace: Workspace, open_
 def test_asking_twice_gives_the_same_card_and_a_step_in_reach_comes_back(
     workspace: Workspace, moving_clock: object
 ) -> None:
-    drill = ReviewSitting(workspace, topic="att")
+    drill = ReviewSession(workspace, topic="att")
     first = drill.next()
     assert first is drill.next() is not None
     drill.answer(Rating.AGAIN)
@@ -52,7 +52,7 @@ def test_asking_twice_gives_the_same_card_and_a_step_in_reach_comes_back(
 
 
 def test_a_due_step_goes_before_everything_else(workspace: Workspace, moving_clock: object) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     first = drill.next()
     assert first is not None
     drill.answer(Rating.AGAIN)
@@ -76,7 +76,7 @@ def test_buttons_show_what_answering_applies(
 ) -> None:
     moving_clock.now = start  # type: ignore[attr-defined]
     workspace = open_workspace(str(tmp_path_factory.mktemp("buttons")))
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     for rating, minutes in answers:
         item = drill.next()
         if item is None:
@@ -101,7 +101,7 @@ def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "att-03"):
         record.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
-    drill = ReviewSitting(workspace, topic="att")
+    drill = ReviewSession(workspace, topic="att")
     item = drill.next()
     assert item is not None
     moving_clock.move(days=10)  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
 
 
 def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     first = drill.next()
     assert first is not None
     with workspace.store.transaction():
@@ -127,7 +127,7 @@ def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
 
 
 def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     asked = []
     for settle in (drill.suspend, lambda: drill.answer(Rating.EASY), drill.bury):
         item = drill.next()
@@ -141,7 +141,7 @@ def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspac
 
 
 def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     first = drill.next()
     assert first is not None
     drill.answer(Rating.EASY)
@@ -149,7 +149,7 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
     assert second is not None
     before = drill.progress
     assert drill.undo().card.id == first.card.id
-    assert drill.progress == SittingProgress(0, before.new + 1, 0, 0)
+    assert drill.progress == SessionProgress(0, before.new + 1, 0, 0)
     drill.answer(Rating.EASY)
     again = drill.next()
     assert again is not None and again.card.id == second.card.id
@@ -159,7 +159,7 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
 
 
 def test_a_limit_counts_answers(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace, limit=2)
+    drill = ReviewSession(workspace, limit=2)
     assert drill.progress.remaining == 2
     for _ in range(2):
         drill.next()
@@ -170,16 +170,16 @@ def test_a_limit_counts_answers(workspace: Workspace) -> None:
 
 
 def test_a_topic_is_kept_to_and_an_unknown_one_refused(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace, topic="kv")
+    drill = ReviewSession(workspace, topic="kv")
     while item := drill.next():
         assert item.card.topic == "kv"
         drill.answer(Rating.EASY)
     with pytest.raises(NotFound):
-        ReviewSitting(workspace, topic="nope")
+        ReviewSession(workspace, topic="nope")
 
 
 def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> None:
-    drill, seen = ReviewSitting(workspace), set()
+    drill, seen = ReviewSession(workspace), set()
     for settle in (drill.suspend, drill.bury):
         item = drill.next()
         assert item is not None
@@ -193,7 +193,7 @@ def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> N
 
 
 def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     for settle in (lambda: drill.answer(Rating.GOOD), drill.suspend, drill.bury):
         with pytest.raises(UsageError, match="no card is being asked"):
             settle()
@@ -202,7 +202,7 @@ def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> 
 def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
     workspace: Workspace, moving_clock: Any
 ) -> None:
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     drill.next()
     moving_clock.move(seconds=5)
     drill.refresh()
@@ -215,7 +215,7 @@ def test_reviews_and_unseen_cards_topics_and_kinds_are_mixed(open_workspace: Ope
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "kv-01"):
         record.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
-    drill, asked = ReviewSitting(workspace), []
+    drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append((item.card.topic, item.card.kind, item.state))
         drill.answer(Rating.EASY)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from attncli import paths
 from attncli.domain.card import ClozeCard
-from attncli.errors import NotFound, Unfit
+from attncli.errors import InvalidInput, NotFound
 from attncli.practice.indexing import Synonyms
 from attncli.practice.library import find, meant_id, one_slip_away
 from attncli.practice.marking import mark_cloze
@@ -196,7 +196,7 @@ def test_a_changed_glossary_changes_what_finds_a_card(tmp_path: Path) -> None:
 
 
 def test_a_pasted_text_is_refused_in_one_line(bundled: Workspace) -> None:
-    with pytest.raises(Unfit, match="the search has 1000 characters; use at most 200"):
+    with pytest.raises(InvalidInput, match="the search has 1000 characters; use at most 200"):
         bundled.library.cards("attention " * 100)
     assert len(bundled.library.cards("attention " * 20)) > 10
 
@@ -210,13 +210,13 @@ def test_a_word_said_again_and_again_asks_for_what_it_says_once(bundled: Workspa
 )
 def test_the_longest_query_takes_at_most_a_little_more_than_its_time(bundled: Workspace, query: str) -> None:
     before = thread_time()
-    with suppress(Unfit):
+    with suppress(InvalidInput):
         bundled.library.cards(query)
     assert thread_time() - before < 5, "processor seconds; such queries took minutes and gigabytes"
 
 
 def test_a_search_that_takes_too_long_is_stopped(bundled: Workspace) -> None:
-    with pytest.raises(Unfit, match="takes too long; use fewer words"):
+    with pytest.raises(InvalidInput, match="takes too long; use fewer words"):
         find(bundled.store.index, "attention", None, seconds=0)
     assert bundled.library.cards("attention"), "the next search has time again"
 

@@ -7,7 +7,7 @@ import pytest
 from attncli.domain.log_row import Rating
 from attncli.errors import UsageError
 from attncli.practice import record
-from attncli.practice.new_card import add_card
+from attncli.practice.authoring import add_card
 from attncli.practice.queue import STATES, browse
 from attncli.practice.record import annotated_cards, annotation, answer, set_note, take_back, toggle_tag
 from attncli.practice.workspace import Workspace

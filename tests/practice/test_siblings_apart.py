@@ -19,7 +19,7 @@ from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.challenges import standings
 from attncli.practice.queue import due_counts, held_apart
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.workspace import Workspace
 
 Linked = Callable[..., Workspace]
@@ -59,7 +59,7 @@ def linked(
 
 def sitting(workspace: Workspace, ratings: Callable[[], Rating] = lambda: Rating.GOOD) -> list[str]:
     """Asks everything there is now; what was asked."""
-    drill, asked = ReviewSitting(workspace), []
+    drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
         drill.answer(ratings())
@@ -86,7 +86,7 @@ def test_of_two_siblings_due_together_the_one_that_waited_longer_comes(linked: L
     moving_clock.move(days=9)
     counts = due_counts(workspace)
     assert (counts.review, counts.topics, held_apart(workspace, workspace.moment())) == (1, {"n": 1}, {"n-03": "n"})
-    assert ReviewSitting(workspace).progress.review == 1 and sitting(workspace) == ["n-01"]
+    assert ReviewSession(workspace).progress.review == 1 and sitting(workspace) == ["n-01"]
     assert due_counts(workspace).due == 0 and due_counts(workspace).topics == {}
     assert workspace.store.schedules.get("n-03") == before["n-03"]
     assert not workspace.store.log.of_kind(RowKind.BURY)

@@ -14,7 +14,7 @@ from attncli.domain.log_row import Rating, RowKind
 from attncli.memory.queue_order import LEARN_SECONDS
 from attncli.practice import record
 from attncli.practice.queue import DueCounts, due_counts
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.today import Pace, Reason, Standstill, standstill
 from attncli.practice.workspace import Workspace
 
@@ -113,7 +113,7 @@ def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace
     due = due_counts(workspace)
     usual = due_minutes(workspace, due, 6)
     assert usual == pytest.approx(due.new * LEARN_SECONDS / 60)
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     while drill.next() is not None:
         moving_clock.move(seconds=200)
         drill.answer(Rating.GOOD)
@@ -124,7 +124,7 @@ def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace
 
 def test_a_pace_read_in_steps_is_the_pace_read_at_once(open_workspace: Open, moving_clock: Any) -> None:
     workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
-    due, drill = due_counts(workspace), ReviewSitting(workspace)
+    due, drill = due_counts(workspace), ReviewSession(workspace)
     for seconds in (50, 100, 150, 200):
         drill.next()
         moving_clock.move(seconds=seconds)

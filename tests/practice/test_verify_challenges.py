@@ -26,7 +26,7 @@ class Interrupted:
     def __init__(self, other: Event) -> None:
         self.other = other
 
-    def prove(self, *_: object) -> Any:
+    def verify(self, *_: object) -> Any:
         assert self.other.wait(PATIENCE_SECONDS)
         raise KeyboardInterrupt
 
@@ -41,7 +41,7 @@ class Busy:
         self.begun, self.closed = begun, Event()
         self.was_closed = False
 
-    def prove(self, *_: object) -> Any:
+    def verify(self, *_: object) -> Any:
         self.begun.set()
         self.was_closed = self.closed.wait(PATIENCE_SECONDS)
         return {"sound": [], "wrong": {}, "surprises": []}
@@ -60,7 +60,7 @@ def test_an_interrupt_does_not_wait_for_the_proofs_that_were_begun(
     monkeypatch.setattr(verify, "specification", lambda challenge: {})
     challenges: Any = [SimpleNamespace(id=name, folder=str(tmp_path), required=()) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt):
-        verify.prove(challenges, streams=1, jobs=2)
+        verify.verify_challenges(challenges, streams=1, jobs=2)
     assert busy.was_closed
 
 

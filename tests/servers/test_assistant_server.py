@@ -21,7 +21,7 @@ from attncli.commands import setup as mcp_command
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import LANGS
 from attncli.paths import Home
-from attncli.practice.assistant import AssistantSitting
+from attncli.practice.assistant import AssistantSession
 from attncli.practice.workspace import Workspace
 from attncli.servers.mcp import TOOLS, ToolServer
 from random_assistant import RandomAssistant, assert_no_leak
@@ -227,7 +227,7 @@ def test_without_standard_input_it_is_one_line(
 
 
 def test_what_is_recorded_is_on_disk_before_it_is_told(open_secrets: OpenSecrets) -> None:
-    tutor = AssistantSitting(open_secrets("assistant"), Random(0))
+    tutor = AssistantSession(open_secrets("assistant"), Random(0))
     card = tutor.next_card()["card"]
     tutor.attempt(card, gave_up=True)
     tutor.rate(card, Rating.AGAIN)

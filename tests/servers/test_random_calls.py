@@ -13,9 +13,9 @@ from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import KINDS
 from attncli.errors import AttnError, UsageError
 from attncli.practice import assistant, grade, record
-from attncli.practice.assistant import AssistantSitting
+from attncli.practice.assistant import AssistantSession
 from attncli.practice.challenges import next_hint
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.start import start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.servers.mcp import TOOLS, json_safe, json_text, one_line, tool
@@ -70,11 +70,11 @@ class Play:
 
     def __init__(self, workspace: Workspace, mirror: Mirror, clock: Clock, seed: int, files: list[str]) -> None:
         self.rng = Random(seed)
-        self.tutor = AssistantSitting(workspace, Random(seed))
+        self.tutor = AssistantSession(workspace, Random(seed))
         self.mirror, self.clock, self.grader = mirror, clock, InstantGrader()
         self.assistant = RandomAssistant(self.rng, "double", files)
         self.put, self.attempted, self.marked, self.elapsed_ms = "", False, None, 0
-        self.sitting: ReviewSitting | None = None
+        self.sitting: ReviewSession | None = None
         self.refused = self.reviews = 0
         self.done: Counter[str] = Counter()
 
@@ -103,7 +103,7 @@ class Play:
         checked = tool(name).checked(arguments)
         if name == "rate":
             before = (self.put, self.attempted)
-            document = AssistantSitting.rate(
+            document = AssistantSession.rate(
                 self.tutor, checked["card"], Rating.of(checked["rating"]), checked.get("points")
             )
             assert before == (checked["card"], True), "only what was put and attempted is rated"

@@ -19,7 +19,7 @@ PACKAGE = Path(attncli.__file__).parent
 KINDS = {
     *(name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.AttnError)),
     "_Unfit",
-} - {"NothingFits", "EditorMissing"}
+} - {"NoCardMatches", "EditorMissing"}
 PROBLEMS = {"Finding": 1, "Problem": 3, "_at": 2, "_report": 1, "_stop": 1, "ComputeError": 0}
 """What problems are made by, and which argument words them."""
 

@@ -15,8 +15,8 @@ from textual.widgets import Input, TextArea
 from attncli.domain.log_row import Rating
 from attncli.experiments.runner import outcome_of
 from attncli.practice import record
-from attncli.practice.mock import MockInterview, MockWish
-from attncli.practice.quiz import Quiz, QuizWish
+from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.quiz import Quiz, QuizOptions
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.mock import MockCodeScreen
 from attncli.tui.screens.quiz import QuizScreen
@@ -104,17 +104,17 @@ def judged(outcome: dict[str, Any]) -> Prepare:
 
 
 def with_quiz(app: AttnApp, clock: Any) -> None:
-    app._quiz = Quiz(app.workspace, QuizWish(seed=7))
+    app._quiz = Quiz(app.workspace, QuizOptions(seed=7))
 
 
 def with_mock(app: AttnApp, clock: Any) -> None:
     app.grader = Scripted(lambda: REJECTED)
-    app.mock_wish = MockWish(30, "screen", 2)
+    app.mock_options = MockOptions(30, "screen", 2)
 
 
 def interview(app: AttnApp, part: int) -> MockInterview:
     """An interview at the beginning of a part."""
-    begun = MockInterview.begin(app.workspace, MockWish(30, "screen", 2))
+    begun = MockInterview.begin(app.workspace, MockOptions(30, "screen", 2))
     for _ in range(part):
         begun.leave_part()
     return begun

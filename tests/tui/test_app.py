@@ -17,7 +17,7 @@ from attncli.domain.text import LANGS, Lang
 from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.review import ReviewSitting
+from attncli.practice.review import ReviewSession
 from attncli.practice.today import Pace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
@@ -334,7 +334,7 @@ def test_a_failure_ends_the_app_without_a_traceback(
     async def rate(pilot: Pilot[None]) -> None:
         await pilot.press("r", "space", "3")
 
-    monkeypatch.setattr(ReviewSitting, "answer", fail)
+    monkeypatch.setattr(ReviewSession, "answer", fail)
     app = make_app()
     app.run(headless=True, size=(80, 24), auto_pilot=rate)
     assert isinstance(app.failure, RuntimeError)

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from attncli.domain.text import Lang
-from attncli.practice.new_card import CardDraft, keep_draft
+from attncli.practice.authoring import CardDraft, keep_draft
 from attncli.practice.record import annotation
 from attncli.tui.screens import cards
 from attncli.tui.screens.cards import AddCardScreen, CardScreen, SearchScreen

@@ -6,10 +6,10 @@ import pytest
 
 from attncli.config import Settings
 from attncli.domain.log_row import Rating, RowKind
-from attncli.errors import NothingFits
+from attncli.errors import NoCardMatches
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.queue import Wish
+from attncli.practice.queue import CardFilter
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.drill import DrillScreen
@@ -56,15 +56,17 @@ async def test_arrows_enter_and_clicks_go_through_the_values(make_app: MakeApp) 
     app = make_app("drill")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "down", "right", "right")
-        assert drill_screen(app).options == Wish(kind="choice") and "Start: 1 of 1" in shown(app)
+        assert drill_screen(app).options == CardFilter(kind="choice") and "Start: 1 of 1" in shown(app)
         await pilot.press("left", "j", "enter", "k", "left")
-        assert drill_screen(app).options == Wish(level="screen")
+        assert drill_screen(app).options == CardFilter(level="screen")
         line = next(y for y, row in enumerate(shown(app).splitlines()) if "Cram" in row)
         await pilot.click(offset=(12, line))
         assert drill_screen(app).options.cram and drill_screen(app).options.level == "screen"
         await pilot.press("up", "left", "left", "s")
         await pilot.pause()
-        assert isinstance(app.screen, ReviewScreen) and app.screen.wish == Wish(level="screen", count=5, cram=True)
+        assert isinstance(app.screen, ReviewScreen) and app.screen.card_filter == CardFilter(
+            level="screen", count=5, cram=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ async def test_where_nothing_fits_the_first_row_says_what_to_leave_open(
 ) -> None:
     app = make_app(lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_drill(Wish(kind="debug", weak=True))
+        app.open_drill(CardFilter(kind="debug", weak=True))
         await pilot.pause()
         assert said in shown(app)
         await pilot.press("enter", "s")
@@ -90,7 +92,7 @@ async def test_where_nothing_fits_the_first_row_says_what_to_leave_open(
 async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_drill(Wish(kind="debug"))
+        app.open_drill(CardFilter(kind="debug"))
         await pilot.pause()
         record.suspend(app.workspace, "att-15")
         await pilot.press("s")
@@ -103,11 +105,11 @@ async def test_a_choice_survives_a_change_of_language(make_app: MakeApp) -> None
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "down", "right", "l")
         await pilot.pause()
-        assert drill_screen(app).options == Wish(kind="qa") and "‹ 问答 ›" in shown(app)
+        assert drill_screen(app).options == CardFilter(kind="qa") and "‹ 问答 ›" in shown(app)
 
 
 async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) -> None:
-    app = make_app("drill", wish=Wish(kind="qa", cram=True))
+    app = make_app("drill", card_filter=CardFilter(kind="qa", cram=True))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         await pilot.press("space")
@@ -123,13 +125,13 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
 
 
 async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Clock) -> None:
-    app = make_app("drill", wish=None)
+    app = make_app("drill", card_filter=None)
     record.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
     clock.move(days=90)
     record.answer(app.workspace, "kv-04", Rating.EASY)
     record.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
     async with app.run_test(size=(80, 24)) as pilot:
-        app.start_drill(Wish(weak=True))
+        app.start_drill(CardFilter(weak=True))
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, ReviewScreen) and screen.asked is not None
@@ -137,15 +139,15 @@ async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Cloc
 
 
 def test_run_refuses_a_wish_that_nothing_fits_before_it_takes_the_screen(tmp_path, clock: Clock) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(NothingFits, match="--weak"):
-        app_module.run(Home(tmp_path), Settings(), clock, "drill", wish=Wish(weak=True))
+    with pytest.raises(NoCardMatches, match="--weak"):
+        app_module.run(Home(tmp_path), Settings(), clock, "drill", card_filter=CardFilter(weak=True))
 
 
 @pytest.mark.parametrize(("cram", "en", "zh"), [(False, "Drill · ", "专项练习 · "), (True, "Cram · ", "突击 · ")])
 async def test_the_title_says_that_it_is_a_drill_and_whether_it_counts(
     make_app: MakeApp, cram: bool, en: str, zh: str
 ) -> None:
-    app = make_app("review", wish=Wish(cram=cram))
+    app = make_app("review", card_filter=CardFilter(cram=cram))
     async with app.run_test(size=(80, 24)) as pilot:
         assert en in shown(app).split("\n")[0]
         await app.action_language()

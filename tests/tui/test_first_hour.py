@@ -60,7 +60,7 @@ async def test_a_quiz_from_home_asks_nothing_above_the_level_that_is_set(make_ap
         await pilot.press("z")
         await pilot.pause()
         quiz = app.screen.quiz  # type: ignore[attr-defined]
-        assert quiz.wish.level == "screen" and "--level screen" in quiz.wish.command
+        assert quiz.options.level == "screen" and "--level screen" in quiz.options.command
         assert {asked.card.level for asked in quiz._questions} == {"screen"}
 
 

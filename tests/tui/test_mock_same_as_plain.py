@@ -12,7 +12,7 @@ from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice.mock import MockInterview, MockWish, asked_card, report_of
+from attncli.practice.mock import MockInterview, MockOptions, asked_card, report_of
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.mock import MockInterviewScreen
 from attncli.words.mock_texts import score_lines
@@ -28,9 +28,9 @@ SEED = 5
 async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_line(
     make_app: MakeApp, indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: Lang
 ) -> None:
-    wish = MockWish(20, "screen", SEED)
+    options = MockOptions(20, "screen", SEED)
     app = make_app("home", lang=lang)
-    in_app = MockInterview.begin(app.workspace, wish)
+    in_app = MockInterview.begin(app.workspace, options)
     lines: list[str] = []
     async with app.run_test(size=(120, 60)) as pilot:
         app.push_screen(MockInterviewScreen(in_app))
@@ -51,7 +51,7 @@ async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_
     home.root.mkdir()
     shutil.copy(indexed, home.database)
     with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
-        by_line, waiting = MockInterview.begin(workspace, wish), iter([*lines, "n"])
+        by_line, waiting = MockInterview.begin(workspace, options), iter([*lines, "n"])
         PlainMock(by_line, app.grader, lambda: next(waiting, "n") + "\n").run()
         results = [
             {place: (found.got, found.of, found.points) for place, found in interview.state.results.items()}

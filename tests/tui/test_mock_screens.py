@@ -14,11 +14,11 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import NOTHING, Lang
-from attncli.errors import JudgeFailed, NothingFits
+from attncli.errors import JudgeFailed, NoCardMatches
 from attncli.paths import Home
 from attncli.practice import mock_log, record
 from attncli.practice.grade import WarmJudge
-from attncli.practice.mock import MockInterview, MockWish, past_mocks
+from attncli.practice.mock import MockInterview, MockOptions, past_mocks
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
@@ -37,7 +37,7 @@ from moved_clock import Clock
 from ..support.interviews import write_bank, write_impl
 from .conftest import shown
 
-WISH = MockWish(30, "onsite", 3)
+WISH = MockOptions(30, "onsite", 3)
 MakeRoom = Callable[..., AttnApp]
 
 
@@ -52,7 +52,7 @@ def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Itera
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(Home(tmp_path / "home"), clock, settings=settings, quizbank=bank, impl=impl)
         app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
-        app.mock_wish = WISH
+        app.mock_options = WISH
         opened.append(app)
         return app
 
@@ -278,7 +278,7 @@ async def test_an_interviewer_sees_the_points_at_once(room: MakeRoom) -> None:
     app = room()
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "down", "down", "down", "right", "home", "enter")
-        assert interview_of(app).wish.interviewer and "[ ] one" in shown(app)
+        assert interview_of(app).options.interviewer and "[ ] one" in shown(app)
         await press(pilot, "b", "enter")
         assert interview_of(app).state.settled[0].points == (1,)
 
@@ -287,7 +287,7 @@ async def test_minutes_and_level_are_chosen_and_past_the_last_comes_the_first(ro
     app = room()
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "down", "left", "left", "down", "right", "s")
-        assert interview_of(app).wish == MockWish(60, "research", 3)
+        assert interview_of(app).options == MockOptions(60, "research", 3)
 
 
 async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom, verdict: list[str]) -> None:
@@ -371,7 +371,7 @@ def test_run_refuses_an_interview_of_nothing_before_it_takes_the_screen(
 ) -> None:
     (tmp_path / "none").mkdir()
     monkeypatch.setattr(app_module.Workspace, "open", _open_with(tmp_path / "none"))
-    with pytest.raises(NothingFits):
+    with pytest.raises(NoCardMatches):
         app_module.run(Home(tmp_path / "home"), Settings(), clock, "mock", mock=WISH)
 
 

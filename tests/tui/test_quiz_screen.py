@@ -14,7 +14,7 @@ from attncli.config import Settings
 from attncli.errors import NotFound
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.quiz import Quiz, QuizWish
+from attncli.practice.quiz import Quiz, QuizOptions
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import HelpScreen
@@ -147,12 +147,12 @@ async def test_what_was_typed_survives_a_change_of_language(make_app: MakeApp) -
 
 async def test_n_draws_another_quiz_once_the_score_is_shown(make_app: MakeApp) -> None:
     async with asking(make_app, "debug") as (pilot, screen):
-        seed = screen.quiz.wish.seed
+        seed = screen.quiz.options.seed
         await pilot.press("n")
-        assert screen.quiz.wish.seed == seed
+        assert screen.quiz.options.seed == seed
         await pilot.press("enter", "n")
         await pilot.pause()
-        assert screen.quiz.wish.seed != seed and screen.quiz.progress == (0, 1) and screen.asked is not None
+        assert screen.quiz.options.seed != seed and screen.quiz.progress == (0, 1) and screen.asked is not None
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "There is no card for that here"), ("zh", "这里没有合适的卡片")])
@@ -179,22 +179,22 @@ async def test_the_topic_under_the_cursor_is_what_the_quiz_is_about(make_app: Ma
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "z")
         await pilot.pause()
-        assert quiz_screen(app).quiz.wish.topic == app.workspace.library.topics()[0].id
+        assert quiz_screen(app).quiz.options.topic == app.workspace.library.topics()[0].id
 
 
 async def test_a_quiz_may_be_opened_first(make_app: MakeApp) -> None:
     app = make_app()
-    app._quiz = Quiz(app.workspace, QuizWish(seed=3))
+    app._quiz = Quiz(app.workspace, QuizOptions(seed=3))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert quiz_screen(app).quiz.wish.seed == 3
+        assert quiz_screen(app).quiz.options.seed == 3
         await pilot.press("escape", *["escape"] * isinstance(app.screen, QuizScreen))
         assert isinstance(app.screen, HomeScreen)
 
 
 def test_run_refuses_a_quiz_of_nothing_before_it_takes_the_screen(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(NotFound, match="nosuch"):
-        app_module.run(Home(tmp_path), Settings(), clock, "quiz", quiz=QuizWish("nosuch"))
+        app_module.run(Home(tmp_path), Settings(), clock, "quiz", quiz=QuizOptions("nosuch"))
 
 
 async def test_a_missed_question_is_told_to_its_end(make_app: MakeApp) -> None:

@@ -27,12 +27,12 @@ from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice import record
-from attncli.practice.assistant import AssistantSitting
+from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import GradeOptions
 from attncli.practice.marking import Asked
-from attncli.practice.queue import Wish
-from attncli.practice.quiz import Quiz, QuizWish
-from attncli.practice.review import ChosenDrill, ReviewSitting
+from attncli.practice.queue import CardFilter
+from attncli.practice.quiz import Quiz, QuizOptions
+from attncli.practice.review import DrillSession, ReviewSession
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.quiz import QuizScreen
@@ -125,7 +125,7 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
             clock.move(seconds=SECONDS)
         return next(waiting, "q") + "\n"
 
-    drill = ReviewSitting(workspace)
+    drill = ReviewSession(workspace)
     review = PlainReview(workspace, drill, Random(SEED), read)
     told: list[Asked] = []
     tell = review._print_answer
@@ -136,7 +136,7 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
 
 def by_an_assistant(workspace: Workspace, clock: Clock, kind: str, given: Any, rating: str) -> Outcome:
     only(workspace, kind)
-    tutor = AssistantSitting(workspace, Random(SEED))
+    tutor = AssistantSession(workspace, Random(SEED))
     card = tutor.next_card()["card"]
     clock.move(seconds=SECONDS)
     numbers = [place + 1 for place in given] if kind in ("qa", "choice", "ordering", "debug") else []
@@ -203,8 +203,8 @@ async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
 async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
     make_app: MakeApp, indexed: Path, tmp_path: Path, cram: bool
 ) -> None:
-    wish = Wish(kind="debug", cram=cram)
-    app = make_app("drill", wish=wish)
+    card_filter = CardFilter(kind="debug", cram=cram)
+    app = make_app("drill", card_filter=card_filter)
     async with app.run_test(size=(100, 60)) as pilot:
         await pilot.pause()
         assert asked(app.screen).card.id == KINDS["debug"]
@@ -215,7 +215,9 @@ async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
     shutil.copy(indexed, home.database)
     with Workspace.open(home, Clock(), "en", Settings(fuzz=False), BANK) as workspace:
         lines = iter(["3\n", "4\n"])
-        PlainReview(workspace, ChosenDrill(workspace, wish, Random(SEED)), Random(SEED), lambda: next(lines, "")).run()
+        PlainReview(
+            workspace, DrillSession(workspace, card_filter, Random(SEED)), Random(SEED), lambda: next(lines, "")
+        ).run()
         kept = [
             [(row.subject, row.payload, found.store.schedules.get(row.subject)) for row in found.store.log.everything()]
             for found in (app.workspace, workspace)
@@ -227,9 +229,9 @@ async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
 async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
     make_app: MakeApp, indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: Lang
 ) -> None:
-    wish = QuizWish(seed=SEED)
+    options = QuizOptions(seed=SEED)
     app = make_app("quiz", lang=lang)
-    in_app = Quiz(app.workspace, wish)
+    in_app = Quiz(app.workspace, options)
     async with app.run_test(size=(120, 60)) as pilot:
         app.push_screen(QuizScreen(in_app))
         await pilot.pause()
@@ -242,7 +244,7 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
     home.root.mkdir()
     shutil.copy(indexed, home.database)
     with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
-        by_line, waiting = Quiz(workspace, wish), iter(lines)
+        by_line, waiting = Quiz(workspace, options), iter(lines)
         PlainQuiz(workspace, by_line, lambda: next(waiting, "") + "\n").run()
         assert workspace.store.log.length() == app.workspace.store.log.length() == 0
     assert in_app.score == by_line.score and in_app.score.left == 0 < in_app.score.right

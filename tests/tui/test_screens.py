@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.widgets import Input
 
 from attncli.domain.log_row import Rating, RowKind
-from attncli.errors import Unfit
+from attncli.errors import InvalidInput
 from attncli.practice import record
 from attncli.practice.queue import FoundCards, browse
 from attncli.practice.stats import overview, progress
@@ -88,7 +88,7 @@ async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytes
     def fails(workspace: Workspace, query: str, *most: int) -> FoundCards:
         if not query:  # what is there before anything is typed
             return browse(workspace, query, *most)
-        raise Unfit("the search takes too long; use fewer words", "search-time")
+        raise InvalidInput("the search takes too long; use fewer words", "search-time")
 
     monkeypatch.setattr("attncli.tui.screens.cards.browse", fails)
     app = make_app("search")

@@ -22,6 +22,7 @@ from attncli.errors import (
     AttnError,
     ConfigInvalid,
     ExperimentFailed,
+    InvalidInput,
     JudgeFailed,
     NoTorch,
     Outdated,
@@ -29,7 +30,6 @@ from attncli.errors import (
     StoreError,
     StoreFull,
     StoreUnwritable,
-    Unfit,
     UsageError,
 )
 from attncli.practice import record
@@ -392,6 +392,6 @@ def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh:
     ],
 )
 def test_a_number_that_cannot_be_read_is_told_in_the_learners_language(text: str, unit: str, en: str, zh: str) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(InvalidInput) as caught:
         read_number(text, unit)
     assert en in error_text(caught.value, "en") and zh in error_text(caught.value, "zh")

@@ -31,9 +31,10 @@ from attncli.errors import (
     ConfigInvalid,
     EditorMissing,
     ExperimentFailed,
+    InvalidInput,
     JudgeFailed,
+    NoCardMatches,
     NotFound,
-    NothingFits,
     NoTorch,
     Outdated,
     StoreBusy,
@@ -43,10 +44,9 @@ from attncli.errors import (
     StoreRemoved,
     StoreReplaced,
     StoreUnwritable,
-    Unfit,
 )
 from attncli.practice.grade import WarmJudge
-from attncli.practice.queue import Wish
+from attncli.practice.queue import CardFilter
 from attncli.practice.start import edit, start_challenge, told
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
@@ -274,8 +274,8 @@ class Routes(Protocol):
     def open(self, route: Route) -> None: ...
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None: ...
     def open_planned(self, cards: Sequence[str]) -> None: ...
-    def open_drill(self, wish: Wish) -> None: ...
-    def start_drill(self, wish: Wish) -> None: ...
+    def open_drill(self, card_filter: CardFilter) -> None: ...
+    def start_drill(self, card_filter: CardFilter) -> None: ...
     def open_quiz(self, topic: str | None = None) -> None: ...
     def show_interview(self, interview: MockInterview) -> None: ...
     def open_mock_report(self, report: MockReport) -> None: ...
@@ -305,7 +305,7 @@ _KEYS: dict[type[AttnError], str] = {
     ClockWrong: "fault.clock",
     StoreCorrupt: "fault.damaged",
     StoreError: "fault.store",
-    NothingFits: "fault.nothing-fits",
+    NoCardMatches: "fault.nothing-fits",
     NoTorch: "fault.no-torch",
     JudgeFailed: "fault.judge",
     ExperimentFailed: "fault.experiment",
@@ -317,7 +317,7 @@ def error_text(error: AttnError, lang: Lang) -> str:
     """Return one line in the learner's language: what failed, and what to do."""
     if isinstance(error, Outdated):
         return say(f"outdated.{error.reason}", lang)
-    if isinstance(error, Unfit):
+    if isinstance(error, InvalidInput):
         return say(f"unfit.{error.reason}", lang, **error.parts)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
     return say(key, lang, message=told_in(lang, error.message))

@@ -24,9 +24,9 @@ from textual.worker import Worker, WorkerCancelled
 
 from attncli.errors import AttnError
 from attncli.practice import record
+from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
-from attncli.practice.new_card import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.queue import STATES, FoundCards, browse
 from attncli.practice.record import annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace

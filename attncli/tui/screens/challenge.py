@@ -26,7 +26,7 @@ from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import grade as grade_file
 from attncli.practice.challenges import (
-    ChallengeStanding,
+    ChallengeStatus,
     Hint,
     is_solved,
     next_hint,
@@ -559,7 +559,7 @@ def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str
     return say("verdict.next-due", lang, interval=interval_text(wait, lang))
 
 
-def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStanding:
+def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStatus:
     return next(s for s in standings(workspace, challenge.track) if s.challenge.id == challenge.id)
 
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.domain.vocabulary import RUNGS
-from attncli.practice.challenges import STATES, ChallengeStanding, narrowed, standings
+from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, standings
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
@@ -42,7 +42,7 @@ class ChallengesScreen(AttnScreen):
         super().__init__()
         self.track: str | None = None
         self.words = ""
-        self.found: list[ChallengeStanding] = []
+        self.found: list[ChallengeStatus] = []
 
     def title_bar(self) -> TitleBar:
         self.found = standings(self.workspace)
@@ -76,7 +76,7 @@ class ChallengesScreen(AttnScreen):
         self.query_one("#columns", Plain).update(self._heading(width))
         self.query_one(Rows).show_rows(list(self._rows(width)))
 
-    def _listed(self) -> list[ChallengeStanding]:
+    def _listed(self) -> list[ChallengeStatus]:
         return narrowed((found for found in self.found if self.track in (None, found.challenge.track)), self.words)
 
     def _heading(self, width: int) -> Content:

@@ -14,8 +14,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import KINDS, LEVELS
-from attncli.errors import NothingFits
-from attncli.practice.queue import Wish, fitting, without
+from attncli.errors import NoCardMatches
+from attncli.practice.queue import CardFilter, matching_cards, without
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, left
@@ -86,7 +86,7 @@ class OptionsScreen(AttnScreen, Generic[W]):
 COUNTS = (5, 10, 20, 50, 100)
 
 
-class DrillScreen(OptionsScreen[Wish]):
+class DrillScreen(OptionsScreen[CardFilter]):
     """The options of a drill."""
 
     CSS_PATH = Path(__file__).with_name("drill.tcss")
@@ -97,7 +97,7 @@ class DrillScreen(OptionsScreen[Wish]):
         return TitleBar(say("drill.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
-        yield OptionRows(self.rows(), id="wish")
+        yield OptionRows(self.rows(), id="filter")
         yield Plain(say("drill.note", self.lang), id="note")
 
     def rows(self) -> list[tuple[str, Content]]:
@@ -105,7 +105,7 @@ class DrillScreen(OptionsScreen[Wish]):
 
     def _start_row(self) -> Content:
         lang = self.lang
-        if count := len(fitting(self.workspace, self.options)):
+        if count := len(matching_cards(self.workspace, self.options)):
             asked = min(self.options.count, count)
             return Content.styled(f"▶ {say('drill.start', lang, asked=asked, count=count)}", "bold $primary")
         counts = without(self.workspace, self.options)
@@ -149,5 +149,5 @@ class DrillScreen(OptionsScreen[Wish]):
         """Start the drill; if nothing fits, the first row already says so."""
         try:
             self.attn.start_drill(self.options)
-        except NothingFits:
+        except NoCardMatches:
             self.refresh_rows()

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.practice.workspace import QUESTIONS, answer, do_not_ask_again, kept_settings
+from attncli.practice.workspace import QUESTIONS, answer, do_not_ask_again, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import LineField, Plain, TitleBar
 from attncli.words.app_texts import say
@@ -70,7 +70,7 @@ class FirstRunScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         if not hasattr(self, "values"):
-            saved = kept_settings(self.workspace)
+            saved = saved_settings(self.workspace)
             self.values = {key: saved.text(key) for key in QUESTIONS}
         return TitleBar(say("app.name", self.lang), say("first-run.title", self.lang))
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.practice.queue import DueCounts, Wish, due_counts, level_wished
+from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
 from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, Route
@@ -180,7 +180,7 @@ class HomeScreen(AttnScreen):
         self.attn.open_review()
 
     def action_drill(self) -> None:
-        self.attn.open_drill(Wish(topic=self._topic_under_cursor(), level=level_wished(self.workspace)))
+        self.attn.open_drill(CardFilter(topic=self._topic_under_cursor(), level=default_level(self.workspace)))
 
     def action_quiz(self) -> None:
         self.attn.open_quiz(self._topic_under_cursor())

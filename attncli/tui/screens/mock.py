@@ -23,7 +23,7 @@ from attncli.errors import JudgeFailed
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
-from attncli.practice.mock import MockInterview, MockWish, past_mocks, split
+from attncli.practice.mock import MockInterview, MockOptions, past_mocks, split
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen
 from attncli.tui.screens.challenge import ChallengeScreen
@@ -65,7 +65,7 @@ class MockRows(OptionRows):
         self.action_select()
 
 
-class MockScreen(OptionsScreen[MockWish]):
+class MockScreen(OptionsScreen[MockOptions]):
     """The options of an interview, and past reports; the first row resumes an unfinished one."""
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")

@@ -50,7 +50,11 @@ class QuizScreen(AskingScreen):
 
     def _titles(self) -> tuple[str, str, str]:
         if self.asked is None:
-            return say("quiz.title", self.lang), quiz_texts.AGAIN[self.lang].format(command=self.quiz.wish.command), ""
+            return (
+                say("quiz.title", self.lang),
+                quiz_texts.AGAIN[self.lang].format(command=self.quiz.options.command),
+                "",
+            )
         card = self.asked.card
         title = f"{say('quiz.title', self.lang)} · {self.topic_title(card.topic)}"
         return title, self.kind_and_level(card), card.id
@@ -116,7 +120,7 @@ class QuizScreen(AskingScreen):
 
     async def action_again(self) -> None:
         """Start another quiz of the same topic and length."""
-        self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SITTINGS)))
+        self.quiz = Quiz(self.workspace, replace(self.quiz.options, seed=self.attn.rng.randrange(SITTINGS)))
         self.is_over = False
         await self._show_current()
 

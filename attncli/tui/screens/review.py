@@ -22,8 +22,8 @@ from textual.widget import Widget
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.marking import Asked
-from attncli.practice.queue import Wish
-from attncli.practice.review import ChosenDrill, PlanSitting, ReviewSitting, SittingItem
+from attncli.practice.queue import CardFilter
+from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
 from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.answers import AnswerField, ChoiceAnswer, MarkedRows, TypedAnswer
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Prerendered, Rated, TitleBar, mount_in
@@ -189,7 +189,7 @@ class Change:
 
 
 class ReviewScreen(AskingScreen):
-    """A review of everything due, or of a `topic`; or a drill of a `wish`; or the cards `planned` for today."""
+    """A review of everything due, or of a `topic`; or a drill of a `card_filter`; or the cards `planned` for today."""
 
     CSS_PATH = Path(__file__).with_name("review.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -215,27 +215,27 @@ class ReviewScreen(AskingScreen):
         self,
         topic: str | None = None,
         limit: int | None = None,
-        wish: Wish | None = None,
+        card_filter: CardFilter | None = None,
         planned: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self.topic, self.limit, self.wish, self.planned = topic, limit, wish, planned
+        self.topic, self.limit, self.card_filter, self.planned = topic, limit, card_filter, planned
         self.asked: Asked | None = None
-        self.item: SittingItem | None = None
+        self.item: SessionItem | None = None
         self.problem = ""
         self.waiting: Change | None = None
 
-    def _new_session(self) -> ReviewSitting:
+    def _new_session(self) -> ReviewSession:
         if self.planned:
-            return PlanSitting(self.workspace, self.planned)
-        if self.wish is None:
-            return ReviewSitting(self.workspace, self.topic, self.limit)
-        return ChosenDrill(self.workspace, self.wish, self.attn.rng)
+            return PlanSession(self.workspace, self.planned)
+        if self.card_filter is None:
+            return ReviewSession(self.workspace, self.topic, self.limit)
+        return DrillSession(self.workspace, self.card_filter, self.attn.rng)
 
     def _take_next(self) -> None:
         self._ask(self.session.next())
 
-    def _ask(self, item: SittingItem | None) -> None:
+    def _ask(self, item: SessionItem | None) -> None:
         self.item, self.problem, self.asked_at = item, "", self.workspace.clock()
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
 
@@ -292,9 +292,13 @@ class ReviewScreen(AskingScreen):
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
         if self.asked is None:
-            return say("drill.title" if self.wish else "review.title", lang), say("done.title", lang), ""
+            return say("drill.title" if self.card_filter else "review.title", lang), say("done.title", lang), ""
         card = self.asked.card
-        drill = "" if self.wish is None else f"{say('drill.cram' if self.wish.cram else 'drill.title', lang)} · "
+        drill = (
+            ""
+            if self.card_filter is None
+            else f"{say('drill.cram' if self.card_filter.cram else 'drill.title', lang)} · "
+        )
         return f"{drill}{self.topic_title(card.topic)}", self.kind_and_level(card), card.id
 
     def _counts(self) -> tuple[int, int, Content]:

@@ -15,7 +15,7 @@ from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
 from attncli.domain.text import LANGS
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.practice.workspace import change_setting, kept_settings
+from attncli.practice.workspace import change_setting, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
@@ -55,7 +55,7 @@ class SettingsScreen(AttnScreen):
         return TitleBar(say("settings.title", self.lang), status=str(self.workspace.home.config))
 
     def body(self) -> Iterable[Widget]:
-        self.saved = kept_settings(self.workspace)
+        self.saved = saved_settings(self.workspace)
         yield SettingRows(self._rows(), id="settings")
         field = PassingField(placeholder=say("settings.prompt", self.lang))
         field.display = False
@@ -136,7 +136,7 @@ class SettingsScreen(AttnScreen):
         except AttnError as error:
             self.message = Content.styled(f"✗ {self._problem(error, text)}", "$error")
         else:
-            self.saved = kept_settings(self.workspace)
+            self.saved = saved_settings(self.workspace)
             text = say("settings.kept" if in_force else "settings.from-next-start", self.lang)
             self.message = Content.styled(f"✓ {text}", "$success")
             self.query_one(SettingRows).show_rows(self._rows())

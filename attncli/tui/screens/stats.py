@@ -19,7 +19,7 @@ from attncli.practice.stats import (
     RETENTION_DAYS,
     ProgressStats,
     RecallRecord,
-    TopicStanding,
+    TopicStatus,
     minutes_by_day,
     progress,
 )
@@ -103,7 +103,7 @@ class StatsScreen(AttnScreen):
         lines = [Content.assemble((left(name, 20), "$text-muted"), (value, "bold")) for name, value in figures]
         return Content("\n").join(lines)
 
-    def _topic(self, title: str, topic: TopicStanding) -> Content:
+    def _topic(self, title: str, topic: TopicStatus) -> Content:
         return Content.assemble(
             left(title, _TOPIC),
             " ",

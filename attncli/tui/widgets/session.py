@@ -15,7 +15,7 @@ from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
 from attncli.domain.text import Lang
 from attncli.practice.mock import MockInterview
 from attncli.practice.queue import due_counts
-from attncli.practice.review import ReviewSitting, SittingProgress
+from attncli.practice.review import ReviewSession, SessionProgress
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
@@ -161,7 +161,7 @@ class Progress(Widget):
 _STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}
 
 
-def waiting_counts(progress: SittingProgress, state: State | None, lang: Lang) -> Content:
+def waiting_counts(progress: SessionProgress, state: State | None, lang: Lang) -> Content:
     """Return the cards waiting in a review, `9 new · 1 learning · 12 due`; the count for `state` is underlined."""
     counts = {"new": progress.new, "learning": progress.learning, "due": progress.review}
     parts = [
@@ -178,7 +178,7 @@ class SessionEnd(Plain):
     SessionEnd { height: auto; width: 1fr; padding: 1 0; }
     """
 
-    def __init__(self, session: ReviewSitting, began_at: datetime, lang: Lang) -> None:
+    def __init__(self, session: ReviewSession, began_at: datetime, lang: Lang) -> None:
         self.session = session
         self.lang: Lang = lang
         super().__init__(Content("\n").join(self._lines(session.workspace.clock() - began_at)))

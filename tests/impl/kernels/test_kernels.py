@@ -30,7 +30,7 @@ from attncli.judge.guard import Guard
 from attncli.judge.protocol import Request
 from attncli.judge.questions import EdgeWithGradients, Gradients, Values
 from attncli.judge.reference import Observed, Rounded, run_reference
-from attncli.judge.submission import CaseFinding
+from attncli.judge.submission import FailedCase
 from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of
 
 STREAMS = (0, 1)
@@ -175,7 +175,7 @@ def put(question: Any, folder: Path, label: str = "") -> None:
     kernel = vars(kernel_of(folder))
     with torch.no_grad() if "no-grad" in request.want else nullcontext():
         observed = answer(kernel, question.case, request.leaves, request.cotangents)
-    found: CaseFinding | None = question.finding(observed)
+    found: FailedCase | None = question.finding(observed)
     if found is not None:
         case = question.case
         shapes = [(tuple(item.value.shape), item.value.dtype, item.value.stride()) for item in case.inputs]
