@@ -82,11 +82,10 @@ else
   step gpu_small 420 "$PYTHON" -u benchmarks/gpu.py --small --minutes 6 --out "$OUT/kernels"
 fi
 
-# 4. What attn sees of the machine, one grading there, and six challenges proved there.
+# 4. What attn sees of the machine, two gradings check by check, and six challenges proved there.
 export ATTN_HOME="$OUT/home"
 step doctor 60 "$PYTHON" -m attncli doctor
-cp impl/norms/rms-norm/reference.py "$OUT/rms-norm.py"
-step grade 60 "$PYTHON" -u -m attncli grade rms-norm "$OUT/rms-norm.py" --device cuda
+step grading 90 "$PYTHON" -u benchmarks/gpu_grading.py rms-norm vector-add
 for challenge in rms-norm sdpa flash-attention linear-cross-entropy vector-add softmax-kernel; do
   step "verify-$challenge" 30 "$PYTHON" -u -m attncli verify "$challenge" --device cuda
 done
