@@ -147,8 +147,6 @@ def _scrub_environment(plan: Confinement) -> None:
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
-    if policy.device != devices.CUDA:
-        os.environ.update(NO_GPU)
     tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
     if policy.folder_mib:
         tempfile.tempdir = os.environ["TMPDIR"] = str(plan.folder)
@@ -224,6 +222,7 @@ def _find_no_gpu() -> None:
     """
     if not devices.backward_starts_gpu():
         return
+    os.environ.update(NO_GPU)
     errors, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
     torch._C._cuda_getDeviceCount()
