@@ -28,7 +28,7 @@ lint: $(VENV)/.installed-dev
 verify: $(VENV)/.installed
 	$(BIN)/attn verify --streams 5
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/budgets.py
 
 wheel: $(VENV)/.installed-dev

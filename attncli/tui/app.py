@@ -13,13 +13,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
-from rich.traceback import Traceback
 from textual import events, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -33,13 +32,11 @@ from attncli.domain.text import Lang, printable
 from attncli.domain.vocabulary import SITTINGS
 from attncli.errors import INTERRUPTED, AttnError, EnvironmentFailure
 from attncli.paths import Home
-from attncli.practice.grade import WarmJudge
 from attncli.practice.queue import CardFilter, default_level, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
 from attncli.tui.last_resort import last_resort
 from attncli.tui.screens.base import BUSY_MILLISECONDS, AttnScreen, HelpScreen, Route, error_text
-from attncli.tui.screens.stats import export_summary
 from attncli.tui.textual_fixes import CollectWhenIdle, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
@@ -47,6 +44,7 @@ from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.domain.mock_interview import MockReport
+    from attncli.practice.grade import WarmJudge
     from attncli.practice.mock import MockInterview, MockOptions
     from attncli.practice.quiz import Quiz, QuizOptions
 
@@ -369,7 +367,7 @@ def run(
             with app.keys_first(), _watched() as app.notify_watcher:
                 app.run()
         finally:
-            app.grader.close()
+            app.close_grader()
             if workspace.store.has_new_rows:
                 workspace.keep_daily_copy()
         if app.failure is not None:
@@ -417,7 +415,6 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         workspace.store.wait_at_most(BUSY_MILLISECONDS)
         self.rng = rng
         self._shown_text = ShownText()
-        self.grader = WarmJudge()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
         self._topic, self._limit, self._card_filter, self._quiz = topic, limit, card_filter, quiz
@@ -438,8 +435,27 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
             self._saves_text()
         self._close_messages_no_wait()
 
+    @cached_property
+    def grader(self) -> WarmJudge:
+        """The judge of this session; it starts with the first grading."""
+        from attncli.practice.grade import WarmJudge
+
+        return WarmJudge()
+
+    def close_grader(self) -> None:
+        """End the judge if there is one."""
+        if "grader" in self.__dict__:
+            self.grader.close()
+
+    def _export_summary(self) -> None:
+        from attncli.tui.screens.stats import export_summary
+
+        export_summary(self, self.workspace)
+
     def panic(self, *renderables: RenderableType) -> None:
         """Leave, saving typed text, when Textual's thread that reads the keys has failed."""
+        from rich.traceback import Traceback
+
         cause = "their thread has failed"
         for renderable in renderables:
             if isinstance(renderable, Traceback) and renderable.trace.stacks:
@@ -509,7 +525,7 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         """Yield the entries of the command palette."""
         for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
             yield SystemCommand(say(f"palette.{route}", self.lang), "", partial(self.open, route))
-        yield SystemCommand(say("palette.export-summary", self.lang), "", partial(export_summary, self, self.workspace))
+        yield SystemCommand(say("palette.export-summary", self.lang), "", self._export_summary)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
         yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)

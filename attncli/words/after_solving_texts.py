@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
 from attncli.domain.text import Localised as _T
+
+if TYPE_CHECKING:
+    from attncli.domain.challenge import Challenge
 
 ASKED_NEXT = _T("What interviewers ask next", "面试官接着会问")
 YOUR_CODE = _T("Your code", "你的代码")

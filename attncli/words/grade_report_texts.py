@@ -6,12 +6,15 @@ The sentences themselves come with the report (see judge/messages.py), English f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from attncli.domain.challenge import Mistake
-from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import Lang, printable
 from attncli.domain.text import Localised as _T
 from attncli.domain.vocabulary import Standing
+
+if TYPE_CHECKING:
+    from attncli.domain.challenge import Mistake
+    from attncli.domain.grade_report import CheckResult, GradeReport
 
 STANDINGS: dict[Standing, _T] = {
     "new": _T("new", "未做"),

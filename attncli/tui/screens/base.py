@@ -23,7 +23,6 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from attncli.domain.card import Card
 from attncli.domain.text import Lang, Localised
 from attncli.errors import (
     AttnError,
@@ -45,16 +44,16 @@ from attncli.errors import (
     StoreReplaced,
     StoreUnwritable,
 )
-from attncli.practice.grade import WarmJudge
 from attncli.practice.queue import CardFilter
-from attncli.practice.start import edit, start_challenge, told
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
+    from attncli.domain.card import Card
     from attncli.domain.mock_interview import MockReport
+    from attncli.practice.grade import WarmJudge
     from attncli.practice.mock import MockInterview
 
 Route = Literal[
@@ -328,6 +327,8 @@ def error_text(error: AttnError, lang: Lang) -> str:
 
 def ensure_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
     """Write a starter if there is no file; return False, showing the error, if that fails."""
+    from attncli.practice.start import start_challenge
+
     if not file.exists():
         try:
             start_challenge(screen.workspace, challenge)
@@ -343,6 +344,8 @@ def edit_externally(screen: AttnScreen, file: Path) -> None:
 
     No error may leave `suspend`: Textual would never restore the terminal.
     """
+    from attncli.practice.start import edit, told
+
     missing: EditorMissing | None = None
     try:
         with screen.app.suspend():

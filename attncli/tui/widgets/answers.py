@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import events
@@ -25,13 +25,15 @@ from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
-from attncli.domain.card import Option as OfferedAnswer
 from attncli.domain.text import Lang
-from attncli.practice.marking import Asked
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
 from attncli.words.app_texts import say
+
+if TYPE_CHECKING:
+    from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
+    from attncli.domain.card import Option as OfferedAnswer
+    from attncli.practice.marking import Asked
 
 _COLUMN_GAP = Style.from_meta({"apart": True})
 """Style that makes the space between mark and text a separate segment: they are two columns."""

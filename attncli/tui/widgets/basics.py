@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
@@ -24,11 +24,13 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
 from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang, printable
 from attncli.errors import JudgeFailed
 from attncli.words.app_texts import TEXTS, say
+
+if TYPE_CHECKING:
+    from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
 
 # Text
 

@@ -13,8 +13,6 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import SHADES, Lang, quoted
-from attncli.experiments.plots import drawn
-from attncli.experiments.runner import Plot, Series
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
 from attncli.tui.widgets.basics import LineWidget, left, right
 from attncli.words.app_texts import say
@@ -178,6 +176,9 @@ class RecallReport(LineWidget):
 
     def _curve(self, width: int) -> Iterator[Content]:
         """Yield recall and prediction by days since the last review, as a table and, with enough points, a curve."""
+        from attncli.experiments.plots import drawn
+        from attncli.experiments.runner import Plot, Series
+
         shares = self._record.by_days()
         if len(shares) >= LEAST_POINTS:
             yield from self._heading("stats.curve")
