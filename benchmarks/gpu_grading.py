@@ -10,24 +10,19 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from attncli.config import Settings
+from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult
 from attncli.errors import AttnError
 from attncli.judge.client import GradeRequest, Judge
-from attncli.paths import Home
 from attncli.practice.grade import specification
-from attncli.practice.workspace import Workspace
+from grading import all_challenges, right_file
 
 
-def grade(workspace: Workspace, judge: Judge, id: str, device: str) -> bool:
-    """Grade the reference of a challenge; return whether it was accepted."""
-    challenge = workspace.library.challenge(id)
-    folder = Path(challenge.folder)
-    source = folder / ("kernel.py" if challenge.kernel else "reference.py")
+def grade(judge: Judge, challenge: Challenge, device: str) -> bool:
+    """Grade the project's own solution of a challenge; return whether it was accepted."""
+    file, id = right_file(challenge), challenge.id
     began = time.monotonic()
 
     def show(event: CheckResult) -> None:
@@ -35,9 +30,9 @@ def grade(workspace: Workspace, judge: Judge, id: str, device: str) -> bool:
 
     request = GradeRequest(
         spec=specification(challenge),
-        folder=folder,
-        source=source.read_bytes(),
-        filename=source.name,
+        folder=Path(challenge.folder),
+        source=file.read_bytes(),
+        filename=file.name,
         rung="hardened",
         device=device,
     )
@@ -51,16 +46,17 @@ def main() -> int:
     parser.add_argument("challenges", nargs="*", default=["rms-norm", "vector-add"], metavar="CHALLENGE")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     asked = parser.parse_args()
-    with TemporaryDirectory() as home, Judge.start() as judge:
+    known = {challenge.id: challenge for challenge in all_challenges()}
+    if unknown := [id for id in asked.challenges if id not in known]:
+        parser.error(f"there is no challenge {unknown[0]}")
+    with Judge.start() as judge:
         began = time.monotonic()
-        workspace = Workspace.open(Home(Path(home)), lambda: datetime.now().astimezone(), "en", Settings())
-        with workspace:
+        try:
             print(f"{time.monotonic() - began:7.2f} s  layers on the CPU: {judge.hello()['layers']}", flush=True)
-            try:
-                accepted = [grade(workspace, judge, id, asked.device) for id in asked.challenges]
-            except AttnError as error:
-                print(f"{time.monotonic() - began:7.2f} s  {error.message}", flush=True)
-                return 1
+            accepted = [grade(judge, known[id], asked.device) for id in asked.challenges]
+        except AttnError as error:
+            print(f"{time.monotonic() - began:7.2f} s  {error.message}", flush=True)
+            return 1
     return 0 if all(accepted) else 1
 
 

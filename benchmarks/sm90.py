@@ -12,7 +12,8 @@ no memory, and a launch ends once its kernel is compiled. `ptxas` and `cuobjdump
 - wide, narrow: reads and writes of global memory by 128 bits and by less;
 - barriers, loops: barriers of a block, and instructions, in each innermost loop in the order of the code;
 - divisions: 64-bit divisions, about 100 instructions each, and how many of them in loops;
-- scattered: reads and writes of a tile in which a thread takes single numbers: neighbours run along a longer stride;
+- scattered: reads and writes of a tile whose threads may run along a longer stride: each takes a single number, or the
+  tile has more than two axes, among which releases of Triton choose differently;
 - repeated: whether warps compute the same rows of a product, as the tile has fewer than 16 rows a warp.
 """
 
@@ -204,7 +205,7 @@ def divisions_in_loops(ptx: str) -> int:
 
 
 def scattered_accesses(ttgir: str) -> int:
-    """Count reads and writes of tiles of over 255 numbers in which a thread takes one number along the first axis."""
+    """Count reads and writes of tiles of over 255 numbers with one number a thread, or with more than two axes."""
     layouts = {
         name: json.loads(sizes)[json.loads(order)[0]]
         for name, sizes, order in re.findall(
@@ -213,7 +214,8 @@ def scattered_accesses(ttgir: str) -> int:
     }
     access = r"(?:tt\.load|tt\.store|async_copy_global_to_local) .*: tensor<((?:\d+x)+)!tt\.ptr<\w+>, (#\w+)>"
     tiles = [([int(n) for n in shape.split("x")[:-1]], name) for shape, name in re.findall(access, ttgir)]
-    return sum(len(shape) > 1 and math.prod(shape) >= 256 and layouts.get(name) == 1 for shape, name in tiles)
+    large = [(len(shape), layouts.get(name)) for shape, name in tiles if math.prod(shape) >= 256]
+    return sum(axes > 2 or (axes == 2 and run == 1) for axes, run in large)
 
 
 def repeats_rows(ttgir: str) -> bool:

@@ -60,7 +60,7 @@ class _SourceRequest(_Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRequest(_Request):
-    """Prove all files of a challenge on many input streams; `known` has the checks that wrong files failed before."""
+    """Verify all files of a challenge on many input streams; `known` has the checks that wrong files failed before."""
 
     op = "verify"
     streams: int

@@ -43,8 +43,8 @@ class NewCard:
 def add_card(workspace: Workspace, topic: str, question: str = "", answer: str = "") -> NewCard:
     """Add a card of `topic` to the file of that name in the learner's own banks, in the learner's language.
 
-    A missing question or answer gets a placeholder. Raises UsageError for an invalid topic name, and for a file that
-    has a fault or cannot be added to.
+    A missing question or answer gets a placeholder. Raises InvalidInput for an invalid topic name, UsageError for a
+    file that has errors or does not end in a list of cards.
     """
     topic = normalize("NFC", topic.strip().lower())
     if not is_identifier(topic, LONGEST_TOPIC):

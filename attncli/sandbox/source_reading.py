@@ -71,7 +71,7 @@ class Named:
 
 
 def read_source(source: bytes, rules: Rules) -> dict[str, Problem | None]:
-    """Problems of a file: of its `syntax`, of its `entry` points, and the first thing `forbidden` in it.
+    """Return the problems of a file: of its `syntax`, of its `entry` points, and the first `forbidden` thing.
 
     Linear in time and memory but for what Python's own parser does. Raises nothing for any bytes.
     """

@@ -222,6 +222,29 @@ def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
     assert done.returncode == 1 and "a backward pass" in done.stderr, "else the test above shows nothing"
 
 
+FIND_NO_GPU_BESIDE_ONE = """
+import os, sys
+sys.path.insert(0, {attncli!r})
+import torch
+from sandbox import devices, worker
+def count():
+    os.write(2, b"a warning of torch")
+    print(repr(os.environ["CUDA_VISIBLE_DEVICES"]), flush=True)
+torch._C._cuda_getDeviceCount = count
+devices.backward_starts_gpu = lambda: {seen}
+worker._find_no_gpu()
+os.write(2, b"the submission's own")
+"""
+
+
+@pytest.mark.parametrize(("seen", "asked"), [(True, "''\n"), (False, "")])
+def test_a_worker_on_the_cpu_asks_for_gpus_before_the_submission_without_a_word(seen: bool, asked: str) -> None:
+    source = FIND_NO_GPU_BESIDE_ONE.format(attncli=str(Path(policy.__file__).parent.parent), seen=seen)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", source], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == asked
+    assert done.stderr.endswith("the submission's own") and "a warning of torch" not in done.stderr
+
+
 def test_a_gpu_is_seen_by_any_of_its_files(tmp_path: Path) -> None:
     """A container may be given the fourth GPU alone."""
     pattern = f"{tmp_path}/nvidia[0-9]*"

@@ -144,7 +144,7 @@ def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"absmax_kernel": 1, "codes_kernel": 0, "back_kernel": 0}
 
 
-def test_a_tile_is_scattered_where_a_thread_takes_one_number_along_the_first_axis(
+def test_a_tile_is_scattered_where_a_thread_takes_one_number_or_there_are_more_than_two_axes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -155,6 +155,8 @@ def test_a_tile_is_scattered_where_a_thread_takes_one_number_along_the_first_axi
     small = "tt.store %at, %u : tensor<8x4x!tt.ptr<f32>, #blocked>\ntt.load %p : tensor<512x!tt.ptr<f32>, #blocked>\n"
     assert sm90.scattered_accesses(layout.format([1, 8]) + loads + small) == 1
     assert sm90.scattered_accesses(layout.format([8, 1]) + loads + small) == 0
+    four_axes = "tt.store %at, %z : tensor<4x16x8x8x!tt.ptr<bf16>, #blocked>\n"
+    assert sm90.scattered_accesses(layout.format([8, 1]) + four_axes) == 1
 
 
 def test_divisions_count_only_within_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
