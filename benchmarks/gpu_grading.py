@@ -38,6 +38,10 @@ def grade(judge: Judge, challenge: Challenge, device: str) -> bool:
     )
     report = judge.grade(request, show)
     print(f"{time.monotonic() - began:7.2f} s  {id}  accepted: {report.accepted}, on {report.device}", flush=True)
+    for check in report.checks:
+        if check.status == "fail":
+            got = check.counterexample.got if check.counterexample else ""
+            print(f"           {id}  {check.name}  {check.reason}: {check.message}  {got}"[:4000], flush=True)
     return report.accepted
 
 

@@ -18,7 +18,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import Any
@@ -54,10 +54,11 @@ class KernelFault(Exception):
         self.fault = {"kind": kind, "tensor": name, "index": index, "count": count, "programs": list(programs)}
 
 
-def prepare(interpreted: bool = True) -> None:
+def prepare(interpreted: bool = True, compiling: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
     """Make Triton importable, in its interpreter, and check its accesses. Raises ImportError if it is not installed.
 
-    If not `interpreted`, it compiles for a GPU: launches are counted, and accesses are not checked.
+    If not `interpreted`, it compiles for a GPU: launches are counted, accesses are not checked, and `compiling()` is
+    entered around each launch, in which Triton writes files and runs programs of its own.
     """
     if _State.prepared:
         return
@@ -68,7 +69,8 @@ def prepare(interpreted: bool = True) -> None:
     if interpreted:
         _prepare_interpreter()
     else:
-        _count_launches(importlib.import_module("triton.runtime.jit"))
+        for module, name in (("triton.runtime.jit", "JITFunction"), ("triton.runtime.autotuner", "Autotuner")):
+            _count_launches(getattr(importlib.import_module(module), name, None), compiling)
     _State.prepared = True
 
 
@@ -91,19 +93,18 @@ def _prepare_interpreter() -> None:
         setattr(owner, name, _poisoning(getattr(owner, name)))
 
 
-def _count_launches(jit: Any) -> None:
-    """Count the launches of compiled kernels."""
-    function = getattr(jit, "JITFunction", None)
-    if function is None:
+def _count_launches(kernel: Any, compiling: Callable[[], AbstractContextManager[None]]) -> None:
+    """Count the launches of compiled kernels of this class."""
+    if kernel is None:
         return
-    run = function.run
+    run = kernel.run
 
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
         tracing.Traffic.launches += 1
-        with _untraced():
+        with compiling(), _untraced():
             return run(self, *args, **kwargs)
 
-    function.run = counted
+    kernel.run = counted
 
 
 def _watch_launches(interpreter: Any) -> None:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import types
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -268,6 +268,16 @@ class Attempts:
 
     def __init__(self) -> None:
         self._seen: dict[str, None] = {}
+        self._paused = False
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing: a compiler acts, and not the learner's code."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
 
     def watch(self) -> None:
         """Start recording, for good: audit hooks cannot be removed."""
@@ -279,6 +289,8 @@ class Attempts:
         return seen
 
     def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._paused:
+            return
         if event == "open":
             if _writes(arguments) and len(self._seen) < _MOST_EVENTS:
                 self._seen["open"] = None
@@ -353,7 +365,7 @@ class WorkerSession:
         text = source.decode("utf-8", "replace")
         linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
         if header.get("kernel"):
-            kernels.prepare(interpreted=header.get("device") != devices.CUDA)
+            kernels.prepare(header.get("device") != devices.CUDA, self.attempts.paused)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}

@@ -56,6 +56,7 @@ class ZygoteClient:
         self._request_count = 0
         self._prepared: _RequestedWorker | None = None
         self._zygote_warmed = False
+        self._forked: dict[int, Process] = {}  # by the number of the request, until somebody takes it
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
@@ -142,6 +143,7 @@ class ZygoteClient:
         with self._lock, contextlib.suppress(JudgeFailed):
             self.ready()
             if self._prepared is None:
+                self._zygote_warmed = False
                 self._prepared = self._request_worker(memory_mib, policy)
 
     def alive(self) -> bool:
@@ -156,6 +158,9 @@ class ZygoteClient:
             for worker in self._worker_processes():
                 worker.kill()
         self._control.close()
+        for process in self._forked.values():
+            process.kill()
+        self._forked.clear()
         if self._prepared is not None:
             self._prepared.close()
             self._prepared = None
@@ -178,7 +183,6 @@ class ZygoteClient:
         requested, self._prepared = self._prepared, None
         if requested is None:
             return None
-        self._zygote_warmed = False
         worker = self._await_worker(requested)
         while select.select([self._control], [], [], 0)[0]:
             self._handle_message(*self._receive(time.monotonic()))
@@ -222,16 +226,14 @@ class ZygoteClient:
         )
 
     def _await_fork(self, number: int) -> Process:
-        while True:
-            message, handle = self._receive(time.monotonic() + 20)
-            if message.get("id") == number and message["op"] == "forked" and handle is not None:
-                return Process(int(message["pid"]), handle)
-            self._handle_message(message, handle)
+        while number not in self._forked:
+            self._handle_message(*self._receive(time.monotonic() + 20))
+        return self._forked.pop(number)
 
     def _handle_message(self, message: dict[str, Any], handle: int | None) -> None:
-        """Handle a message other than the awaited reply. Raises JudgeFailed for `failed`."""
-        if handle is not None:
-            os.close(handle)
+        """Remember what the zygote says. Raises JudgeFailed for `failed`."""
+        if message["op"] == "forked" and handle is not None:
+            self._forked[message["id"]] = Process(int(message["pid"]), handle)
         if message["op"] == "warm":
             self._zygote_warmed = True
         if message["op"] == "failed":

@@ -18,7 +18,7 @@ from attncli.errors import JudgeFailed
 from attncli.sandbox import launch, namespaces, policy, seccomp, worker
 from attncli.sandbox.policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
 from attncli.sandbox.seccomp import NUMBERS
-from attncli.sandbox.zygote_client import Worker, ZygoteClient
+from attncli.sandbox.zygote_client import Reply, Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, descendants, gone, verdict, zygote_pid
 from .test_hostile import RAW_CALLS, SYSTEM_CALL
@@ -321,6 +321,50 @@ def test_only_kernels_may_start_a_process_and_it_ends_with_the_worker(zygote: Zy
         assert _called(worker, LEAVES_A_CHILD) == ("result", "")
         assert len(descendants(zygote_pid(zygote))) == alone + 1
     assert gone(zygote_pid(zygote))
+
+
+COMPILES = """
+import os, subprocess, tempfile
+import triton
+class Driver:
+    def get_current_device(self):
+        compile_something()
+        raise ValueError("compiled")
+def compile_something():
+    folder = tempfile.mkdtemp()
+    open(folder + "/a.c", "w").close()
+    os.rename(folder + "/a.c", folder + "/b.c")
+    subprocess.run(["/bin/true"])
+@triton.jit
+def kernel(n):
+    pass
+tuned = triton.autotune(configs=[triton.Config({})], key=[])(kernel)
+def launch():
+    triton.runtime.driver.set_active(Driver())
+    kernel[(1,)](1)
+def launch_tuned():
+    triton.runtime.driver.set_active(Driver())
+    tuned[(1,)](1)
+def compile_alone():
+    compile_something()
+"""
+
+
+@pytest.mark.sandbox
+def test_what_the_compiler_does_at_a_launch_is_not_the_learners_doing(zygote: ZygoteClient) -> None:
+    """On the first GPU every kernel was refused for the folders, files and programs of Triton's own compiler."""
+
+    def touched(name: str, says: str) -> list[str]:
+        header = {"op": "run", "steps": [{"op": "call", "name": name, "args": []}]}
+        reply = worker.request(header, [], SECONDS)
+        assert isinstance(reply, Reply) and reply.header.get("text", "") == says, reply
+        return list(reply.header["touched"])
+
+    with zygote.worker(MEMORY_MIB, REHEARSED_KERNELS) as worker:
+        loaded = worker.load(COMPILES.encode(), "submission.py", ["launch"], SECONDS, kernel=True, device="cuda")
+        assert verdict(loaded) == ("loaded", "")
+        assert touched("launch", "compiled") == touched("launch_tuned", "compiled") == []
+        assert {"subprocess.Popen", "os.mkdir", "open", "os.rename"} <= set(touched("compile_alone", ""))
 
 
 OPEN = """

@@ -16,6 +16,7 @@ import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
 from attncli.sandbox import launch, namespaces
+from attncli.sandbox.policy import REHEARSED
 from attncli.sandbox.zygote import Available, ForkServer
 from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
@@ -180,6 +181,15 @@ def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
         with zygote.worker(2 * MEMORY_MIB) as worker:  # another size than was asked for ahead
             assert worker.load(b"x = bytearray(500 << 20)", "s.py", ["x"], SECONDS).header["op"] == "loaded"
             assert len(_workers_of(zygote)) == 1
+
+
+def test_a_canary_of_another_policy_does_not_take_the_answer_to_the_worker_asked_for_ahead() -> None:
+    """As where the judge prepares for the CPU and is then asked for the GPU: the next grading waited 20 s."""
+    with ZygoteClient.start() as zygote:
+        zygote.prepare(MEMORY_MIB)
+        zygote.layers_under(REHEARSED)
+        with zygote.worker(MEMORY_MIB) as worker:
+            assert worker.load(b"x = 1", "s.py", ["x"], SECONDS).header["op"] == "loaded"
 
 
 def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
