@@ -65,7 +65,7 @@ class Folder:
         try:
             kernels.prepare()
         except ImportError as error:
-            message = "kernels are graded in Triton's interpreter, which is not there"
+            message = "kernels are graded in Triton's interpreter, which does not run here"
             raise JudgeFailed(f"{message} ({error}); pip install 'attncli[kernels]' (Linux)") from error
 
     @cached_property

@@ -83,7 +83,9 @@ class _State:
 
 def _prepare_interpreter() -> None:
     interpreter = importlib.import_module("triton.runtime.interpreter")
-    importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
+    numpy = importlib.import_module("numpy")
+    check_versions(importlib.import_module("triton").__version__, numpy.__version__)
+    numpy.seterr(all="ignore")  # a GPU does not warn of exp(100) either
     with contextlib.suppress(AttributeError):
         importlib.import_module("triton.knobs").compilation.front_end_debugging = True
     quicken(interpreter)
@@ -91,6 +93,16 @@ def _prepare_interpreter() -> None:
     _watch_accesses(interpreter)
     for owner, name in _ALLOCATORS:
         setattr(owner, name, _poisoning(getattr(owner, name)))
+
+
+def check_versions(triton: str, numpy: str) -> None:
+    """Raise ImportError for a pair of versions whose interpreter fails at every loop over a range."""
+
+    def release(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in version.split(".")[:2])
+
+    if release(triton) < (3, 7) and release(numpy) >= (2, 4):
+        raise ImportError(f"Triton {triton} needs NumPy below 2.4; this is {numpy}")
 
 
 def _count_launches(kernel: Any, compiling: Callable[[], AbstractContextManager[None]]) -> None:

@@ -108,8 +108,8 @@ GRADING: tuple[_T, ...] = (
     _T("a constant of its own starts with an underscore", "自用的常量以下划线开头"),
     _T("{path}: the challenge's own file cannot be loaded ({reason})", "{path}：无法载入编程题自带的文件（{reason}）"),
     _T(
-        "kernels are graded in Triton's interpreter, which is not there ({reason})",
-        "kernel 用 Triton 的解释器评测，而这里没有（{reason}）",
+        "kernels are graded in Triton's interpreter, which does not run here ({reason})",
+        "kernel 用 Triton 的解释器评测，而它在这里无法运行（{reason}）",
     ),
     _T("pip install 'attncli[kernels]' (Linux)", "请运行 pip install 'attncli[kernels]'（Linux）"),
     _T("{path}: this wrong solution cannot be read ({reason})", "{path}：无法读取这份错误解答（{reason}）"),

@@ -145,3 +145,16 @@ def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.Monkey
     for _ in range(2):
         with pytest.raises(ImportError, match="triton"):
             kernels.prepare(interpreted)
+
+
+@pytest.mark.parametrize(
+    ("triton", "numpy", "works"),
+    [("3.6.0", "2.4.1", False), ("3.6.0", "2.3.5", True), ("3.7.1", "2.4.0", True), ("3.5.1", "2.10.0", False)],
+)
+def test_versions_that_fail_at_every_loop_are_named(triton: str, numpy: str, works: bool):
+    """On a machine with Triton 3.6 and NumPy 2.4, right kernels were rejected."""
+    if works:
+        kernels.check_versions(triton, numpy)
+        return
+    with pytest.raises(ImportError, match=f"Triton {triton} needs NumPy below 2.4; this is {numpy}"):
+        kernels.check_versions(triton, numpy)
