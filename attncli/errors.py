@@ -17,8 +17,6 @@
     ├── StoreError            exit 3: the database cannot be used
     │   ├── StoreCorrupt          damaged
     │   ├── StoreBusy             another process is writing
-    │   ├── StoreReplaced         its path is another file now
-    │   ├── StoreRemoved          its file was removed or moved
     │   └── StoreUnwritable       no permission or no space: it may still be read
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
@@ -185,14 +183,6 @@ class StoreCorrupt(StoreError):
 
 class StoreBusy(StoreError):
     """Another process is writing to the database."""
-
-
-class StoreReplaced(StoreError):
-    """The path of the open database is another file now."""
-
-
-class StoreRemoved(StoreError):
-    """The file of the open database was removed or moved."""
 
 
 class StoreUnwritable(StoreError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
@@ -51,7 +51,7 @@ class Home:
 
     @property
     def database(self) -> Path:
-        return self.root / "progress.db"
+        return self.root / "cache.db"
 
     @property
     def config(self) -> Path:
@@ -100,9 +100,9 @@ class Home:
 
     def _is_own(self, path: Path) -> bool:
         """Return whether attn writes this file or folder, or its name starts with that of such a file or with a dot."""
-        files = (self.database, self.config, self.card_draft)
+        files = (".", self.database.name, self.config.name, self.card_draft.name, "machine.json", "progress.db")
         folders = (self.banks, self.challenges, self.solutions, self.backups, self.summaries, self.log)
-        return path in folders or path.name.startswith((".", *(file.name for file in files)))
+        return path in folders or path.name in ("history", "damaged") or path.name.startswith(files)
 
 
 def home(override: Path | None, environ: Mapping[str, str]) -> Home:
@@ -176,14 +176,6 @@ def write_text(path: Path, text: str, remedy: str) -> None:
         raise cannot_write(path, error, remedy) from error
 
 
-def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
-    """Replace `path`, which may be a link, by a new file with `lines`, synced to disk; return how many.
-
-    `confirm` is called before the last step, the renaming; if it raises, or on OSError, `path` is unchanged.
-    """
-    return _replace(path, (line.encode() for line in lines), confirm)
-
-
 def free_name(path: Path, pattern: str) -> Path:
     """Return the first free path beside `path`; `pattern` has {name}, {stem}, {suffix} and {number}, from 1 on."""
     for number in count(1):
@@ -216,10 +208,10 @@ def _write(path: Path, pieces: Iterable[bytes]) -> int:
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("wb") as file:
             return _written(file, pieces)
-    return _replace(path, pieces, lambda: None)
+    return _replace(path, pieces)
 
 
-def _replace(path: Path, pieces: Iterable[bytes], confirm: Callable[[], None]) -> int:
+def _replace(path: Path, pieces: Iterable[bytes]) -> int:
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with part.open("xb") as file:
@@ -229,7 +221,6 @@ def _replace(path: Path, pieces: Iterable[bytes], confirm: Callable[[], None]) -
             os.fsync(file.fileno())
         if path.is_file():
             part.chmod(path.stat().st_mode & 0o777)
-        confirm()
         part.replace(path)
     except BaseException:
         with suppress(OSError):

@@ -1,13 +1,20 @@
-"""Prints how many bare SQLite inserts with full sync one recorded review costs (the median over pairs)."""
+"""Print what one recorded review costs, in bare appends with fsync and in bare SQLite inserts with full sync.
+
+Both are medians over pairs.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from attncli import paths
 from attncli.domain.log_row import Rating
@@ -24,17 +31,31 @@ def main() -> None:
         bare.execute("PRAGMA synchronous=FULL")
         bare.execute("CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT)")
         home = paths.home(Path(folder) / "home", {})
-        with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+        with (
+            (Path(folder) / "bare.jsonl").open("ab") as file,
+            Workspace.open(home, lambda: datetime.now(UTC)) as workspace,
+        ):
             cards = [card.id for card in workspace.library.cards()]
             record.answer(workspace, cards[0], Rating.GOOD)
             ratios = []
-            for number in range(PAIRS):
-                start = time.perf_counter()
-                record.answer(workspace, cards[number % len(cards)], Rating.GOOD)
-                middle = time.perf_counter()
-                bare.execute("INSERT INTO log (text) VALUES (?)", ("x" * 80,))
-                ratios.append((middle - start) / (time.perf_counter() - middle))
-    print(f"{statistics.median(ratios):.2f}")
+            for card in cards[1 : PAIRS + 1]:
+                review = _seconds(partial(record.answer, workspace, card, Rating.GOOD))
+                append = _seconds(lambda: _append(file))
+                insert = _seconds(lambda: bare.execute("INSERT INTO log (text) VALUES (?)", ("x" * 80,)))
+                ratios.append((review / append, review / insert))
+    print(*(f"{statistics.median(each):.2f}" for each in zip(*ratios, strict=True)))
+
+
+def _append(file: BinaryIO) -> None:
+    file.write(b"x" * 200 + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

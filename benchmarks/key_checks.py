@@ -21,9 +21,8 @@ from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen
 from attncli.tui.screens.review import ReviewScreen
 
 UNDONE_AFTER_A_SITTING = 2
-_ROWS = "SELECT seq, id, kind, subject, at_us, payload, checksum FROM log ORDER BY seq"
+_ROWS = "SELECT seq, id, kind, subject, at_us, payload FROM entry ORDER BY seq"
 _DERIVED = {name: f"SELECT * FROM {name}" for name in ("schedule", "hold", "queue", "sibling")}
-_DERIVED["review_day"] = "SELECT * FROM review_day WHERE reviews > 0"
 
 
 class Broken(AssertionError):
@@ -77,7 +76,7 @@ class Witness:
             return
         with sqlite3.connect(f"file:{self.home.database}?mode=ro", uri=True) as reader:
             new = reader.execute(_ROWS + " LIMIT -1 OFFSET ?", (max(0, len(self.rows) - 1),)).fetchall()
-            count = reader.execute("SELECT count(*) FROM log").fetchone()[0]
+            count = reader.execute("SELECT count(*) FROM entry").fetchone()[0]
         reader.close()
         _require(count >= len(self.rows), f"the log had {len(self.rows)} rows and has {count}")
         _require(not self.rows or new[0] == self.rows[-1], "a row of the log is not what it was")
@@ -104,7 +103,7 @@ def _opened(home: Home) -> Workspace:
 
 
 def _the_log_is_valid(workspace: Workspace) -> None:
-    problems = workspace.store.problems()
+    problems = workspace.store.damages()
     _require(not problems, f"the database says {problems}")
     for row in workspace.store.log.everything():
         try:

@@ -16,7 +16,9 @@ from attncli.practice import record
 from attncli.practice.authoring import add_card
 from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.workspace import Workspace
+from large_home import refuse
 
+MACHINE = "0badcafe"
 BEGINNING = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
 DAYS_OF_HISTORY, REVIEWS = 120, 2500
 
@@ -39,7 +41,7 @@ def _open(home: Home) -> Workspace:
 def _indexed(room: Path) -> Path:
     """A database into which the bundled bank was read: every folder begins with a copy of it."""
     _open(Home(room / "indexed")).close()
-    return room / "indexed" / "progress.db"
+    return Home(room / "indexed").database
 
 
 def _set(home: Home, **values: str) -> None:
@@ -87,18 +89,18 @@ def _with_history(home: Home) -> None:
 def _fill(home: Home, reviews: int) -> None:
     with _open(home) as workspace:
         with workspace.store.transaction():
-            workspace.store.log.fill(_reviews(workspace, reviews))
+            workspace.store.log.merge(_reviews(workspace, reviews), refuse)
         workspace.derive_all()
 
 
-def _reviews(workspace: Workspace, reviews: int) -> Iterator[tuple[int, LogRow]]:
-    rng, machine, cards = Random(1), workspace.store.log.machine, workspace.store.index.card_ids()
+def _reviews(workspace: Workspace, reviews: int) -> Iterator[LogRow]:
+    rng, machine, cards = Random(1), MACHINE, workspace.store.index.card_ids()
     first = BEGINNING - timedelta(days=DAYS_OF_HISTORY)
     for number in range(1, reviews + 1):
         at = first + (number - 1) * timedelta(days=DAYS_OF_HISTORY) / reviews
         told = {"rating": rng.choice((1, 2, 3, 3, 3, 4)), "elapsed_ms": rng.randrange(2_000, 90_000)}
         id = f"{number:012x}-{machine}-{rng.getrandbits(32):08x}"
-        yield number, LogRow(id, machine, RowKind.REVIEW, rng.choice(cards), at, workspace.calendar.day(at), told)
+        yield LogRow(id, machine, RowKind.REVIEW, rng.choice(cards), at, workspace.calendar.day(at), told)
 
 
 STARTS: dict[str, Callable[[Home], None]] = {
@@ -115,7 +117,7 @@ def _made(start: str, room: Path) -> Path:
     folder = room / start
     folder.mkdir()
     if start != "new":
-        shutil.copy(_indexed(room), folder / "progress.db")
+        shutil.copy(_indexed(room), Home(folder).database)
         STARTS[start](Home(folder))
     return folder
 

@@ -13,6 +13,7 @@ from attncli.practice.workspace import Workspace
 
 CARDS_PER_FILE = 5_000
 NOW = datetime.now(UTC)
+MACHINE = "0badcafe"
 
 CARD = """  - id: {topic}-{number:06d}
     kind: qa
@@ -48,14 +49,19 @@ def fill(home_folder: Path, cards: int, reviews: int) -> None:
     ids = write_banks(home.banks, cards)
     with Workspace.open(home, lambda: NOW) as workspace:
         with workspace.store.transaction():
-            workspace.store.log.fill(_reviews(workspace, ids, reviews))
+            workspace.store.log.merge(_reviews(workspace, ids, reviews), refuse)
         workspace.derive_all()
 
 
-def _reviews(workspace: Workspace, ids: list[str], reviews: int) -> Iterator[tuple[int, LogRow]]:
-    draw, machine = random.Random(0), workspace.store.log.machine
+def refuse(row: LogRow) -> None:
+    """Raise ValueError for a row that is there already with another content."""
+    raise ValueError(f"row {row.id} is there with another content")
+
+
+def _reviews(workspace: Workspace, ids: list[str], reviews: int) -> Iterator[LogRow]:
+    draw, machine = random.Random(0), MACHINE
     for number in range(1, reviews + 1):
         at = NOW - timedelta(days=400) + timedelta(seconds=(number - 1) * 400 * 86400 / reviews)
         payload = {"rating": draw.choice((1, 2, 3, 3, 3, 4))}
         id = f"{number:012x}-{machine}-{draw.getrandbits(32):08x}"
-        yield number, LogRow(id, machine, RowKind.REVIEW, draw.choice(ids), at, workspace.calendar.day(at), payload)
+        yield LogRow(id, machine, RowKind.REVIEW, draw.choice(ids), at, workspace.calendar.day(at), payload)

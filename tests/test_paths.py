@@ -58,7 +58,7 @@ def test_a_relative_home_does_not_depend_on_a_later_change_of_folder() -> None:
 def test_everything_of_a_learner_lies_under_the_root_and_nothing_is_created(tmp_path: Path) -> None:
     home = paths.home(tmp_path / "home", {})
     names = [home.database, home.config, home.banks, home.challenges, home.solutions, home.log]
-    assert [path.name for path in names] == ["progress.db", "config.toml", "banks", "challenges", "solutions", "log"]
+    assert [path.name for path in names] == ["cache.db", "config.toml", "banks", "challenges", "solutions", "log"]
     assert all(path.parent == home.root for path in names)
     assert not home.root.exists()
 
@@ -83,8 +83,9 @@ def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone(tmp_path: Path) -
     home = paths.Home(tmp_path / "home")
     home.keep_private()
     assert not home.root.exists()
-    home.solutions.mkdir(parents=True)
-    for name in ("progress.db", "progress.db-wal", "config.toml", ".hidden"):
+    for name in ("solutions", "history", "damaged"):
+        (home.root / name).mkdir(parents=True)
+    for name in ("cache.db", "cache.db-wal", "machine.json", "config.toml", ".hidden"):
         (home.root / name).touch()
     home.root.chmod(0o775)
     home.keep_private()
@@ -92,7 +93,7 @@ def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone(tmp_path: Path) -
 
 
 @on_unix
-@pytest.mark.parametrize(("name", "before"), [("thesis.tex", 0o755), ("progress.db", 0o1777), ("progress.db", 0o500)])
+@pytest.mark.parametrize(("name", "before"), [("thesis.tex", 0o755), ("cache.db", 0o1777), ("cache.db", 0o500)])
 def test_a_folder_that_is_for_others_too_stays_as_it_is(tmp_path: Path, name: str, before: int) -> None:
     (tmp_path / name).touch()
     tmp_path.chmod(before)

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attncli.anki.read_package import Answer, ReadCard, ReadPackage, own_id, read_in_child
@@ -31,7 +32,6 @@ from attncli.memory.replay import standing
 from attncli.paths import write_text
 from attncli.practice.sync import Placed, merge
 from attncli.practice.workspace import Workspace
-from attncli.store.foreign_database import workshop
 
 MACHINE = "anki"
 SAME_MOMENT = timedelta(milliseconds=10)
@@ -80,8 +80,8 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     Raises UsageError for a package or an own bank that cannot be used; then nothing is written.
     """
     matcher = _CardMatcher(workspace)
-    with workshop(workspace.home.root) as folder:
-        read = read_in_child(package, folder, matcher.keys)
+    with TemporaryDirectory(prefix=".attn-work-", dir=workspace.home.root) as folder:
+        read = read_in_child(package, Path(folder), matcher.keys)
     result = matcher.result = AnkiImported(cards=len(read.cards), lost_reviews=read.lost_reviews)
     subjects = matcher.subjects(read)
     texts = texts_of(workspace.home.banks, matcher.new)

@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple
 
 from attncli.domain.log_row import EARLIEST, LATEST
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
-from attncli.store.connection import Connection, opened
+from attncli.store.connection import Connection
 
 OWN_GUID = "attn:"
 FIRST_EASE, LEAST_EASE = 2500, 1300
@@ -287,7 +287,7 @@ def read_package(package: Path, folder: Path) -> ForeignCollection:
     """
     database = _unpacked(package, folder)
     try:
-        with opened(database) as connection:
+        with closing(Connection(database)) as connection:
             connection.distrust()
             return _read(connection, package)
     except StoreError as error:

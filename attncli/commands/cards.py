@@ -108,7 +108,7 @@ def _in_one_language(value: Any, lang: Lang) -> Any:
 @json_option
 def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     """Record one review of CARD. It is on disk once the new schedule is printed."""
-    with session().workspace() as workspace:
+    with session().workspace(at) as workspace:
         answered = record.answer(workspace, card, Rating.of(rating), at)
     if as_json:
         print_json(answered.document())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -20,7 +21,6 @@ from attncli.words.command_texts import (
     EXPORTED,
     IMPORTED,
     MISSING,
-    RENEWED,
     RESTORED,
     ROWS_LEFT_OUT,
     SEMICOLON,
@@ -44,7 +44,7 @@ FORMATS = ("md", "html", "pdf", "json")
 
 @click.group(no_args_is_help=False)
 def export() -> None:
-    """Take something along: the interview summary, a deck for Anki, the review log."""
+    """Take something along: the interview summary, a deck for Anki, the history."""
 
 
 @export.command()
@@ -142,11 +142,11 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
         echo(message.format(cards=done.cards, file=file, reviewed=done.reviewed, reviews=done.reviews), err=True)
 
 
-@export.command("reviews")
+@export.command("log")
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
-def export_reviews(target: Target) -> None:
-    """The whole review log, one JSON document a line: what `attn import reviews` merges."""
-    target.refuse_other_endings(["jsonl", "ndjson"], "the review log")
+def export_log(target: Target) -> None:
+    """The whole history, one JSON document a line: what `attn import log` merges."""
+    target.refuse_other_endings(["jsonl", "ndjson"], "the history")
     left_out = list[str]()
     with session().workspace() as workspace:
         lines = sync.exported(workspace, left_out)
@@ -210,56 +210,64 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
     return [*lines, *(ANKI_IMPORTED["file"][lang].format(file=path) for path in done.files)]
 
 
-@import_.command()
-@click.argument("file", type=click.Path(path_type=Path))
-def reviews(file: Path) -> None:
-    """Merge the log in FILE, from `attn export reviews` or `attn backup`; rows that are here already count once."""
+@import_.command("log")
+@click.argument("path", metavar="FILE|FOLDER", type=UserPath())
+def import_log(path: str) -> None:
+    """Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once."""
+    if not path:
+        raise UsageError("the name of the file is empty; name the file or folder to merge")
     with session().workspace() as workspace:
-        done = sync.import_file(workspace, file)
+        done = sync.import_file(workspace, Path(path))
         workspace.keep_daily_copy()
         print_left_out(done.faults)
         echo(IMPORTED[workspace.lang].format(new=done.new))
+
+
+def _also_known_as(command: click.Command, name: str) -> click.Command:
+    """Return the command under a former name, which help does not list."""
+    former = copy(command)
+    former.name, former.hidden = name, True
+    return former
+
+
+export.add_command(_also_known_as(export_log, "reviews"))
+import_.add_command(_also_known_as(import_log, "reviews"))
 
 
 # `attn backup`, `attn restore` and `attn sync`
 
 
 @click.command()
-@click.option("-o", "output", type=UserPath(path_type=Path), help="The new file (default: attn-DATE-TIME.db here).")
+@click.option("-o", "output", type=UserPath(path_type=Path), help="The new file (default: attn-DATE-TIME.jsonl here).")
 def backup(output: Path | None) -> None:
     """Write a consistent copy of your progress."""
+    from attncli.practice.backups import write_copy
+
     current = session()
-    path = output or Path(f"attn-{current.clock():%Y%m%d-%H%M%S}.db")
+    path = output or Path(f"attn-{current.clock():%Y%m%d-%H%M%S}.jsonl")
     if path == Path("-"):
-        raise UsageError("a backup is a database, and is not written to standard output; name a file with -o")
+        raise UsageError("a backup is a file; name it with -o")
     if path.exists():
         raise UsageError(f"{path} already exists and is not overwritten; {REMEDY}")
     Target(path).refuse_place()
     with current.workspace() as workspace:
-        problems = workspace.store.copy_to(path)
+        write_copy(workspace.store.log.everything(), path)
     echo(str(path))
-    if problems:
-        echo(f"attn: the copy is as damaged as the database ({problems[0]}); run `attn doctor --rebuild`", err=True)
 
 
 @click.command()
 @click.argument("file", type=UserPath(path_type=Path))
 def restore(file: Path) -> None:
     """Replace your progress by the backup FILE; a copy of what was there is kept."""
-    from attncli.store.restore_backup import restore_database
-
     if not file.exists():
         raise NotFound(f"there is no file {file}; `attn backup` writes one")
     if not file.is_file():
         raise UsageError(f"{file} is no file; name the one that `attn backup` wrote")
-    current = session()
-    home, lang = current.home, current.lang
-    done = restore_database(home.database, file, home.backups, current.clock())
-    with current.workspace():
-        """Schedules are derived when a database is first opened."""
-    if done.refused:
-        first = " ".join(printable(done.refused[0]).split())
-        echo(ROWS_LEFT_OUT.format(rows=counted(len(done.refused), "row"), first=first, file=file)[lang], err=True)
+    with session().workspace() as workspace:
+        done, lang = sync.restore(workspace, file), workspace.lang
+    if done.faults:
+        first = " ".join(printable(done.faults[0]).split())
+        echo(ROWS_LEFT_OUT.format(rows=counted(len(done.faults), "row"), first=first, file=file)[lang], err=True)
     messages = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
     if done.missing:
         messages.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
@@ -271,11 +279,9 @@ def restore(file: Path) -> None:
 @click.command()
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 def sync_(folder: Path) -> None:
-    """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
+    """Merge the histories of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:
         done = synchronise(workspace, folder)
         workspace.keep_daily_copy()
-        print_left_out([*done.faults, *done.left_out])
-        if done.renewed:
-            echo(RENEWED[workspace.lang].format(id=workspace.store.log.machine), err=True)
+        print_left_out(done.faults)
         echo(SYNCED[workspace.lang].format(received=done.received, written=done.written, file=done.file))

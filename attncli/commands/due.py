@@ -11,7 +11,7 @@ from attncli.words.command_texts import DUE_NOW, TOO_MANY_FOR_TODAY
 
 def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
     """Print the counts of what is due at `at` (default: now)."""
-    with session.workspace() as workspace:
+    with session.workspace(at) as workspace:
         counts = due_counts(workspace, at)
         minutes, lang = minutes_of(workspace.settings, workspace.moment(at).day), workspace.lang
     if as_json:

@@ -72,11 +72,11 @@ class Session:
         except AttnError:
             return config.default_lang(os.environ)
 
-    def workspace(self) -> Workspace:
-        """Open the learner's workspace, a context manager, and fill `left_out`."""
+    def workspace(self, at: datetime | None = None) -> Workspace:
+        """Open the learner's workspace, a context manager, and fill `left_out`; what was done until `at` counts."""
         from attncli.practice.workspace import Workspace
 
-        workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
+        workspace = Workspace.open(self.home, self.clock, self.lang, self.settings, at=at)
         self._store = workspace.store
         self.left_out = workspace.store.files.problems()
         return workspace

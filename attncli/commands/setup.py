@@ -77,7 +77,7 @@ def config(key: str | None, value: str | None) -> None:
 
 @click.command()
 @json_option
-@click.option("--rebuild", is_flag=True, help="Derive all schedules anew from the log; save what a damaged file holds.")
+@click.option("--rebuild", is_flag=True, help="Make the cache anew from the history and the banks.")
 def doctor(as_json: bool, rebuild: bool) -> None:
     """Check versions, places, the sandbox and the database."""
     current = session()
@@ -91,28 +91,19 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         problem = database["problems"][0]
         if database["rows"] is None:
             raise StoreError(problem)
-        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` mends it or saves what can be read")
+        raise StoreCorrupt(f"{problem}; every other row counts, and `attn restore FILE` brings back a backup")
 
 
 def _rebuild(current: Session) -> None:
-    done, lang = health.rebuild(current.home, current.workspace, show_thousands), current.message_lang
-    if done.kept:
-        lost = words.LOST[lang].format(rows=_rows_counted(done.lost, lang)) if done.lost else ""
-        cut = words.CUT_SHORT[lang] if done.is_cut_short else ""
-        saved = _rows_counted(done.rescued or 0, lang)
-        echo(words.SAVED[lang].format(rows=saved, lost=lost, cut=cut, kept=done.kept), err=True)
-    if done.set_aside:
-        echo(words.PUT_ASIDE[lang].format(rows=_damaged_counted(done.set_aside, lang)), err=True)
-    if done.put_back:
-        echo(words.PUT_BACK[lang].format(rows=_rows_counted(done.put_back, lang)), err=True)
-    echo(words.DERIVED[lang].format(count=done.subjects), err=True)
+    count = health.rebuild(current.home, current.workspace, show_thousands)
+    echo(words.DERIVED[current.message_lang].format(count=count), err=True)
 
 
 def _findings(current: Session) -> dict[str, Any]:
     from attncli.sandbox.zygote_client import describe
 
     database = health.database_health(current.home)
-    banks = _banks(current, whole=not database.problems)
+    banks = _banks(current, whole=database.integrity != "unusable")
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
@@ -120,7 +111,7 @@ def _findings(current: Session) -> dict[str, Any]:
         "config": _config_problems(current),
         "database": _database(database, newest_copy(current.home)),
         "banks": banks,
-        "clock": _clock(current, whole=not database.problems),
+        "clock": _clock(current, whole=database.integrity != "unusable"),
         "sandbox": describe(health.device() == CUDA),
     }
 
@@ -128,13 +119,11 @@ def _findings(current: Session) -> dict[str, Any]:
 def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, Any]:
     return {
         "path": str(found.path),
-        "format": found.format,
         "rows": found.rows,
         "integrity": found.integrity,
-        "set_aside": found.set_aside,
         "unwritable": found.unwritable,
         "newest_copy": newest.isoformat() if newest else None,
-        "problems": list(found.problems),
+        "problems": list(found.damages),
     }
 
 
@@ -173,9 +162,8 @@ def _report_lines(found: dict[str, Any], lang: Lang) -> list[str]:
     database, banks, sandbox = found["database"], found["banks"], found["sandbox"]
     lines = [_line(name, version, lang) for name, version in found["versions"].items()]
     lines += ["", *(_line(name, place, lang) for name, place in found["paths"].items()), ""]
-    log_format = words.FORMAT[lang].format(format=database["format"])
     integrity = words.INTEGRITY[database["integrity"]][lang]
-    lines.append(_line("database", f"{integrity}{_rows(database, lang)}{log_format}", lang))
+    lines.append(_line("database", f"{integrity}{_rows(database, lang)}", lang))
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
     lines += [_line("", told_in(lang, problem), lang) for problem in problems]
     newest = database["newest_copy"]
@@ -201,17 +189,11 @@ def _line(name: str, message: str, lang: Lang) -> str:
 def _rows(database: dict[str, Any], lang: Lang) -> str:
     if database["rows"] is None:
         return ""
-    aside = _damaged_counted(database["set_aside"], lang)
-    message = words.SET_ASIDE[lang].format(rows=aside) if database["set_aside"] else ""
-    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang)) + message
+    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang))
 
 
 def _rows_counted(count: int, lang: Lang) -> str:
     return counted(count, "row")[lang]
-
-
-def _damaged_counted(count: int, lang: Lang) -> str:
-    return (words.DAMAGED_ROW if count == 1 else words.DAMAGED_ROWS)[lang].format(count=count)
 
 
 # `attn optimize`

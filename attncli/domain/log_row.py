@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from attncli.domain.vocabulary import CHECK_NAMES, STREAMS, Rung
 
@@ -106,7 +106,6 @@ class LogRow:
 
     `day` is the learner's study day (proleptic ordinal) at that moment, so that a replay elsewhere, in another time
     zone, gives the same schedule. `payload` is JSON: for a review `{"rating": 1…4, ...}`, for an undo `{"row": id}`.
-    `ahead` in it names rows that were stamped later than the clock said when this one was written.
     """
 
     id: str
@@ -116,11 +115,6 @@ class LogRow:
     at: datetime
     day: int
     payload: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def ahead(self) -> frozenset[str]:
-        """The ids of rows whose stamps were in the future when this row was written."""
-        return frozenset(self._texts("ahead"))
 
     @property
     def is_usable(self) -> bool:
@@ -212,6 +206,23 @@ class LogRow:
     def _texts(self, key: str, kind: RowKind | None = None) -> tuple[str, ...]:
         values = self._value(key, kind)
         return tuple(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+
+
+class LastReview(NamedTuple):
+    """What is known of a review besides its moment: the ticked points, the verdict of marking; None where not told."""
+
+    rating: int
+    points: list[int] | None
+    correct: bool | None
+
+
+class ReviewDay(NamedTuple):
+    """A study day's reviews; `recalled` and `forgotten` count those of cards that were seen on an earlier day."""
+
+    day: int
+    reviews: int
+    recalled: int
+    forgotten: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +376,7 @@ def check_payload(kind: RowKind, payload: Any) -> None:
     for key, value in payload.items():
         _require(len(key) <= LONGEST_NAME and key.isprintable(), "payload has a key that is no name")
         try:
-            (fields.checks.get(key) or _COMMON.get(key, _extra))(value)
+            fields.checks.get(key, _extra)(value)
         except ValueError as error:
             raise ValueError(f"payload.{key}: {error}") from None
 
@@ -612,7 +623,6 @@ _MOCK: dict[str, Check] = {
     "points": _each(_whole(0, 1000)),
     "cards": _each(_name),
 }
-_COMMON: dict[str, Check] = {"ahead": _each(_row)}
 _GRADED: dict[str, Check] = {
     "verdict": _verdict,
     "rung": _rung,

@@ -38,23 +38,9 @@ def standing(rows: Iterable[LogRow]) -> list[LogRow]:
     return in_order(row for row in rows if row.kind is not RowKind.UNDO and row.id not in undone)
 
 
-def in_force(rows: Iterable[LogRow]) -> list[LogRow]:
-    """Drop the last of some ordered rows of one sort while they are rows from the future.
-
-    A row from the future is one that a later written row names, because its stamp was more than a day ahead of the
-    clock. One of the two clocks was wrong, and nobody knows which. While such a row is the last, it is set aside, so
-    that it strands no card in another year. It counts once another row has a later stamp.
-    """
-    kept = list(rows)
-    ahead = frozenset[str]().union(*(row.ahead for row in kept))
-    while kept and kept[-1].id in ahead:
-        kept.pop()
-    return kept
-
-
 def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
     """Return the reviews that count, in order."""
-    return in_force(row for row in standing(rows) if row.is_usable_review)
+    return [row for row in standing(rows) if row.is_usable_review]
 
 
 class FitInForce(NamedTuple):
@@ -67,7 +53,7 @@ class FitInForce(NamedTuple):
 
 def fit_in_force(fits: Iterable[LogRow]) -> FitInForce:
     """Return the last of some fits that FSRS can use."""
-    for row in reversed(in_force(in_order(fits))):
+    for row in reversed(in_order(fits)):
         with suppress(ValueError):
             return FitInForce(row.id, row.day, fitted(row.payload))
     return FitInForce()
@@ -95,7 +81,7 @@ class Hold:
 def fold_hold(rows: Iterable[LogRow]) -> Hold:
     """Fold the rows of one card into its hold; the last row counts, and unsuspending lifts a bury too."""
     hold = Hold()
-    for row in in_force(row for row in standing(rows) if row.kind in HOLDS):
+    for row in standing(rows):
         if row.kind is RowKind.SUSPEND:
             hold = Hold(True, hold.buried_day)
         elif row.kind is RowKind.BURY:
@@ -125,7 +111,7 @@ class Annotation:
 def fold_annotation(rows: Iterable[LogRow]) -> Annotation:
     """Fold the rows of one card into its annotation: the last row of each tag and the last note count."""
     tags, note = dict[str, None](), ""
-    for row in in_force(row for row in standing(rows) if row.kind in ANNOTATIONS):
+    for row in standing(rows):
         payload = row.payload if isinstance(row.payload, dict) else {}
         tag, text = payload.get("tag"), payload.get("text")
         if row.kind is RowKind.NOTE and isinstance(text, str):
@@ -166,7 +152,7 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
     reviews: list[tuple[LogRow, Rating]] = []
     episode = _Episode()
     accepted_texts: set[str] = set()
-    for row in in_force(row for row in standing(rows) if row.kind in CHALLENGE_ROWS):
+    for row in (row for row in standing(rows) if row.kind in CHALLENGE_ROWS):
         if row.is_planted:
             continue
         if row.kind is RowKind.START:

@@ -26,7 +26,7 @@ from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, S
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
-from attncli.store.queue_table import Moment, Waiting
+from attncli.store.schedules import Moment, Waiting
 from attncli.words.assistant_texts import HOW, NOTHING_LEFT
 from attncli.words.grade_report_texts import diagnosis_lines, headline
 from attncli.words.interval_texts import interval_text

@@ -19,7 +19,7 @@ from attncli.memory.replay import (
     solved_reviews,
     standing_reviews,
 )
-from attncli.store.queue_table import ORDERED_FOR
+from attncli.store.schedules import ORDERED_FOR
 
 if TYPE_CHECKING:
     from attncli.config import Settings
@@ -74,9 +74,8 @@ def derive_everything(workspace: ScheduleSources, progress: Callable[[int], None
     for subject in sorted(set(renames.values())):
         _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
         done += 1
-    store.log.review_days.rebuild()
     rebuild_queue(store)
-    store.remember_scheduling(workspace.settings.scheduling)
+    store.keep_note("scheduling", workspace.settings.scheduling)
     return done
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,61 +15,41 @@ from attncli.domain.challenge import CPU, CUDA
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.practice.workspace import Workspace
 from attncli.sandbox.policy import gpu_is_seen
-from attncli.store.connection import FORMAT
-from attncli.store.database import Database
-from attncli.store.repair import repair_in_place
-from attncli.store.rescue import rescue
+from attncli.store.database import Database, remove_cache
+from attncli.store.history import FOLDER
 
 LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml", "pydantic", "TeXicode", "triton")
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseHealth:
-    """`problems` is empty if the file is sound; `rows` is the length of the log, None if it cannot be read.
+    """`damages` name each line of the history that cannot be used; `rows` counts the others, None if none can be read.
 
-    `set_aside` counts damaged rows that are out of the way; `unwritable` says why nothing can be written, if so.
+    `unwritable` says why nothing can be written, if so.
     """
 
     path: Path
-    format: int
     rows: int | None
-    problems: tuple[str, ...]
+    damages: tuple[str, ...]
     is_damaged: bool = True
-    set_aside: int = 0
     unwritable: str = ""
 
     @property
     def integrity(self) -> str:
-        """`ok`, `damaged`, or `unusable`: the file may be sound but cannot be opened."""
-        if not self.problems:
+        """`ok`, `damaged`, or `unusable`: the files may be sound but cannot be opened."""
+        if not self.damages:
             return "ok"
         return "damaged" if self.is_damaged else "unusable"
 
 
 def database_health(home: paths.Home) -> DatabaseHealth:
-    """Check the whole file; a missing one is created."""
+    """Read the whole history."""
+    place = home.root / FOLDER
     try:
         with Database.open(home.database) as store:
-            problems = [*store.problems(), *(f"rows in {file.name} may be missing here" for file in store.unmerged())]
-            return DatabaseHealth(
-                home.database, FORMAT, _length(store), tuple(problems), True, _set_aside(store), store.unwritable
-            )
+            return DatabaseHealth(place, store.log.length(), tuple(store.damages()), True, store.unwritable)
     except StoreError as error:
-        return DatabaseHealth(home.database, FORMAT, None, (error.message,), isinstance(error, StoreCorrupt))
-
-
-def _length(store: Database) -> int | None:
-    try:
-        return store.log.length()
-    except StoreCorrupt:
-        return None
-
-
-def _set_aside(store: Database) -> int:
-    try:
-        return store.log.set_aside_count()
-    except StoreCorrupt:
-        return 0
+        return DatabaseHealth(place, None, (error.message,), isinstance(error, StoreCorrupt))
 
 
 def versions() -> dict[str, str]:
@@ -91,7 +71,8 @@ def places(home: paths.Home) -> dict[str, str]:
         "python": sys.executable,
         "home": str(home.root),
         "config": str(home.config),
-        "database": str(home.database),
+        "history": str(home.root / FOLDER),
+        "cache": str(home.database),
         "solutions": str(home.solutions),
         "quizbank": str(paths.bundled_quizbank()),
         "impl": str(paths.bundled_impl()),
@@ -113,36 +94,8 @@ def bank_health(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """Number of subjects derived again, and what was repaired before.
-
-    If the file had to be replaced, `rescued` rows were saved, `lost` ones were not, and the damaged file is `kept`; if
-    that file was cut short, more may be lost. `set_aside` counts damaged rows that were put out of the way, `put_back`
-    rows that were found in another file.
-    """
-
-    subjects: int
-    rescued: int | None = None
-    kept: Path | None = None
-    lost: int = 0
-    is_cut_short: bool = False
-    set_aside: int = 0
-    put_back: int = 0
-
-
-def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress: Callable[[int], None]) -> Rebuilt:
-    """Derive everything again from the log, after repairing the file in place if possible.
-
-    If the log itself is damaged, its rows go into a new file and the damaged one is kept.
-    """
-    repaired = Rebuilt(0)
-    try:
-        with Database.open(home.database) as store:
-            done = repair_in_place(store, home.backups)
-            repaired = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
-    except StoreCorrupt:
-        saved = rescue(home.database, home.backups)
-        repaired = Rebuilt(0, saved.rows, saved.kept, saved.lost, saved.is_cut_short)
+def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress: Callable[[int], None]) -> int:
+    """Make the cache anew from the history and the banks; return the number of subjects derived."""
+    remove_cache(home.database)
     with open_workspace() as workspace:
-        return replace(repaired, subjects=workspace.derive_all(progress))
+        return workspace.derive_all(progress)

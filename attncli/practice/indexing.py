@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
+from attncli.domain.search_text import searchable
 from attncli.practice.derive import rebuild_queue
-from attncli.store.bank_files import Stamp
 from attncli.store.database import Database
-from attncli.store.search_text import searchable
+from attncli.store.index import Stamp
 
 # The keys of a glossary entry that hold one spelling, and those that hold a list of them.
 _SPELLINGS = ("en", "zh", "abbreviation")

@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from attncli import paths
-from attncli.domain.text import Localised
-from attncli.errors import InvalidInput, NotFound
-from attncli.store.bank_files import Stamp
-from attncli.store.bank_index import BankIndex, CardSummary
-from attncli.store.database import Database
-from attncli.store.search_text import (
+from attncli.domain.search_text import (
     all_but_one,
     any_of,
     beginning_with,
@@ -31,6 +26,10 @@ from attncli.store.search_text import (
     runs_of,
     starting_with,
 )
+from attncli.domain.text import Localised
+from attncli.errors import InvalidInput, NotFound
+from attncli.store.database import Database
+from attncli.store.index import BankIndex, CardSummary, Stamp
 from attncli.words.track_texts import reading_order
 
 if TYPE_CHECKING:
@@ -78,9 +77,9 @@ class Library:
     def card_id(self, id: str) -> str:
         """Return the current id of the card `id` without reading the card. Raises NotFound with the nearest id."""
         id, index = _readable(id), self._store.index
-        if index.has_card(id):
+        if index.owner(id):
             return id
-        if index.has_card(renamed := index.renamed_to(id)):
+        if index.owner(renamed := index.renamed_to(id)):
             return renamed
         raise self._no_card(id)
 

@@ -43,7 +43,7 @@ from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
 from attncli.practice.start import offers_rounds, start_challenge
 from attncli.practice.workspace import Workspace
-from attncli.store.bank_index import CardSummary
+from attncli.store.index import CardSummary
 
 MOCK_MINUTES = 45
 MOCK_LEVEL: Level = "onsite"

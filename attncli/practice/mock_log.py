@@ -192,7 +192,7 @@ def pause(workspace: Workspace, id: str, place: int, spent_ms: int) -> None:
 
 def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any]) -> LogRow:
     when = stamp(workspace, id, KINDS)
-    return workspace.store.log.append(kind, id, when.at, when.day, {**payload, **when.details})
+    return workspace.store.log.append(kind, id, when.at, when.day, payload)
 
 
 def state_of(workspace: Workspace, id: str) -> MockState | None:

@@ -95,7 +95,7 @@ def record_fit(
     """Put weights in force (empty for the published ones) and derive every schedule again; `attn undo` undoes it."""
     with recording(workspace):
         when = stamp(workspace, ABOUT_ALL, {RowKind.FIT})
-        payload = {**(details or {}), **when.details, "parameters": list(parameters)}
+        payload = {**(details or {}), "parameters": list(parameters)}
         row = workspace.store.log.append(RowKind.FIT, ABOUT_ALL, when.at, when.day, payload)
         workspace.forget_policy()
         derive_everything(workspace, progress)
@@ -125,7 +125,7 @@ def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, F
     old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
     available = workspace.store.queue.available(when)
     cards = [(card, history) for card, history in chosen if card in available]
-    times_ms = workspace.store.log.recent_elapsed_ms(TIMED_REVIEWS)
+    times_ms = [ms for _, _, ms, _ in workspace.store.log.timed_reviews(0, when.day, TIMED_REVIEWS) if ms]
     seconds = median(times_ms) / 1000 if times_ms else SECONDS_A_REVIEW
 
     def side(policy: SchedulePolicy, log_loss: float, rmse_bins: float) -> FitSide:

@@ -251,7 +251,7 @@ def make_plan(
 def _studied_minutes(workspace: Workspace, basis: PlanBasis, day: int) -> float:
     """Estimate the minutes spent on cards on `day` so far, by the learner's habits."""
     learned = workspace.store.queue.introduced(day) * basis.habits.learning()
-    return (learned + workspace.store.log.review_days.known_on(day) * basis.habits.reviewing()) / 60
+    return (learned + workspace.store.log.known_on(day) * basis.habits.reviewing()) / 60
 
 
 def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay | None) -> StudyDay:

@@ -6,6 +6,7 @@ the learner has set them. Before an interview, reviews come first and new cards 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,22 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attncli.config import WEEKDAYS, Settings, is_set
-from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, Meeting, waiting
+from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, waiting
 from attncli.errors import ConfigInvalid, EnvironmentFailure, NoCardMatches
 from attncli.practice.workspace import Workspace
-from attncli.store.bank_index import CardSummary
-from attncli.store.queue_table import Moment, Waiting
+from attncli.store.index import CardSummary
+from attncli.store.schedules import Moment, Waiting
 
 if TYPE_CHECKING:
     from random import Random
 
+    from attncli.domain.log_row import LastReview
     from attncli.memory.queue_order import DayMinutes
     from attncli.memory.replay import Annotation
-    from attncli.store.log import LastReview
-    from attncli.store.seen_cards import PerhapsWeak, RecallCurve
+    from attncli.store.schedules import RecallCurve
 
-PACE_DAYS = 28
-"""Days of the log from which the time a card takes is measured."""
+PACE_DAYS, PACE_REVIEWS = 28, 600
+"""Days of the log, and the most reviews, from which the time a card takes is measured."""
 DRILL_COUNT = 20
 WEAK_LAPSES = 3
 WEAK_RECALL = 0.7
@@ -71,34 +72,20 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
     """Count what is due at `at` (now)."""
     when = workspace.moment(at)
     queue = workspace.store.queue
-    learning = queue.count_learning(when)
+    learning = queue.learning(when)
     room = room_today(workspace, when)
-    reviews, left_out = _review_counts(workspace, when, room)
-    unseen = queue.count_unseen(when, new_quota(workspace, when, sum(reviews.values()), room))
+    due = reviews_today(workspace, when, None)
+    reviews = due if room is None else reviews_today(workspace, when, room)
+    unseen = queue.unseen(when, new_quota(workspace, when, len(reviews), room))
+    topics = Counter(card.topic for card in (*learning, *reviews, *unseen))
     return DueCounts(
-        new=sum(unseen.values()),
-        learning=sum(learning.values()),
-        review=sum(reviews.values()),
+        new=len(unseen),
+        learning=len(learning),
+        review=len(reviews),
         challenges=len(queue.challenges_due(when)),
-        topics={
-            topic: learning.get(topic, 0) + reviews.get(topic, 0) + unseen.get(topic, 0)
-            for topic in sorted({*learning, *reviews, *unseen})
-        },
-        left_out=left_out,
+        topics=dict(sorted(topics.items())),
+        left_out=len(due) - len(reviews),
     )
-
-
-def _review_counts(workspace: Workspace, when: Moment, room: DayMinutes | None) -> tuple[dict[str, int], int]:
-    """Return topic → reviews in today's queue, and how many are left out because they do not fit the minutes."""
-    counts = workspace.store.queue.count_reviews(when)
-    for topic in held_apart(workspace, when).values():
-        counts[topic] -= 1
-    total = sum(counts.values())
-    if room is not None and total > room.reviews:
-        counts = dict.fromkeys(counts, 0)
-        for waiting in reviews_today(workspace, when, room):
-            counts[waiting.topic] += 1
-    return {topic: count for topic, count in counts.items() if count}, total - sum(counts.values())
 
 
 def reviews_today(workspace: Workspace, when: Moment, room: DayMinutes | None) -> list[Waiting]:
@@ -106,18 +93,15 @@ def reviews_today(workspace: Workspace, when: Moment, room: DayMinutes | None) -
 
     If more are due than fit `room`, return those that lose most recall by waiting, the most urgent first.
     """
-    queue, held = workspace.store.queue, held_apart(workspace, when)
-    if room is None:
-        return [waiting for waiting in queue.reviews(when) if waiting.id not in held]
-    most_urgent = queue.reviews_by_loss(when, room.reviews + len(held))
-    return [waiting for waiting in most_urgent if waiting.id not in held][: room.reviews]
+    held = held_apart(workspace, when)
+    reviews = workspace.store.queue.reviews(when, by_loss=room is not None)
+    due = [waiting for waiting in reviews if waiting.id not in held]
+    return due if room is None else due[: room.reviews]
 
 
 def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
     """Return card → topic of due reviews that wait because a card or challenge that gives them away is too near."""
-    if not (meetings := workspace.store.queue.meetings(when)):
-        return {}
-    return waiting(Meeting(*meeting) for meeting in meetings)
+    return waiting(workspace.store.queue.meetings(when))
 
 
 def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
@@ -125,13 +109,16 @@ def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
     if when.interview_day or not minutes_are_set(workspace):
         return None
     from attncli.memory.queue_order import DayMinutes, Studied
-    from attncli.store.review_seconds import seconds_by_novelty, spent_on
 
-    connection = workspace.store.connection
-    before = seconds_by_novelty(connection, when.day - PACE_DAYS, when.day - 1)
-    learned, reviewed = (Studied(*before.get(is_new, ())) for is_new in (True, False))
-    spent, untimed = spent_on(connection, when.day)
-    steps = sum(workspace.store.queue.count_learning(when).values())
+    log = workspace.store.log
+    before = [row for row in log.timed_reviews(when.day - PACE_DAYS, when.day - 1, PACE_REVIEWS) if row[2] is not None]
+    learned, reviewed = (
+        Studied(len({(day, card) for day, card, *_ in rows}), sum(row[2] or 0 for row in rows) / 1000)
+        for rows in ([row for row in before if row[3] is is_new] for is_new in (True, False))
+    )
+    times_ms = [elapsed_ms for _, _, elapsed_ms, _ in log.timed_reviews(when.day, when.day)]
+    spent, untimed = sum(filter(None, times_ms)) / 1000, times_ms.count(None)
+    steps = len(workspace.store.queue.learning(when))
     return DayMinutes.of(minutes_of(workspace.settings, when.day), spent, untimed + steps, learned, reviewed)
 
 
@@ -153,7 +140,7 @@ def new_quota(workspace: Workspace, when: Moment, reviews_due: int, room: DayMin
     if when.interview_day:
         from attncli.memory.queue_order import new_cards_in
 
-        reviews = reviews_due + workspace.store.log.review_days.known_on(when.day)
+        reviews = reviews_due + workspace.store.log.known_on(when.day)
         return new_cards_in(minutes_of(workspace.settings, when.day), reviews, introduced)
     quota = max(0, workspace.settings.new_per_day - introduced)
     return quota if room is None else min(quota, room.new_beside(reviews_due))
@@ -283,14 +270,14 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     What was missed in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
-    for seen in workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES):
-        last, points = seen.last, _points(workspace, seen)
-        missed = last is not None and has_missed(last, points)
-        is_forgotten = last is not None and seen.review_day >= when.day and _was_forgotten(last)
-        recall = 0.0 if is_forgotten else seen.recall
-        if is_weak(seen.lapses, recall, missed):
-            points_missed = _points_missed(last.points, points) if last else ()
-            found[seen.id] = Weakness(seen.id, recall, seen.lapses, missed, points_missed)
+    perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
+    for id, recall, lapses, day, last in perhaps:
+        points = _points(workspace, id) if last.points else 0
+        missed = has_missed(last, points)
+        if day >= when.day and _was_forgotten(last):
+            recall = 0.0
+        if is_weak(lapses, recall, missed):
+            found[id] = Weakness(id, recall, lapses, missed, _points_missed(last.points, points))
     found |= {weak.card: weak for weak in _missed_in_interviews(workspace, when, found)}
     return sorted(found.values(), key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
 
@@ -321,17 +308,14 @@ def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
     """Return the forgetting curve with this learner's weights, for the study day of `when`."""
     decay = workspace.policy.decay
     from attncli.memory.scheduler import curve_factor
-    from attncli.store.seen_cards import RecallCurve
+    from attncli.store.schedules import RecallCurve
 
     return RecallCurve(curve_factor(decay), -decay, when.day)
 
 
-def _points(workspace: Workspace, seen: PerhapsWeak) -> int:
-    """Return how many points the card has; read only if some were ticked."""
-    if seen.last is None or not seen.last.points:
-        return 0
-    document = workspace.store.index.card(seen.id)
-    return len((document or {}).get("points") or ())
+def _points(workspace: Workspace, card: str) -> int:
+    """Return how many points the card has."""
+    return len((workspace.store.index.card(card) or {}).get("points") or ())
 
 
 def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from attncli.errors import NoCardMatches, UsageError
 from attncli.practice.marking import Asked, give_up_ordering
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.workspace import Workspace
-from attncli.store.bank_index import CardSummary
+from attncli.store.index import CardSummary
 
 QUIZ_COUNT = 10
 

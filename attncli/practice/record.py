@@ -4,8 +4,7 @@ A row is on disk, and the schedule derived from it, before the function returns.
 several machines merge as a union.
 
 Rows of one subject follow one another whatever the clock does: if the clock was set back a little, a row is stamped
-just after the last one. Rows more than a day ahead of the clock are left where they are and listed in the new row;
-replay sets them aside while they are the last (see `attncli.memory.replay.in_force`), whichever clock was wrong.
+just after the last one. Rows more than a day ahead of the clock wait until their time has come.
 """
 
 from __future__ import annotations
@@ -31,9 +30,6 @@ TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REP
 Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
 LONGEST_TAG = 40
 _TAG = re.compile(r"\w[\w-]*\Z")
-TOLERATED_LEAD = timedelta(days=1)
-# More rows than this do not all come from the future: the clock of today is behind.
-MOST_AHEAD = 100
 _NEXT = timedelta(microseconds=1)
 
 
@@ -111,14 +107,14 @@ def answer(
     """
     card = workspace.library.card_id(card)
     store = workspace.store
-    with recording(workspace):
+    with recording(workspace, at):
         when = stamp(workspace, card, REVIEWS, at)
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
         if shown is not None and shown.basis.last_row != last_row:
             message = f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again"
             raise Outdated(message, "answered")
         is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
-        payload = {**(details or {}), **when.details, "rating": int(rating), "content": store.index.hash(card)}
+        payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
         if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
             schedule = workspace.card_scheduler(card).review(card, before, rating, when.at, when.day)
@@ -260,8 +256,13 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
 
 
 @contextmanager
-def recording(workspace: Workspace) -> Iterator[None]:
-    """Open a transaction; changes by other processes since this workspace was opened are applied first."""
+def recording(workspace: Workspace, at: datetime | None = None) -> Iterator[None]:
+    """Open a transaction; changes by other processes since this workspace was opened are applied first.
+
+    With `at`, rows until then count.
+    """
+    if at is not None:
+        workspace.store.count_until(utc(at))
     with workspace.store.transaction():
         workspace.apply_changes()
         yield
@@ -271,26 +272,20 @@ def record(
     workspace: Workspace, kind: RowKind, subject: str, details: Mapping[str, Any], at: datetime | None = None
 ) -> LogRow:
     """Record a hold, an annotation or an act on a challenge at `at` (now), and derive its schedule."""
-    with recording(workspace):
+    with recording(workspace, at):
         kinds = next((some for some in (HOLDS, ANNOTATIONS) if kind in some), CHALLENGE_ROWS)
         when = stamp(workspace, subject, kinds, at)
-        row = workspace.store.log.append(kind, subject, when.at, when.day, {**details, **when.details})
+        row = workspace.store.log.append(kind, subject, when.at, when.day, dict(details))
         derive_subject(workspace, subject)
     return row
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A UTC moment, its study day, and the rows that were found ahead of the clock."""
+    """A UTC moment and its study day."""
 
     at: datetime
     day: int
-    ahead: tuple[str, ...] = ()
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """Fields for the payload of the row."""
-        return {"ahead": list(self.ahead)} if self.ahead else {}
 
 
 def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Stamp:
@@ -299,18 +294,13 @@ def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: da
     `kinds` are the kinds of rows that it follows in sequence. Raises ClockWrong for a moment outside 1990…2199.
     """
     if at is not None:
-        return _stamp(workspace, at)
-    now, log, names = utc(workspace.clock()), workspace.store.log, workspace.store.index.names_of(subject)
-    ahead = log.ids_after(names, kinds, now + TOLERATED_LEAD)
-    if len(ahead) > MOST_AHEAD:
-        ahead = []
-    last = log.last_moment(names, kinds, now + TOLERATED_LEAD if ahead else LATEST)
-    return _stamp(workspace, now if last is None or last <= now else last + _NEXT, tuple(ahead))
-
-
-def _stamp(workspace: Workspace, at: datetime, ahead: tuple[str, ...] = ()) -> Stamp:
-    at = utc(at)
-    return Stamp(at, workspace.calendar.day(at), ahead)
+        moment = utc(at)
+    else:
+        moment = utc(workspace.clock())
+        last = workspace.store.log.last_moment(workspace.store.index.names_of(subject), kinds)
+        if last is not None and last > moment:
+            moment = last + _NEXT
+    return Stamp(moment, workspace.calendar.day(moment))
 
 
 def utc(at: datetime) -> datetime:

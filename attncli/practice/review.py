@@ -20,7 +20,7 @@ from attncli.practice import record
 from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
 from attncli.practice.record import AnsweredReview, ReviewBasis, Shown, take_back
 from attncli.practice.workspace import Workspace
-from attncli.store.queue_table import Moment, Waiting
+from attncli.store.schedules import Moment, Waiting
 
 LEARN_AHEAD = timedelta(minutes=20)
 
@@ -216,7 +216,7 @@ class ReviewSession:
     @property
     def progress(self) -> SessionProgress:
         when = self.workspace.moment()
-        learning = self.workspace.store.queue.count_steps(_whole_day(when), self.topic)
+        learning = len(self._steps(when))
         state = self.current.state if self.current is not None else None
         new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
         return self._within_limit(SessionProgress(len(self._answered), new, learning, review))
@@ -242,7 +242,11 @@ class ReviewSession:
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
         """Return those of these cards whose next step comes on this study day."""
-        return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
+        return {waiting.id for waiting in self._steps(when)}.intersection(ids)
+
+    def _steps(self, when: Moment) -> list[Waiting]:
+        """Return the steps that are due by the end of the study day."""
+        return self.workspace.store.queue.learning(replace(when, now=when.day_end), self.topic)
 
     def _ask(self, item: SessionItem) -> None:
         self.current, self._asked_at = item, self.workspace.clock()
@@ -263,13 +267,7 @@ class ReviewSession:
         asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
         if when.interview_day:
             return PlannedCards(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
-        kinds = queue.kinds([waiting.id for waiting in (*asked, *unseen)])
-        return PlannedCards(
-            interleaved(
-                spread(asked, unseen),
-                lambda waiting: Traits(waiting.topic, kinds.get(waiting.id, ""), waiting.is_new),
-            )
-        )
+        return PlannedCards(interleaved(spread(asked, unseen), lambda card: Traits(card.topic, card.kind, card.is_new)))
 
     def _take(self, when: Moment) -> Waiting | None:
         if learning := self._first_step(when):
@@ -283,7 +281,7 @@ class ReviewSession:
 
     def _first_step(self, when: Moment) -> Waiting | None:
         """Return the longest-waiting step of a card that is still in its bank."""
-        steps = self.workspace.store.queue.learning(when, self.topic, limit=1 + len(self._missing))
+        steps = self.workspace.store.queue.learning(when, self.topic)
         return next((waiting for waiting in steps if waiting.id not in self._missing), None)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
@@ -315,11 +313,6 @@ class ReviewSession:
         return self.current
 
 
-def _whole_day(when: Moment) -> Moment:
-    """Move the moment to the end of its study day: a step comes on this day if it is due then."""
-    return replace(when, now=when.day_end)
-
-
 class PlanSession(ReviewSession):
     """The cards of today's plan in its order, due or not; steps that fall due in between come first."""
 
@@ -333,7 +326,7 @@ class PlanSession(ReviewSession):
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         """Leave out what was suspended or buried since, and a new card that was learned elsewhere."""
-        if not self.workspace.store.queue.available(when, id=waiting.id):
+        if waiting.id not in self.workspace.store.queue.available(when):
             return False
         schedule = self.workspace.store.schedules.get(waiting.id)
         return schedule is None or schedule.review_day < when.day
@@ -382,7 +375,7 @@ class DrillSession(ReviewSession):
         """Return none: each card is asked once."""
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
-        return bool(self.workspace.store.queue.available(when, id=waiting.id))
+        return waiting.id in self.workspace.store.queue.available(when)
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
         """Return none, for the same reason."""

@@ -82,6 +82,7 @@ def start_challenge(
     UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
+    workspace.store.require_writable()
     path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
     details: dict[str, Any] = {"file": kept_text(path, LONGEST_PATH)}
     symptom, bugs = None, int(bug)

@@ -6,14 +6,14 @@ a few at a time: a million reviews are never read.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
-from attncli.domain.log_row import Rating, RowKind, Schedule, seconds_of
+from attncli.domain.log_row import Rating, ReviewDay, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import Rung
 from attncli.memory.forecast import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
@@ -21,11 +21,7 @@ from attncli.memory.scheduler import LEECH_LAPSES, recall_on
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, curve_on
 from attncli.practice.today import Countdown, countdown
 from attncli.practice.workspace import Workspace
-from attncli.store.queue_table import Moment
-from attncli.store.review_days import ReviewDay
-from attncli.store.review_seconds import seconds_by_day
-from attncli.store.schedule_table import ReviewedCard
-from attncli.store.seen_cards import SeenInTopic
+from attncli.store.schedules import Moment
 
 RETENTION_DAYS = 30
 FORECAST_DAYS = 14
@@ -109,7 +105,7 @@ class Overview:
 def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     """Return the overview at `at` (now)."""
     when = workspace.moment(at)
-    by_day = {day.day: day.reviews for day in workspace.store.log.review_days.all()}
+    by_day = workspace.store.log.reviews_by_day()
     recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
     return Overview(
         streak(by_day, when.day, workspace.calendar.exists),
@@ -122,7 +118,7 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
 def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
     """Return all statistics at `at` (now)."""
     when = workspace.moment(at)
-    days = workspace.store.log.review_days.all()
+    days = workspace.store.log.review_days()
     by_day = {day.day: day.reviews for day in days}
     topics = topic_standings(workspace, when)
     return ProgressStats(
@@ -162,41 +158,33 @@ def retention(days: Iterable[ReviewDay], first_day: int) -> float | None:
 
 def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> tuple[ForecastDay, ...]:
     """Count the reviews due on each of the next study days, if nothing is reviewed."""
-    ends = [workspace.calendar.ends_at(when.day + ahead) for ahead in range(days)]
-    counts = workspace.store.seen.due_by_day(when.day, ends)
-    return tuple(ForecastDay(date.fromordinal(when.day + n).isoformat(), count) for n, count in enumerate(counts))
+    reviews, steps = workspace.store.seen.due_days()
+    due = Counter(max(day, when.day) for day in (*reviews, *map(workspace.calendar.day, steps)))
+    return tuple(ForecastDay(date.fromordinal(day).isoformat(), due[day]) for day in range(when.day, when.day + days))
 
 
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStatus]:
     """Return the status of every topic that has cards."""
     curve = curve_on(workspace, when)
-    seen = {found.topic: found for found in workspace.store.seen.by_topic(curve)}
+    seen = workspace.store.seen.by_topic(curve)
     weak: dict[str, list[WeakCard]] = defaultdict(list)
-    for card in workspace.store.seen.weakest(curve, WEAK_RECALL, WEAK_LAPSES, WEAK_SHOWN):
-        leech = card.lapses >= LEECH_LAPSES
-        weak[card.topic].append(WeakCard(card.id, round(card.recall, 4), card.lapses, leech))
+    for topic, card, recall, lapses in workspace.store.seen.weak(curve, WEAK_RECALL, WEAK_LAPSES):
+        if len(weak[topic]) < WEAK_SHOWN:
+            weak[topic].append(WeakCard(card, round(recall, 4), lapses, lapses >= LEECH_LAPSES))
     return {
-        topic.id: _topic_status(topic.cards, seen.get(topic.id), tuple(weak[topic.id]))
+        topic.id: _topic_status(topic.cards, *seen.get(topic.id, (0, 0.0, 0)), tuple(weak[topic.id]))
         for topic in workspace.library.topics()
     }
 
 
 def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
     """Return (recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
-    return [(card.recall, card.id) for card in workspace.store.seen.due_by_then(curve_on(workspace, when))]
+    return workspace.store.seen.due_by_then(curve_on(workspace, when))
 
 
-def _topic_status(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStatus:
-    if seen is None:
-        return TopicStatus(0, total, 0.0, 0.0, 0)
-    return TopicStatus(
-        seen=seen.seen,
-        total=total,
-        recall=round(seen.recall / seen.seen, 4),
-        readiness=round(seen.recall / total, 4) if total else 0.0,
-        lapses=seen.lapses,
-        weak=weak,
-    )
+def _topic_status(total: int, seen: int, recall: float, lapses: int, weak: tuple[WeakCard, ...]) -> TopicStatus:
+    mean, readiness = (round(recall / count, 4) if count else 0.0 for count in (seen, total))
+    return TopicStatus(seen, total, mean, readiness, lapses, weak)
 
 
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:
@@ -218,7 +206,9 @@ def _challenge_counts(workspace: Workspace) -> dict[str, int]:
 class Recall:
     """A first review of a card on a later day than the one before; `seconds` is None if it was not timed."""
 
-    card: ReviewedCard
+    card: str
+    topic: str
+    kind: str
     elapsed_days: int
     predicted: float
     recalled: bool
@@ -255,7 +245,7 @@ class RecallRecord:
                 self.is_whole = True
                 break
             self.cards += 1
-            self.recalls += _recalls(self._workspace, card)
+            self.recalls += _recalls(self._workspace, *card)
         return not self.is_whole
 
     def by_prediction(self) -> list[RecallShare]:
@@ -267,31 +257,33 @@ class RecallRecord:
         return _grouped(self.recalls, lambda recall: _from(DAYS_FROM, recall.elapsed_days))
 
     def by_kind(self) -> list[RecallShare]:
-        return _grouped(self.recalls, lambda recall: recall.card.kind)
+        return _grouped(self.recalls, lambda recall: recall.kind)
 
     def by_topic(self) -> list[RecallShare]:
-        return _grouped(self.recalls, lambda recall: recall.card.topic)
+        return _grouped(self.recalls, lambda recall: recall.topic)
 
 
 def minutes_by_day(workspace: Workspace) -> list[tuple[date, float]]:
     """Return the minutes of timed reviews on each of the last study days, today last."""
     today = workspace.moment().day
-    spent = seconds_by_day(workspace.store.connection, today - STUDY_DAYS_SHOWN + 1, today)
+    spent_ms = Counter[int]()
+    for day, _, elapsed_ms, _ in workspace.store.log.timed_reviews(today - STUDY_DAYS_SHOWN + 1, today):
+        spent_ms[day] += elapsed_ms or 0
     days = range(today - STUDY_DAYS_SHOWN + 1, today + 1)
-    return [(date.fromordinal(day), spent.get(day, 0.0) / 60) for day in days]
+    return [(date.fromordinal(day), spent_ms[day] / 60_000) for day in days]
 
 
-def _recalls(workspace: Workspace, card: ReviewedCard) -> Iterator[Recall]:
+def _recalls(workspace: Workspace, card: str, topic: str, kind: str) -> Iterator[Recall]:
     """Yield the recalls of one card, replaying its reviews as its schedule does."""
-    scheduler, decay = workspace.card_scheduler(card.id), workspace.policy.decay
+    scheduler, decay = workspace.card_scheduler(card), workspace.policy.decay
     schedule: Schedule | None = None
-    rows = workspace.store.log.of_subjects(workspace.store.index.names_of(card.id))
+    rows = workspace.store.log.of_subjects(workspace.store.index.names_of(card))
     for day, reviews in groupby(standing_reviews(rows), key=lambda row: row.day):
         first, *again = list(reviews)
         if schedule is not None and day > schedule.review_day:
-            predicted = recall_on(schedule, day, decay)
+            predicted, recalled = recall_on(schedule, day, decay), first.rating is not Rating.AGAIN
             seconds = seconds_of([first, *again])
-            yield Recall(card, day - schedule.review_day, predicted, first.rating is not Rating.AGAIN, seconds)
+            yield Recall(card, topic, kind, day - schedule.review_day, predicted, recalled, seconds)
         for row in (first, *again):
             schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
 

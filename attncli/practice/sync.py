@@ -1,195 +1,64 @@
-"""Merge logs: with a folder that several machines share, and with a file; and report rows from the future.
+"""Merge histories: with a folder that several machines share, and with a file; and report rows from the future.
 
-In a shared folder each machine writes only the file that bears its id, never with fewer rows than before, and reads the
-files of the others. An id belongs to one machine: if rows under our own id turn up that were not written here, this
-home was copied or restored from a backup, and gets a new id.
+A shared folder holds the files of every machine's history. `sync` first takes in every row that the folder has, under
+whatever file name, then publishes: this machine's own file is replaced, and another file is added where the
+folder has none of that name, or an older part of it. So two machines never write the same file.
 
-After a sync without faults each file is remembered by its stamp, its size and a hash of its last bytes. A file that has
-only grown is read from there on, and our own is appended to. Anything else takes a whole sync.
-
-Logs merge as a union by row id, so merging twice changes nothing. `store/log.py` decides which rows are new.
+Histories merge as a union by row id, so merging twice changes nothing.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, line_of, row_of_line
-from attncli.errors import EnvironmentFailure, UsageError, remedy_for
-from attncli.memory.replay import in_force, standing
-from attncli.paths import cannot_write, free_name, replace_whole, write_whole
+from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, row_of_line
+from attncli.errors import UsageError, remedy_for
+from attncli.paths import cannot_write, write_bytes, write_whole
+from attncli.practice.backups import BEFORE_RESTORE, keep_copy
 from attncli.practice.derive import derive_everything, derive_subjects
-from attncli.practice.record import TOLERATED_LEAD, recording
+from attncli.practice.record import recording
 from attncli.practice.workspace import Workspace
-from attncli.store.connection import MAGIC
-from attncli.store.foreign_database import foreign_rows, workshop
+from attncli.store.history import ENDING, Damage, Entry, decoded, encoded, read
+from attncli.store.old_database import MAGIC, rows_of_database
 
-MOST_TRIES = 8
-ENDING = ".jsonl"
-TAIL_BYTES = 64 * 1024
-MOST_NEW_BYTES = 64 * 1024 * 1024
-NOTE = "sync "
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200
 SHOWN_AHEAD = 5
 
-Stamp = tuple[int, int, int] | None
-"""Inode, size and modification time of a file; None if there is none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """The number of rows received, and of rows in this machine's file.
-
-    `faults` name lines and files that could not be used; `left_out` are own rows that no other machine would accept;
-    `renewed` is True if this machine got a new id.
-    """
+    """The number of rows received, and of rows in this machine's file; `faults` name what could not be used."""
 
     received: int
     written: int
     file: Path
     faults: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    renewed: bool = False
 
 
 def sync(workspace: Workspace, folder: Path) -> Synced:
-    """Merge every log in the shared `folder`, and write this machine's own there.
+    """Take in every history file in the shared `folder`, and publish this machine's files there.
 
     What cannot be read is named and left as it is; the rest is merged. Raises UsageError if there is no such folder,
     EnvironmentFailure if it cannot be written to.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; create it where your machines share files")
-    received, renewed = 0, not is_machine(workspace.store.log.machine)
-    try:
-        changes = take_changes(workspace, folder, _names(folder))
-        return Synced(changes.received, changes.written, _own(workspace, folder))
-    except WholeSyncNeeded as needed:
-        received = needed.received
-        forget(workspace, folder)
-    if renewed:
-        workspace.store.renew_machine()
-    for _ in range(MOST_TRIES):
-        shared = _Shared(folder, workspace.home.root)
-        result = _take(workspace, shared)
-        received += result.received
-        if result.is_not_from_here or _own(workspace, folder) in shared.unreadable:
-            workspace.store.renew_machine()
-            renewed = True
-        try:
-            written, left_out = _leave(workspace, shared, _own(workspace, folder))
-        except _Changed:
-            continue
-        faults = (*shared.faults, *result.conflicts)
-        if not (faults or left_out or renewed):
-            own = _own(workspace, folder)
-            remember(workspace, folder, {**shared.stamps, own: stamp_of(own)}, written)
-        return Synced(received, written, _own(workspace, folder), faults, left_out, renewed)
-    raise EnvironmentFailure(f"other programs keep writing to {folder}; try again when they are done")
-
-
-class _Changed(Exception):
-    """Another program has written our file since it was read."""
-
-
-class _Shared:
-    """The logs in the folder. Conflict copies of file-sync tools have other names, and are read like any file."""
-
-    def __init__(self, folder: Path, copies: Path) -> None:
-        self.files: dict[Path, LogFile] = {}
-        self.stamps: dict[Path, Stamp] = {}
-        self.unreadable: set[Path] = set()
-        self.faults: list[str] = []
-        for path in _names(folder):
-            self.stamps[path] = stamp_of(path)
-            try:
-                if not path.is_file():
-                    raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
-                log = read_log(path, copies)
-            except UsageError as error:
-                self.unreadable.add(path)
-                self.faults.append(error.message)
-                continue
-            self.files[path] = log
-            if log.faults:
-                count = f"{len(log.faults)} of {len(log.faults) + len(log.rows)} rows cannot be used"
-                self.faults.append(f"{log.faults[0]}; {count}, the others are")
-
-    def rows(self) -> Iterator[Placed]:
-        for log in self.files.values():
-            yield from log.rows
-
-    def ids_in(self, path: Path) -> set[str]:
-        return {placed.row.id for placed in self.files[path].rows} if path in self.files else set()
-
-    def held_by_others(self, own: Path) -> set[str]:
-        """Return the rows that another machine keeps here; a conflict copy may be deleted at any time."""
-        others = [path for path in self.files if path != own and is_machine(path.name.removesuffix(ENDING))]
-        return set().union(*map(self.ids_in, others))
-
-
-@dataclass(slots=True)
-class _Received:
-    received: int = 0
-    conflicts: list[str] = field(default_factory=list)
-    is_not_from_here: bool = False
-
-
-def _take(workspace: Workspace, shared: _Shared) -> _Received:
-    """Merge all logs in the folder. Rows under our own id that are new here or differ were not written here."""
-    result, machine = _Received(), workspace.store.log.machine
-
-    def conflict(placed: Placed) -> None:
-        result.conflicts.append(f"{placed.place}: row {placed.row.id} is here with another content, and stays as it is")
-        result.is_not_from_here |= placed.row.machine == machine
-
-    new = merge(workspace, shared.rows(), conflict)
-    result.received = len(new)
-    result.is_not_from_here |= any(row.machine == machine for row in new)
-    return result
-
-
-def _leave(workspace: Workspace, shared: _Shared, own: Path) -> tuple[int, tuple[str, ...]]:
-    """Write our file: the rows in it before, those written here, and those that no other machine holds."""
-    machine, before, held = workspace.store.log.machine, shared.ids_in(own), shared.held_by_others(own)
-    lines, left_out = list[str](), list[str]()
-    for row in workspace.store.log.everything():
-        if row.id in before:
-            lines.append(line_of(row))
-        elif row.machine == machine or row.id not in held:
-            try:
-                lines.append(checked_line(row))
-            except ValueError as error:
-                left_out.append(f"row {row.id}: {error}")
-    damaged = own in shared.files and bool(shared.files[own].faults)
-    if len(lines) > len(before) or damaged:
-        _write(own, lines, shared.stamps.get(own), damaged)
-    return len(lines), tuple(left_out)
-
-
-def _write(own: Path, lines: list[str], read: Stamp, damaged: bool) -> None:
-    def confirm() -> None:
-        if stamp_of(own) != read:
-            raise _Changed
-        if damaged:
-            shutil.copyfile(own, free_name(own, "{name}.unreadable-{number}"))
-
-    try:
-        replace_whole(own, (line + "\n" for line in lines), confirm)
-    except OSError as error:
-        raise cannot_write(own, error, "make the folder writable, or name another") from error
-
-
-def _own(workspace: Workspace, folder: Path) -> Path:
-    return folder / f"{workspace.store.log.machine}{ENDING}"
+    faults: list[str] = []
+    received = sum(_take(workspace, path, faults) for path in _names(folder))
+    history = workspace.store.history
+    with history.writing():
+        """A machine without a row gets its id."""
+    own = folder / f"{history.machine}{ENDING}"
+    # Our own file comes last: what only its older self there had is in the folder by then.
+    for path in sorted(history.files(), key=lambda path: path.name == own.name):
+        _publish(path, folder, path.name == own.name)
+    written = sum(1 for line in own.read_bytes().splitlines() if line) if own.is_file() else 0
+    return Synced(received, written, own if written else folder, tuple(faults))
 
 
 def _names(folder: Path) -> list[Path]:
@@ -200,166 +69,70 @@ def _names(folder: Path) -> list[Path]:
         raise UsageError(f"cannot read the folder {folder} ({error.strerror}); {remedy}") from error
 
 
-# Incremental sync
-
-
-class WholeSyncNeeded(Exception):
-    """A file has changed other than by growing; `received` rows have been merged all the same."""
-
-    received = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The number of rows received, and of rows in our file now."""
-
-    received: int
-    written: int
-
-
-def stamp_of(path: Path) -> Stamp:
-    """Return the stamp of a file, which changes whenever it is written; None if there is none."""
+def _take(workspace: Workspace, path: Path, faults: list[str]) -> int:
+    """Merge the rows of one file in the folder; return how many were new here."""
+    here = workspace.store.history.folder / path.name
     try:
-        status = path.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns)
+        if not path.is_file():
+            raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
+        if here.is_file() and here.stat().st_size >= path.stat().st_size and _is_prefix(path, here):
+            return 0
+        log = read_log(path)
+    except (OSError, UsageError) as error:
+        faults.append(error.message if isinstance(error, UsageError) else f"{path} cannot be read ({error.strerror})")
+        return 0
+    is_whole = not log.faults and not any(isinstance(found, Damage) for found in read(path))
+    if is_machine(path.stem) and is_whole and (received := _copy_in(workspace, path)) is not None:
+        return received
+    if log.faults:
+        count = f"{len(log.faults)} of {len(log.faults) + len(log.rows)} rows cannot be used"
+        faults.append(f"{log.faults[0]}; {count}, the others are")
+
+    def conflict(placed: Placed) -> None:
+        faults.append(f"{placed.place}: row {placed.row.id} is here with another content, and stays as it is")
+
+    return len(merge(workspace, log.rows, conflict))
 
 
-def take_changes(workspace: Workspace, folder: Path, names: list[Path]) -> Changes:
-    """Merge what was added to the files `names` in `folder`, and append new rows to our own.
+def _copy_in(workspace: Workspace, path: Path) -> int | None:
+    """Copy a machine's file into the history; return how many rows were new, None if it does not go on from here."""
+    store = workspace.store
+    before = store.log.length()
+    with store.transaction():
+        if not store.history.extend_file(path.name, path.read_bytes()):
+            return None
+    with store.following():
+        store.catch_up()
+        workspace.derive_stale()
+    return store.log.length() - before
 
-    Raises WholeSyncNeeded, with nothing changed in the folder.
-    """
-    state = _remembered(workspace, folder)
-    own = _own(workspace, folder)
-    if state.get("machine") != workspace.store.log.machine or set(state["files"]) != {path.name for path in names}:
-        raise WholeSyncNeeded
-    if own.name not in state["files"] or list(stamp_of(own) or ()) != state["files"][own.name]["stamp"]:
-        raise WholeSyncNeeded
-    if state["rows"] != workspace.store.log.rows_until(state["seq"]):
-        raise WholeSyncNeeded
-    stamps = {path: stamp_of(path) for path in names}
-    if (before := stamps[own]) is None:
-        raise WholeSyncNeeded
-    placed = [row for path in names if path != own for row in _added(path, state["files"][path.name], stamps[path])]
-    received, held = _merged(workspace, placed)
+
+def _is_prefix(path: Path, longer: Path) -> bool:
+    with path.open("rb") as one, longer.open("rb") as other:
+        while chunk := one.read(1 << 20):
+            if other.read(len(chunk)) != chunk:
+                return False
+    return True
+
+
+def _publish(path: Path, folder: Path, own: bool) -> None:
+    """Write a file of the history to the folder, under another name where that has another file of this name."""
+    there, content = folder / path.name, path.read_bytes()
     try:
-        lines = [_line(row) for row in workspace.store.log.since(state["seq"]) if row.id not in held]
-        if lines:
-            _append(own, lines, before)
-            stamps[own] = stamp_of(own)
-    except WholeSyncNeeded as needed:
-        needed.received = received
-        raise
-    written = state["written"] + len(lines)
-    if placed or lines or any(list(stamps[path] or ()) != state["files"][path.name]["stamp"] for path in names):
-        remember(workspace, folder, stamps, written)
-    return Changes(received, written)
-
-
-def remember(workspace: Workspace, folder: Path, stamps: dict[Path, Stamp], written: int) -> None:
-    """Save the state of the files in `folder` after reading and writing; nothing if they have changed since."""
-    files = {}
-    for path, stamp in stamps.items():
-        tail = _tail(path, stamp[1]) if stamp else ""
-        if stamp is None or stamp_of(path) != stamp:
-            return
-        files[path.name] = {"stamp": list(stamp), "tail": tail}
-    log = workspace.store.log
-    seq = log.last_number()
-    document = {
-        "machine": log.machine,
-        "seq": seq,
-        "rows": log.rows_until(seq),
-        "written": written,
-        "files": files,
-    }
-    workspace.store.keep_note(_key(folder), json.dumps(document))
-
-
-def forget(workspace: Workspace, folder: Path) -> None:
-    """Make the next sync read everything."""
-    workspace.store.keep_note(_key(folder), "")
-
-
-def _key(folder: Path) -> str:
-    return NOTE + str(folder.resolve())
-
-
-def _remembered(workspace: Workspace, folder: Path) -> dict[str, Any]:
-    known = json.loads(workspace.store.note(_key(folder)) or "null")
-    if not isinstance(known, dict):
-        raise WholeSyncNeeded
-    return known
-
-
-def _added(path: Path, known: dict[str, Any], stamp: Stamp) -> Iterator[Placed]:
-    """Yield the rows that were added to a file since; raise WholeSyncNeeded if it has changed before that."""
-    if stamp is None:
-        raise WholeSyncNeeded
-    if list(stamp) == known["stamp"]:
-        return
-    size = known["stamp"][1]
-    if not size <= stamp[1] <= size + MOST_NEW_BYTES or path.is_symlink() or _tail(path, size) != known["tail"]:
-        raise WholeSyncNeeded
-    try:
-        with path.open("rb") as file:
-            file.seek(size)
-            added = file.read(stamp[1] - size)
-        for line in added.decode().splitlines():
-            if len(line) > LONGEST_LINE:
-                raise WholeSyncNeeded
-            yield Placed(row_of_line(line), str(path))
-    except (OSError, ValueError) as error:
-        raise WholeSyncNeeded from error
-
-
-def _tail(path: Path, size: int) -> str:
-    """Hash the last bytes before `size`; empty if they cannot be read."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, size - TAIL_BYTES))
-            return sha256(file.read(min(size, TAIL_BYTES))).hexdigest()
-    except OSError:
-        return ""
-
-
-def _merged(workspace: Workspace, placed: list[Placed]) -> tuple[int, set[str]]:
-    """Merge rows. Return how many were new, and the ids of those that another machine keeps in the folder."""
-    if any(one.row.machine == workspace.store.log.machine for one in placed):
-        raise WholeSyncNeeded
-
-    def refuse(one: Placed) -> None:
-        raise WholeSyncNeeded
-
-    new = merge(workspace, placed, refuse) if placed else []
-    held = {one.row.id for one in placed if is_machine(Path(one.place).name.removesuffix(ENDING))}
-    return len(new), held
-
-
-def _line(row: LogRow) -> str:
-    try:
-        return checked_line(row) + "\n"
-    except ValueError as error:
-        raise WholeSyncNeeded from error
-
-
-def _append(own: Path, lines: list[str], read: tuple[int, int, int]) -> None:
-    """Append lines to our file. If this process dies here, the next whole sync finds and repairs the partial line."""
-    try:
-        with own.open("ab") as file:
-            if stamp_of(own) != read:
-                raise WholeSyncNeeded
-            try:
-                file.write("".join(lines).encode())
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                file.truncate(read[1])
-                raise
+        if there.exists() and not own:
+            if (known := there.read_bytes()).startswith(content):
+                return
+            if not content.startswith(known):
+                has = {found.row.id for found in read(there) if isinstance(found, Entry)}
+                rows = [found.row for found in read(path) if isinstance(found, Entry) and found.row.id not in has]
+                content = b"".join(encoded(number, row) for number, row in enumerate(rows, 1))
+                there = folder / f"import-{sha256(content).hexdigest()[:16]}{ENDING}"
+                if not rows:
+                    return
+        if not there.exists() or there.read_bytes() != content:
+            write_bytes(there, content)
     except OSError as error:
-        raise cannot_write(own, error, "make the folder writable, or name another") from error
+        raise cannot_write(there, error, "make the folder writable, or name another") from error
 
 
 # Import and export
@@ -368,8 +141,7 @@ def _append(own: Path, lines: list[str], read: tuple[int, int, int]) -> None:
 def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
     """Yield the whole log in replay order, one JSON document a line.
 
-    A row that no import would accept (an earlier version let it in) would keep all others out: it is named in
-    `left_out` instead.
+    A row that no import would accept would keep all others out: it is named in `left_out` instead.
     """
     for row in workspace.store.log.everything():
         try:
@@ -387,14 +159,17 @@ class Imported:
 
 
 def import_file(workspace: Workspace, path: Path) -> Imported:
-    """Merge the log in `path` if all of it can be used.
+    """Merge the log in the file or folder `path` if all of it can be used.
 
-    From a backup, the usable rows are merged, because there is no other way to them. Raises UsageError that names the
-    faulty line, or the row that is here with another content; then nothing is merged.
+    From an old database the usable rows are merged, because there is no other way to them. Raises UsageError that names
+    the faulty line, or the row that is here with another content; then nothing is merged.
     """
-    log = read_log(path, workspace.home.root)
-    if log.faults and not log.is_database:
-        raise UsageError(f"{log.faults[0]}; nothing was merged; export the file again")
+    if not path.exists():
+        raise UsageError(f"there is no file {path}; `attn backup` writes one")
+    logs = [read_log(file) for file in (_names(path) if path.is_dir() else [path])]
+    for log in logs:
+        if log.faults and not log.is_database:
+            raise UsageError(f"{log.faults[0]}; nothing was merged; export the file again")
 
     def refuse(placed: Placed) -> None:
         raise UsageError(
@@ -402,7 +177,46 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
             "one of the two logs is damaged or was changed by hand"
         )
 
-    return Imported(len(merge(workspace, log.rows, refuse)), tuple(log.faults))
+    rows = [placed for log in logs for placed in log.rows]
+    return Imported(len(merge(workspace, rows, refuse)), tuple(fault for log in logs for fault in log.faults))
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The number of rows restored; `faults` name those that cannot be used.
+
+    `kept` is a copy of what was there before, None if that was nothing; `missing` counts its rows that the file lacks.
+    """
+
+    rows: int
+    faults: tuple[str, ...]
+    kept: Path | None
+    missing: int
+
+
+def restore(workspace: Workspace, path: Path) -> Restored:
+    """Replace the history by the rows in `path`, after a copy of it was kept.
+
+    Raises UsageError if the file has no usable row, StoreError if nothing can be written; then nothing has changed.
+    """
+    log, store = read_log(path), workspace.store
+    rows = list({placed.row.id: placed.row for placed in log.rows}.values())
+    if not rows:
+        raise UsageError(f"{path} holds no row that can be used; nothing was restored")
+    before, kept = set[str](), list[Path]()
+
+    def keep() -> None:
+        before.update(store.log.ids())
+        if before:
+            size, now = sum(store.history.sizes().values()), workspace.clock()
+            kept.append(keep_copy(store.log.everything(), size, workspace.home.backups, BEFORE_RESTORE, now))
+
+    store.require_writable()
+    store.replace_history(rows, keep)
+    workspace.forget_policy()
+    with store.following():
+        workspace.derive_all()
+    return Restored(len(rows), tuple(log.faults), kept[0] if kept else None, len(before - {row.id for row in rows}))
 
 
 def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Placed], None]) -> list[LogRow]:
@@ -464,34 +278,32 @@ class LogFile:
     is_database: bool = False
 
 
-def read_log(path: Path, folder: Path) -> LogFile:
-    """Read the rows in the file `path`: JSON lines from `attn export reviews`, or a database from `attn backup`.
+def read_log(path: Path) -> LogFile:
+    """Read the rows in `path`: lines of an export, a backup or a history, or an old `progress.db`.
 
-    `folder` is where a database may be copied to be read. Raises UsageError for a file that cannot be read at all.
+    Every field of a row is checked. Raises UsageError for a file that cannot be read at all.
     """
     try:
         with path.open("rb") as file:
-            if file.peek(len(MAGIC)).startswith(MAGIC):
-                return _read_database(path, folder)
+            if file.read(len(MAGIC)) == MAGIC:
+                rows, refused = rows_of_database(path)
+                placed = [Placed(row, str(path)) for row in rows]
+                return LogFile(path, placed, [f"{path}: {why}" for why in refused], is_database=True)
+            file.seek(0)
             return _read_lines(file, LogFile(path))
     except OSError as error:
-        raise UsageError(
-            f"cannot read {path} ({error.strerror}); give a file that `attn export reviews` wrote"
-        ) from error
-
-
-def _read_database(path: Path, folder: Path) -> LogFile:
-    with workshop(folder) as scratch:
-        found = foreign_rows(path, scratch)
-    rows = [Placed(row, str(path)) for row in found.rows]
-    return LogFile(path, rows, [f"{path}: {refused}" for refused in found.refused], is_database=True)
+        remedy = remedy_for(error, "make it readable")
+        raise UsageError(f"cannot read {path} ({error.strerror}); {remedy}") from error
 
 
 def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
     for number, line in enumerate(_lines(file), 1):
         place = f"{log.path}:{number}"
         try:
-            text = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode()
+            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            text = line.decode()
+            if line.startswith(b'{"n":'):
+                decoded(line.rstrip())
             if text.strip():
                 log.rows.append(Placed(row_of_line(text), place))
         except UnicodeDecodeError:
@@ -513,22 +325,10 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 # Rows from the future
 
 
-def rows_ahead(workspace: Workspace) -> list[LogRow]:
-    """Return the reviews and attempts in force that are more than a day ahead of the clock, the latest first."""
-    found: list[LogRow] = []
-    log, index = workspace.store.log, workspace.store.index
-    late = workspace.clock() + TOLERATED_LEAD
-    for kind in (RowKind.REVIEW, RowKind.ATTEMPT):
-        for subject in log.subjects_after(kind, late):
-            rows = standing(log.of_subjects(index.names_of(index.renamed_to(subject) or subject)))
-            in_line = in_force(row for row in rows if row.kind is kind)
-            found += [row for row in in_line if row.at > late and row.subject == subject]
-    return sorted(found, key=lambda row: (row.at, row.id), reverse=True)
-
-
 def ahead_in_words(workspace: Workspace) -> list[str]:
-    """Return what `attn doctor` says about rows from the future, and what to do about them."""
-    found = rows_ahead(workspace)
+    """Return what `attn doctor` says about rows that are more than a day ahead of the clock, and what to do."""
+    workspace.store.catch_up()
+    found = workspace.store.log.waiting()
     lines = [
         f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"
         for row in found[:SHOWN_AHEAD]
@@ -536,8 +336,5 @@ def ahead_in_words(workspace: Workspace) -> list[str]:
     if len(found) > SHOWN_AHEAD:
         lines.append(f"more of them: {len(found) - SHOWN_AHEAD}")
     if found:
-        lines.append(
-            "if this clock is right, answer those again (what came from the future is then set aside) or take the last "
-            "one back with `attn undo`; if it is wrong, set it"
-        )
+        lines.append("it counts when its time has come; if this clock is wrong, set it")
     return lines

@@ -14,7 +14,7 @@ from attncli.memory.forecast import expected_recall, thirds_as_now
 from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
 from attncli.practice.queue import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
-from attncli.store.queue_table import Moment
+from attncli.store.schedules import Moment
 from attncli.words import plan_texts as words
 from attncli.words.app_texts import say
 
@@ -53,7 +53,7 @@ def standstill(workspace: Workspace) -> Standstill:
     """Return why nothing is due now."""
     when, queue = workspace.moment(), workspace.store.queue
     cards, suspended = workspace.library.count_cards(), len(queue.suspended())
-    unseen = queue.all_unseen(when)
+    unseen = queue.count_unseen(when)
     buried = cards - suspended - len(queue.available(when))
     introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
     is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)

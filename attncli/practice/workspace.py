@@ -24,7 +24,7 @@ from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreBusy, StoreEr
 from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
 from attncli.practice.library import Library, SourceFiles
 from attncli.store.database import Database
-from attncli.store.queue_table import ORDERED_FOR, Moment
+from attncli.store.schedules import ORDERED_FOR, Moment
 
 if TYPE_CHECKING:
     from attncli.memory.replay import FitInForce
@@ -72,9 +72,11 @@ class Workspace:
         settings: Settings | None = None,
         quizbank: Path | None = None,
         impl: Path | None = None,
+        at: datetime | None = None,
     ) -> Workspace:
         """Open the learner's folder `home`; `quizbank` and `impl` replace the bundled banks and challenges.
 
+        Rows count until a day after now, or after `at` if that is later.
         Raises ConfigInvalid, StoreError, StoreCorrupt.
         """
         settings = settings or load(home.config, {})
@@ -85,7 +87,7 @@ class Workspace:
             own_challenges=home.challenges,
         )
         home.keep_private()
-        store = Database.open(home.database, lambda store: _copy_before_migration(store, home, clock()))
+        store = Database.open(home.database, clock, at)
         workspace = Workspace(home, clock, settings, lang or settings.lang, store, source_files)
         try:
             workspace._bring_up_to_date()
@@ -101,7 +103,7 @@ class Workspace:
 
     def reader(self) -> Workspace:
         """Open another workspace for a thread that only reads; it does not look for changed bank files."""
-        store = Database.open(self.home.database)
+        store = Database.open(self.home.database, self.clock)
         return Workspace(self.home, self.clock, self.settings, self.lang, store, self.source_files)
 
     def read_banks(self) -> None:
@@ -115,12 +117,29 @@ class Workspace:
         self.source_files.index_into(self.store, derive)
 
     def _bring_up_to_date(self) -> None:
-        if self.store.unwritable:
-            return
         self.read_banks()
         self.order_new_cards()
-        if self.store.scheduling != self.settings.scheduling:
+        if self.store.note("scheduling") != self.settings.scheduling:
             self.derive_all()
+        else:
+            self.derive_stale()
+
+    def derive_stale(self) -> None:
+        """Derive the schedules of subjects whose rows came from other processes or machines."""
+        if self.store.stale_subjects():
+            with self.store.transaction():
+                self._derive_stale()
+
+    def _derive_stale(self) -> None:
+        from attncli.practice.derive import derive_everything, derive_subjects
+
+        stale = self.store.stale_subjects()
+        if "" in stale:  # a fit, which changes every schedule
+            self.forget_policy()
+            derive_everything(self)
+        else:
+            derive_subjects(self, stale)
+        self.store.none_is_stale()
 
     def order_new_cards(self) -> None:
         """Sort unseen cards for the level in the settings, unless they are sorted for it already."""
@@ -198,7 +217,9 @@ class Workspace:
         from attncli.practice.derive import derive_everything
 
         with self.store.transaction():
-            return derive_everything(self, progress)
+            count = derive_everything(self, progress)
+            self.store.none_is_stale()
+        return count
 
     def apply_changes(self) -> None:
         """Apply what another process has changed since this workspace was opened; call inside a transaction.
@@ -207,14 +228,16 @@ class Workspace:
         derived again at the next start.
         """
         if not self.reload_settings():
-            self.store.remember_scheduling("")
+            self.store.keep_note("scheduling", "")
+        if self.store.settle_waits():
+            self._derive_stale()
 
     def reload_settings(self) -> bool:
         """Apply the settings and the fit that another process put in force.
 
         Return False if the schedules in the database follow other settings than these.
         """
-        scheduling = self.store.scheduling
+        scheduling = self.store.note("scheduling")
         if scheduling != self.settings.scheduling:
             settings = self._scheduling_settings()
             if settings.scheduling == scheduling:
@@ -255,7 +278,7 @@ class Workspace:
         A large database is not copied here; the app, `sync`, `import` and `doctor` take the time for it.
         """
         try:
-            if self.store.has_new_rows:
+            if self.store.log.has_grown:
                 self.keep_daily_copy(COPIED_AT_ONCE_BYTES)
         finally:
             self.store.close()
@@ -265,14 +288,15 @@ class Workspace:
 
         If the copy cannot be made (no room, no permission, damage), earlier copies stay.
         """
-        day = self.moment().day
-        today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
-        if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
-            return
-        from attncli.store import backups
+        from attncli.practice import backups
 
+        day = date.fromordinal(self.moment().day)
+        size = sum(self.store.history.sizes().values())
+        if self.store.unwritable or size > largest_bytes or backups.daily_copy(self.home.backups, day).exists():
+            return
+        rows, now = self.store.log.everything(), datetime.fromordinal(day.toordinal())
         with contextlib.suppress(StoreError, OSError):
-            backups.keep_copy(self.store, self.home.backups, backups.DAILY, datetime.fromordinal(day))
+            backups.keep_copy(rows, size, self.home.backups, backups.DAILY, now)
 
     def __enter__(self) -> Workspace:
         return self
@@ -281,16 +305,9 @@ class Workspace:
         self.close()
 
 
-def _copy_before_migration(store: Database, home: paths.Home, now: datetime) -> None:
-    from attncli.store import backups
-
-    with contextlib.suppress(StoreError, OSError):
-        backups.keep_copy(store, home.backups, backups.BEFORE_MIGRATION, now)
-
-
 def newest_copy(home: paths.Home) -> date | None:
     """Return the day of the newest automatic copy, None if there is none."""
-    from attncli.store import backups
+    from attncli.practice import backups
 
     found = backups.copies(home.backups)
     return date.fromisoformat(found[0].name[:10]) if found else None

@@ -1,259 +1,299 @@
-"""The learner's database as a whole: opening, checking, copying."""
+"""The learner's data as a whole: the history, which is the truth, and `cache.db`, which is derived and may be deleted.
+
+The cache mirrors the rows of the history, and holds what follows from them and from the bank files. For each file of
+the history it remembers how far it has read, and a fingerprint of the end of that part. A file that grew is read on;
+anything else that does not fit makes the cache anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
+from zlib import crc32
 
-from attncli.errors import StoreError, StoreUnwritable, remedy_for
-from attncli.store.connection import (
-    APPLICATION_ID,
-    BESIDE,
-    FORMAT,
-    Connection,
-    damaged,
-    make_folder,
-    not_in_place,
-    opened,
-)
+from attncli.domain.log_row import LogRow
+from attncli.errors import StoreCorrupt, StoreError, StoreFull, StoreUnwritable
+from attncli.store.connection import Connection, damaged, microseconds
+from attncli.store.history import Damage, History, Writer, in_words, read
+from attncli.store.index import BankFiles, BankIndex
+from attncli.store.log import Log
+from attncli.store.schedules import Queue, Schedules, SeenCards
 
-if TYPE_CHECKING:
-    from attncli.domain.log_row import LogRow
-    from attncli.store.bank_files import BankFiles
-    from attncli.store.bank_index import BankIndex
-    from attncli.store.log import Log
-    from attncli.store.queue_table import Queue
-    from attncli.store.schedule_table import Schedules
-    from attncli.store.seen_cards import SeenCards
+Clock = Callable[[], datetime]
 
-REOPENINGS = 3
-FIRST_START_SECONDS = 60
-"""An empty file that is no older is another program's that begins the database just now."""
+# The tables of the cache. A change of them is a new VERSION: older caches are made anew, none is migrated.
+VERSION = 7
+TABLES = """
+CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT, kind TEXT, subject TEXT,
+    at_us INTEGER, day INTEGER, payload TEXT, waits INTEGER) STRICT;
+CREATE INDEX entry_machine ON entry (machine);
+CREATE INDEX entry_subject ON entry (subject, at_us, id);
+CREATE INDEX entry_kind_day ON entry (kind, day);
+CREATE INDEX entry_waits ON entry (waits, at_us);
+CREATE INDEX entry_undone ON entry (json_extract(payload, '$.row')) WHERE kind = 'undo';
+CREATE VIEW log AS SELECT seq, id, machine, kind, subject, at_us, day, payload FROM entry WHERE +waits = 0;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE schedule (subject TEXT PRIMARY KEY, state TEXT, stability_days REAL, difficulty REAL, step INTEGER,
+    reviewed_at_us INTEGER, review_day INTEGER, due_at_us INTEGER , due_day INTEGER, interval_days REAL,
+    repetitions INTEGER, lapses INTEGER , introduced_day INTEGER, last_row TEXT) STRICT, WITHOUT ROWID;
+CREATE INDEX schedule_introduced ON schedule (introduced_day);
+CREATE TABLE hold (subject TEXT PRIMARY KEY, suspended INTEGER, buried_day INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE bank_file (path TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, problems TEXT ) STRICT,
+    WITHOUT ROWID;
+CREATE TABLE topic (id TEXT, file TEXT REFERENCES bank_file (path) ON DELETE CASCADE, title_en TEXT, title_zh TEXT,
+    PRIMARY KEY (id, file)) STRICT, WITHOUT ROWID;
+CREATE TABLE card (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic TEXT, kind TEXT, level TEXT, core INTEGER,
+    question_en TEXT, question_zh TEXT, document TEXT, hash TEXT, position INTEGER,
+    file TEXT REFERENCES bank_file (path) ON DELETE CASCADE) STRICT;
+CREATE INDEX card_topic ON card (topic);
+CREATE INDEX card_file ON card (file);
+CREATE TABLE former (id TEXT PRIMARY KEY, card TEXT REFERENCES card (id) ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE INDEX former_card ON former (card);
+CREATE VIRTUAL TABLE card_text USING fts5 (question, body, tokenize = "unicode61 remove_diacritics 2");
+CREATE TABLE challenge (id TEXT PRIMARY KEY, track TEXT, level INTEGER, document TEXT NOT NULL,
+    file TEXT REFERENCES bank_file (path) ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE TABLE queue (id TEXT PRIMARY KEY, topic TEXT, kind TEXT, rank INTEGER, asked INTEGER, state TEXT,
+    due_at_us INTEGER, suspended INTEGER, buried_at_us INTEGER, stability_days REAL, review_day INTEGER,
+    due_day INTEGER, lapses INTEGER, last_rating INTEGER, last_correct ANY, last_points ANY) STRICT, WITHOUT ROWID;
+CREATE TABLE sibling (subject TEXT, other TEXT, PRIMARY KEY (subject, other)) STRICT, WITHOUT ROWID;
+CREATE TABLE history_file (name TEXT PRIMARY KEY, size INTEGER, lines INTEGER, number INTEGER,
+    tail INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE damage (file TEXT, line INTEGER, reason TEXT, PRIMARY KEY (file, line)) STRICT, WITHOUT ROWID;
+CREATE TABLE stale (subject TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+"""
+
+TAIL_BYTES, NEVER_US = 4096, 2**61
+TOLERATED_LEAD_US = 24 * 3_600_000_000
+"""Clocks of two machines may differ by so much; rows further ahead wait."""
+_WRONGLY = "WHERE waits = 1 AND at_us <= ?1 OR waits = 0 AND at_us > ?1"
+"""Rows that wait although their time has come, or the reverse, where the clock went back."""
+
+
+class ReadSoFar(NamedTuple):
+    """The part of a history file that the cache mirrors: its size, lines, last number, and a CRC of its last bytes."""
+
+    size: int = 0
+    lines: int = 0
+    number: int = 0
+    tail: int = 0
 
 
 class Database:
-    """`log` is the truth; all else is derived from it and from the bank files.
+    """`log` mirrors the history; all else is derived from it and from the bank files.
 
-    Each part is loaded when it is first used: `attn due` needs few of them, and every module costs it a millisecond.
+    `unwritable` says why nothing can be written, `remarks` what a command that went well says all the same.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(
+        self, connection: Connection, history: History, clock: Clock | None, at: datetime | None, unwritable: str
+    ) -> None:
         self.connection = connection
-        self.path = connection.path
-        self._remarks: list[str] = []
+        self.history = history
+        self.unwritable = unwritable
+        self.remarks: list[str] = []
+        self._clock, self._counted_us = clock, 0 if at is None else microseconds(at)
+        self.log = Log(connection, history, self._until_us)
+        self.schedules, self.queue, self.seen = Schedules(connection), Queue(connection), SeenCards(connection)
+        self.files, self.index = BankFiles(connection), BankIndex(connection)
 
-    @cached_property
-    def log(self) -> Log:
-        from attncli.store.log import Log
+    @classmethod
+    def open(cls, path: Path, clock: Clock | None = None, at: datetime | None = None) -> Database:
+        """Open the cache at `path`, made anew if it cannot be used, and read what the history beside it has more.
 
-        if not (machine := self._meta("machine")):
-            raise damaged(self.path, "it does not say which machine it belongs to")
-        return Log(self.connection, machine)
-
-    @cached_property
-    def schedules(self) -> Schedules:
-        from attncli.store.schedule_table import Schedules
-
-        return Schedules(self.connection)
-
-    @cached_property
-    def queue(self) -> Queue:
-        from attncli.store.queue_table import Queue
-
-        return Queue(self.connection)
-
-    @cached_property
-    def seen(self) -> SeenCards:
-        from attncli.store.seen_cards import SeenCards
-
-        return SeenCards(self.connection)
-
-    @cached_property
-    def files(self) -> BankFiles:
-        from attncli.store.bank_files import BankFiles
-
-        return BankFiles(self.connection)
-
-    @cached_property
-    def index(self) -> BankIndex:
-        from attncli.store.bank_index import BankIndex
-
-        return BankIndex(self.connection)
-
-    @staticmethod
-    def open(path: Path, before_migration: Callable[[Database], object] | None = None) -> Database:
-        """Opens the database at `path`, creating it or, after a call of `before_migration`, migrating it where needed.
-
-        Where nothing can be written (no space, no permission) it is opened for reading, see `unwritable`.
-        Raises StoreError if it cannot be used (written by a newer program), StoreCorrupt if it is damaged.
+        Rows that are more than a day ahead of `clock` and `at` wait; without a clock none does. Where nothing can be
+        written, a cache is made in memory, see `unwritable`. Raises StoreError.
         """
+        unwritable = ""
         try:
-            return Database._open(path, before_migration)
+            connection = _opened(path)
         except StoreUnwritable as error:
-            from attncli.store.read_only import connection_for_reading
-
-            return Database(connection_for_reading(path, error))
-
-    @staticmethod
-    def _open(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
-        for _ in range(REOPENINGS):
-            database = Database._open_once(path, before_migration)
-            if database.connection.is_in_place():
-                return database
-            database.close()
-        raise StoreError(f"the database {path} is replaced again and again; try again when that is done")
-
-    @staticmethod
-    def _open_once(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
-        make_folder(path.parent)
-        remark, empty_since = _remark_on_new(path)
-        connection = Connection(path)
-        database, begun = Database(connection), False
-        try:
-            version = connection.value("PRAGMA user_version")
-            if version == FORMAT and connection.value("PRAGMA application_id") == APPLICATION_ID:
-                connection.use_write_ahead_log()
-            else:
-                begun = database._migrate(before_migration if 0 < version < FORMAT else None)
-        except StoreError:
-            connection.close()
-            raise
-        if begun and not (empty_since and path.stat().st_mtime - empty_since < FIRST_START_SECONDS):
-            database._remarks += remark
+            if not path.parent.is_dir():
+                raise
+            connection, unwritable = _opened(Path(":memory:")), error.message
+        for is_last in (False, True):
+            database = cls(connection, History(path.parent), clock, at, unwritable)
+            try:
+                database.catch_up()
+                break
+            except BaseException as error:
+                database.close()
+                if is_last or not isinstance(error, StoreCorrupt):
+                    raise
+                connection = _opened(path)
         return database
 
-    def _migrate(self, before: Callable[[Database], object] | None) -> bool:
-        from attncli.store.migrations import migrate, refuse_strangers
+    def catch_up(self) -> None:
+        """Mirror the rows that were added to the history elsewhere, and count those whose time has come."""
+        known = {name: (so_far.size, so_far.tail) for name, so_far in self._read_so_far().items()}
+        if {path.name: (size, _tail(path, size)) for path, size in self.history.sizes().items()} != known:
+            with self.connection.transaction():
+                self._catch_up(self.history.sizes())
+        if self._waits_wrongly():
+            with self.connection.transaction():
+                self.settle_waits()
 
-        refuse_strangers(self.connection)
-        if before:
-            before(self)
-        return migrate(self.connection)
+    def settle_waits(self) -> bool:
+        """Let rows wait whose time has not come, and no others; return True if any changed. Inside a transaction."""
+        if not self._waits_wrongly():
+            return False
+        until_us = (self._until_us(),)
+        self.connection.execute(f"INSERT OR IGNORE INTO stale SELECT subject FROM entry {_WRONGLY}", until_us)
+        self.connection.execute(f"UPDATE entry SET waits = NOT waits {_WRONGLY}", until_us)
+        return True
 
-    @property
-    def unwritable(self) -> str:
-        """Why nothing can be written; empty where that is possible."""
-        return self.connection.unwritable
+    def _waits_wrongly(self) -> bool:
+        return bool(self.connection.value(f"SELECT 1 FROM entry {_WRONGLY} LIMIT 1", (self._until_us(),)))
 
-    @property
-    def remarks(self) -> list[str]:
-        """What a command that went well should say all the same, line by line."""
-        count = len(self.log.damaged) if self._has_read_log else 0
-        rows, them = ("row", "it") if count == 1 else ("rows", "them")
-        said = f"left out {count} damaged {rows} of the log; `attn doctor` names {them}"
-        return [*self._remarks, *([said] if count else [])]
+    def count_until(self, at: datetime) -> None:
+        """Let rows count until `at`, as if it were then, until this is closed."""
+        self._counted_us = max(self._counted_us, microseconds(at))
 
-    @property
-    def has_new_rows(self) -> bool:
-        """Whether rows were added to the log since it was opened."""
-        return self._has_read_log and self.log.has_grown
+    def _until_us(self) -> int:
+        now_us = NEVER_US if self._clock is None else microseconds(self._clock())
+        return max(now_us, self._counted_us) + TOLERATED_LEAD_US
 
-    @property
-    def _has_read_log(self) -> bool:
-        return "log" in self.__dict__
+    def _catch_up(self, sizes: dict[Path, int]) -> None:
+        known = self._read_so_far()
+        fits = set(known) <= {path.name for path in sizes} and all(
+            so_far.size <= size and so_far.tail == _tail(path, so_far.size)
+            for path, size in sizes.items()
+            if (so_far := known.get(path.name))
+        )
+        if not fits:
+            self._forget()
+        for path in sizes:
+            self._mirror(path, known.get(path.name, ReadSoFar()) if fits else ReadSoFar())
+        has = self._read_so_far()
+        for name, had in known.items():
+            so_far = has.get(name, ReadSoFar())
+            if had.number > so_far.number:
+                path, reason = self.history.folder / name, f"{had.number - so_far.number} rows that were here are gone"
+                self._note(Damage(path, so_far.lines + 1, reason))
+                self.remarks.append(f"{path} lacks rows that it had; `attn restore FILE` brings back a backup")
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing, and durable once left."""
-        return self.connection.transaction()
+    def _forget(self) -> None:
+        """Empty the mirror and what follows from it; all of it is derived again."""
+        for table in ("entry", "history_file", "damage", "schedule", "hold", "stale"):
+            self.connection.execute(f"DELETE FROM {table}")
+        self.keep_note("scheduling", "")
 
-    def wait_at_most(self, milliseconds: int) -> None:
-        """How long to wait for another process that is writing, before StoreBusy: a screen must not stand still."""
-        self.connection.wait_at_most(milliseconds)
+    def _mirror(self, path: Path, so_far: ReadSoFar) -> None:
+        """Read a file on from where the cache was."""
+        size, lines, number, _ = so_far
+        rows: list[LogRow] = []
+        for found in read(path, size, lines, number):
+            if isinstance(found, Damage):
+                with suppress(StoreError):
+                    self.history.set_aside(found)
+                self._note(found)
+            else:
+                rows.append(found.row)
+                size, lines, number = found.end, found.line, found.number
+        new = self.log.mirror(rows)
+        self.connection.execute_many("INSERT OR IGNORE INTO stale VALUES (?)", ((row.subject,) for row in new))
+        values = (path.name, size, lines, number, _tail(path, size))
+        self.connection.execute("INSERT OR REPLACE INTO history_file VALUES (?, ?, ?, ?, ?)", values)
 
-    @property
-    def scheduling(self) -> str:
-        """The settings under which the schedules were derived, empty if they were not yet."""
-        return self._meta("scheduling") or ""
+    def _note(self, damage: Damage) -> None:
+        values = (damage.file.name, damage.line, damage.reason)
+        self.connection.execute("INSERT OR REPLACE INTO damage VALUES (?, ?, ?)", values)
 
-    def remember_scheduling(self, settings: str) -> None:
-        self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
+    def _read_so_far(self) -> dict[str, ReadSoFar]:
+        return {name: ReadSoFar(*values) for name, *values in self.connection.rows("SELECT * FROM history_file")}
 
-    def note(self, key: str) -> str:
-        """What was noted under `key`, empty if nothing was."""
-        return self._meta(key) or ""
+    def stale_subjects(self) -> list[str]:
+        """Return the subjects whose rows have changed and whose schedules were not derived since."""
+        return [subject for (subject,) in self.connection.rows("SELECT subject FROM stale")]
 
-    def keep_note(self, key: str, text: str) -> None:
-        with self.transaction():
-            self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
+    def none_is_stale(self) -> None:
+        """Note that the schedules of all subjects were derived; inside a transaction."""
+        self.connection.execute("DELETE FROM stale")
 
-    def problems(self) -> list[str]:
-        """What is wrong in the file, its shape and the rows of the log; empty if it is whole."""
-        from attncli.store.database_check import problems
+    # Writing
 
-        return problems(self.connection, self.log)
-
-    def unmerged(self) -> list[Path]:
-        """The damaged files beside this one whose rows were not all taken over."""
-        from attncli.store.database_check import unmerged
-
-        return unmerged(self.path, self.connection)
-
-    def fill(
-        self, rows: Iterable[tuple[int | None, LogRow]], aside: Iterable[Sequence[Any]], meta: Mapping[str, str]
-    ) -> None:
-        """Writes numbered rows, rows to set aside and what is known of the database into a new one."""
-        from attncli.store.log import COLUMNS
-
-        with self.transaction():
-            self.connection.execute_many("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-            marks = ", ".join("?" * len(COLUMNS.split(", ")))
-            self.connection.execute_many(f"INSERT INTO set_aside ({COLUMNS}) VALUES ({marks})", aside)
-            self.log.fill(rows)
-
-    def copy_to(self, path: Path) -> list[str]:
-        """Writes a consistent copy to `path`, on disk when this returns, while others may go on writing here.
-
-        What SQLite's check of the copy finds is given back: a damaged database makes a damaged copy.
-        """
-        from attncli.store.database_check import page_problems
-        from attncli.store.disk_flush import put_in_place
-
-        part = path.with_name(path.name + ".part")
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all rows that are added inside, or none; they are on disk when the block has ended."""
+        written: list[Path] = []
         try:
-            part.unlink(missing_ok=True)
-            with opened(part) as copy:
-                self.connection.backup_to(copy)
-                if copy.value("PRAGMA journal_mode = DELETE") != "delete":
-                    raise StoreUnwritable(f"cannot finish the copy {path}; free some disk space and try again")
-                problems = page_problems(copy)
-            put_in_place(part, path)
-            return problems
-        except OSError as error:
-            remedy = remedy_for(error, "name another place")
-            raise StoreError(f"cannot write {path} ({error.strerror}); {remedy}") from error
-        finally:
-            with suppress(OSError):
-                for suffix in ("", *BESIDE):
-                    part.with_name(part.name + suffix).unlink(missing_ok=True)
+            with self.connection.transaction():
+                with ExitStack() as stack:
+                    self.log.writing = lambda: stack.enter_context(self._writing())
+                    try:
+                        yield
+                    finally:
+                        self.log.writing, paths = None, self.log.written()
+                written = [path for path in paths if path.exists()]
+                for path in written:
+                    self._mirror(path, self._read_so_far().get(path.name, ReadSoFar()))
+        except StoreError as error:
+            if not written:
+                raise
+            self._remark(error)
 
-    def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:
-        """Takes over the whole content of `other`, in one transaction; open programs see it at once.
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        self.require_writable()
+        with self.history.writing() as writer:
+            yield writer
 
-        `once_locked` is called when nobody else can write here any more; if it raises, nothing is replaced.
-        """
-
-        def check() -> None:
-            if not self.connection.is_in_place():
-                raise not_in_place(self.path)
-            once_locked()
-
+    def require_writable(self) -> None:
+        """Raise StoreUnwritable where nothing can be recorded."""
         if self.unwritable:
             raise StoreUnwritable(self.unwritable)
-        other.connection.backup_to(self.connection, check)
-        self.__dict__.pop("log", None)
 
-    def renew_machine(self) -> str:
-        """Gives what is written here from now on the name of another machine; that name."""
-        with self.transaction():
-            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('machine', lower(hex(randomblob(4))))")
-        self.log.machine = str(self._meta("machine"))
-        return self.log.machine
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Let the cache follow rows that are on disk; where it cannot now, the next opening reads them from there."""
+        try:
+            yield
+        except (StoreFull, StoreUnwritable) as error:
+            self._remark(error)
+
+    def _remark(self, error: StoreError) -> None:
+        self.remarks.append(f"what was recorded is kept, but not shown yet: {error.message}")
+
+    def note(self, key: str) -> str:
+        """Return what was noted under `key`, empty if nothing was."""
+        value = self.connection.value("SELECT value FROM meta WHERE key = ?", (key,))
+        return "" if value is None else str(value)
+
+    def keep_note(self, key: str, text: str) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
+
+    def damages(self) -> list[str]:
+        """Read the whole history; return each line that cannot be used, with file, line and reason."""
+        found = [str(one) for path in self.history.files() for one in read(path) if isinstance(one, Damage)]
+        remembered = self.connection.rows("SELECT file, line, reason FROM damage ORDER BY file, line")
+        noted = [str(Damage(self.history.folder / file, line, reason)) for file, line, reason in remembered]
+        return list(dict.fromkeys([*found, *noted]))
+
+    def replace_history(self, rows: Iterable[LogRow], keep: Callable[[], object]) -> None:
+        """Make these rows the whole history under a new machine id, after `keep()`, while no other attn writes."""
+        replaced = False
+        try:
+            with self.connection.transaction():
+                self._catch_up(self.history.sizes())
+                keep()
+                self.history.replace_by(rows)
+                replaced = True
+                self._forget()
+            self.catch_up()
+        except StoreError as error:
+            if not replaced:
+                raise
+            self.connection.is_damaged = True  # it knows of rows that are gone on purpose
+            self._remark(error)
 
     def close(self) -> None:
+        """Close the cache, and remove one that was found damaged: the next opening makes it anew."""
         self.connection.close()
+        if self.connection.is_damaged and not self.unwritable:
+            with suppress(StoreUnwritable):
+                remove_cache(self.connection.path)
 
     def __enter__(self) -> Database:
         return self
@@ -261,31 +301,53 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _meta(self, key: str) -> str | None:
-        value = self.connection.value("SELECT value FROM meta WHERE key = ?", (key,))
-        return None if value is None else str(value)
+
+def _tail(path: Path, size: int) -> int:
+    """Return the CRC of the last bytes of a file's first `size` bytes."""
+    with path.open("rb") as file:
+        file.seek(max(0, size - TAIL_BYTES))
+        return crc32(file.read(min(size, TAIL_BYTES)))
 
 
-def _remark_on_new(path: Path) -> tuple[list[str], float]:
-    """What to say of a database that is begun anew where an earlier one left traces.
-
-    Where an empty file is the only trace, also since when it is; otherwise 0.
-    """
-    size, since = -1, 0.0
+def _opened(path: Path) -> Connection:
+    """Open a cache. One that is damaged or of another version is removed and made anew. Raises StoreError."""
+    with in_words(path.parent):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        status = path.stat()
-        size, since = status.st_size, status.st_mtime
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return [], 0.0
-    if size > 0 or path.with_name(path.name + "-wal").exists():
-        return [], 0.0
-    damaged_ones = sorted(path.parent.glob(f"{path.name}.damaged-*"))
-    copies = sorted(path.parent.glob("backups/*.db"))
-    if size < 0 and not damaged_ones and not copies:
-        return [], 0.0
-    remedy = "; `attn doctor --rebuild` looks for its rows" if damaged_ones else ""
-    remedy = f"; `attn restore {copies[-1]}` brings back an earlier one" if copies else remedy
-    said = f"the database {path} was {'empty' if size == 0 else 'gone'}, so a new one was begun{remedy}"
-    return [said], since if not (damaged_ones or copies) else 0.0
+        return _sound(Connection(path))
+    except StoreCorrupt:
+        remove_cache(path)
+        return _sound(Connection(path))
+
+
+def _sound(connection: Connection) -> Connection:
+    """Return the connection to a cache of this version, made if it is empty. Raises StoreCorrupt for any other."""
+    try:
+        if connection.value("PRAGMA user_version") == 0:
+            _create(connection)
+        if (found := connection.value("PRAGMA user_version")) != VERSION:
+            raise damaged(connection.path, f"it has the format {found}")
+        connection.value("SELECT count(*) FROM meta")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: Connection) -> None:
+    """Make the tables in an empty file; of several processes that start at once one does. Raises StoreCorrupt."""
+    if connection.value("PRAGMA journal_mode") != "wal":
+        connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
+    with connection.transaction():
+        if connection.value("PRAGMA user_version") == VERSION:
+            return
+        for statement in filter(str.strip, TABLES.split(";")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def remove_cache(path: Path) -> None:
+    """Delete the cache; the next opening makes it anew. Raises StoreUnwritable."""
+    with in_words(path):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -1,312 +1,223 @@
-"""The append-only log: the one table that is not derived from anything. Logs merge here, by row id (`Log.merge`)."""
+"""The mirror of the history in the cache: the rows by subject and kind, and how a new row is written.
+
+Rows stamped more than a day after now wait: the view `log` leaves them out until their time has come.
+"""
 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from itertools import groupby
+from pathlib import Path
+from typing import Any
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.errors import StoreError
-from attncli.store.connection import Connection
-from attncli.store.moments import microseconds, moment
-from attncli.store.review_days import ReviewDays
+from attncli.domain.log_row import LONGEST_LOOK_SECONDS, LastReview, LogRow, ReviewDay, RowKind
+from attncli.store.connection import Connection, microseconds, moment
+from attncli.store.history import History, Writer
 
-COLUMNS = "seq, id, machine, kind, subject, at_us, day, payload, checksum"
-_TEXT = frozenset({"id", "machine", "kind", "subject", "payload"})
-# Text comes as bytes: a flipped bit may have made it no text.
-RAW = ", ".join(f"CAST({name} AS BLOB)" if name in _TEXT else name for name in COLUMNS.split(", "))
-_RATING = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.rating') END"
-# A review without a rating is none.
-_USABLE = f"{_RATING} BETWEEN 1 AND 4"
-_STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)"
-
-
+COLUMNS = "id, machine, kind, subject, at_us, day, payload"
+_RATING = "json_extract(payload, '$.rating')"
+_USABLE = f"kind = 'review' AND {_RATING} BETWEEN 1 AND 4"  # a review without a rating is none
+_STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = {log}.id)"
+_IN_FORCE = _STANDING.format(log="log")
+_INSERT = f"INSERT OR IGNORE INTO entry ({COLUMNS}, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_ELAPSED = f"""CASE WHEN json_type(payload, '$.elapsed_ms') = 'integer'
+    THEN max(0, min({LONGEST_LOOK_SECONDS * 1000}, json_extract(payload, '$.elapsed_ms'))) END"""
 TRIED_ROWS = 100
 
 
-class RowDamaged(ValueError):
-    """What stands in the file is not what was written."""
-
-
-class LastReview(NamedTuple):
-    """What is known of a review besides its moment: the ticked points, the verdict of marking; None where not told."""
-
-    rating: int
-    points: list[int] | None
-    correct: bool | None
-
-
-class DamagedRow(NamedTuple):
-    """A row that is left out of everything: its number, and what can still be read of its id and subject."""
-
-    number: int
-    id: str
-    subject: str
-
-    def __str__(self) -> str:
-        return f"row {self.number} of the log is damaged (id {self.id or '?'}, about {self.subject or '?'})"
-
-
 class Log:
-    """Appends and reads rows. Rows of one machine are numbered in the order in which they were written there.
+    """Append rows to the history, and read them from the cache. Rows of one machine are in the order they were written.
 
-    A row whose checksum does not fit is left out of whatever is read and remembered in `damaged`, by its number.
+    `writing` gives the writer of the history; it is set inside a transaction, by the database. Rows stamped after
+    `until_us` wait.
     """
 
-    def __init__(self, connection: Connection, machine: str) -> None:
+    def __init__(self, connection: Connection, history: History, until_us: Callable[[], int]) -> None:
         self._connection = connection
-        self.machine = machine
-        self.damaged: dict[int, DamagedRow] = {}
+        self._history = history
+        self._until_us = until_us
+        self.writing: Callable[[], Writer] | None = None
+        self._writer: Writer | None = None
+        self._written: list[Path] = []
         self.has_grown = False
-        self.review_days = ReviewDays(connection)
+
+    @property
+    def machine(self) -> str:
+        """Return the id of this machine; empty before its first row."""
+        return self._history.machine
+
+    # Writing; all inside a transaction
 
     def append(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
-        """Writes one row of this machine; inside a transaction."""
-        row = LogRow(self._next_id(), self.machine, kind, subject, at, day, payload)
-        self._touch(row)
-        self._insert([row])
-        self.review_days.settle()
+        """Write one row of this machine."""
+        row = self._started().add(kind, subject, at, day, payload)
+        self.mirror([row])
         return row
 
-    def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None] | None = None) -> list[LogRow]:
-        """Adds the rows that are not here yet, and gives them back; inside a transaction.
+    def _started(self) -> Writer:
+        """Return the writer of this transaction; the first call waits for the lock of the history."""
+        assert self.writing is not None, "rows are written inside a transaction"
+        if self._writer is None:
+            self._writer = self.writing()
+            self._written.append(self._writer.path)
+        return self._writer
 
-        A row that is damaged here is set aside for the one that comes. A row that is here with another content is told
-        to `conflict` and left as it is here; where nobody is told, StoreError is raised: one of the two logs was
-        tampered with.
+    def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None]) -> list[LogRow]:
+        """Add the rows that are not here yet as one file of the history; return them.
+
+        A row that is here with another content is given to `conflict`, and stays as it is here.
         """
-        new = []
+        new: dict[str, LogRow] = {}
         for row in rows:
-            known = self._connection.row(f"SELECT {RAW} FROM log WHERE id = ?", (row.id,))
-            if known is not None and (kept := self._sound(known)) is not None:
-                if kept != row and conflict is None:
-                    raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
-                if kept != row and conflict is not None:
-                    conflict(row)
-                continue
-            self._touch(row)
-            if known is not None:
-                self.set_aside([known[0]])
-            self._insert([row])
-            new.append(row)
-        self.review_days.settle()
+            known = self._connection.row(f"SELECT {COLUMNS} FROM entry WHERE id = ?", (row.id,))
+            kept = row_of(known) if known else new.setdefault(row.id, row)
+            if kept != row:
+                conflict(row)
+        if new:
+            self._started()
+            self.mirror(new.values())
+            self._written.append(self._history.add_import(new.values()))
+        return list(new.values())
+
+    def mirror(self, rows: Iterable[LogRow]) -> list[LogRow]:
+        """Add to the cache those of these rows of the history that it lacks; return them."""
+        until_us, new = self._until_us(), []
+        for row in rows:
+            payload = json.dumps(row.payload, ensure_ascii=False, sort_keys=True)
+            at_us = microseconds(row.at)
+            values = (row.id, row.machine, row.kind, row.subject, at_us, row.day, payload, at_us > until_us)
+            if self._connection.execute(_INSERT, values):
+                new.append(row)
+        self.has_grown = self.has_grown or bool(new)
         return new
 
-    def newest_number(self) -> int:
-        """The number of the row that was added last, 0 where there is none."""
-        return int(self._connection.value("SELECT max(seq) FROM log") or 0)
+    def written(self) -> list[Path]:
+        """Return the files that were written in the transaction that ends now."""
+        written, self._written, self._writer = self._written, [], None
+        return written
 
-    def ids(self) -> set[str]:
-        """The ids of all rows."""
-        return {id for (id,) in self._connection.each("SELECT id FROM log")}
-
-    def put_back(self, number: int, row: LogRow) -> bool:
-        """Adds a row under the number that it had, or a new one if that is taken; False if the row is here already."""
-        if self._connection.value("SELECT 1 FROM log WHERE id = ?", (row.id,)):
-            return False
-        free = number > 0 and not self._connection.value("SELECT 1 FROM log WHERE seq = ?", (number,))
-        self._connection.execute(_INSERT, (number if free else None, *_values(row)))
-        return True
-
-    def fill(self, rows: Iterable[tuple[int | None, LogRow]]) -> None:
-        """Adds rows under their numbers to an empty log."""
-        self._connection.execute_many(_INSERT, ((number, *_values(row)) for number, row in rows))
-
-    def set_aside(self, numbers: Iterable[int]) -> None:
-        """Moves rows, as they are, to where nothing reads them; inside a transaction."""
-        for number in numbers:
-            self._connection.execute(
-                f"INSERT INTO set_aside ({COLUMNS}) SELECT {COLUMNS} FROM log WHERE seq = ?", (number,)
-            )
-            self._connection.execute("DELETE FROM log WHERE seq = ?", (number,))
-            self.damaged.pop(number, None)
-
-    def set_aside_count(self) -> int:
-        """How many damaged rows were set aside."""
-        return int(self._connection.value("SELECT count(*) FROM set_aside"))
-
-    def sweep(self) -> list[DamagedRow]:
-        """Reads every row in the order of the file; those that are damaged."""
-        for raw in self._connection.each(f"SELECT {RAW} FROM log NOT INDEXED ORDER BY seq"):
-            self._sound(raw)
-        return [self.damaged[number] for number in sorted(self.damaged)]
-
-    def _sound(self, raw: Any) -> LogRow | None:
-        try:
-            return row_of(raw)
-        except RowDamaged:
-            self.damaged[raw[0]] = DamagedRow(raw[0], _legible(raw[1]), _legible(raw[4]))
-            return None
-
-    def _sound_rows(self, sql: str, values: Sequence[Any] = ()) -> Iterator[LogRow]:
-        for raw in self._connection.each(sql, values):
-            row = self._sound(raw)
-            if row is not None:
-                yield row
-
-    def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
-        """All rows about these cards or challenges, in replay order."""
-        sql = f"SELECT {RAW} FROM log WHERE subject IN ({_marks(subjects)}) ORDER BY at_us, id"
-        return list(self._sound_rows(sql, subjects))
-
-    def of_kind(self, kind: RowKind) -> list[LogRow]:
-        """All rows of one kind, in replay order."""
-        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE kind = ? ORDER BY at_us, id", (kind,)))
-
-    def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
-        """The whole log, one subject after the other, each in replay order; holds one subject at a time."""
-        subject, rows = None, list[LogRow]()
-        for row in self._sound_rows(f"SELECT {RAW} FROM log ORDER BY subject, at_us, id"):
-            if rows and row.subject != subject:
-                yield rows[0].subject, rows
-                rows = []
-            subject = row.subject
-            rows.append(row)
-        if rows:
-            yield rows[0].subject, rows
+    # All rows, waiting ones too
 
     def everything(self) -> Iterator[LogRow]:
-        """The whole log in replay order."""
-        yield from self._sound_rows(f"SELECT {RAW} FROM log ORDER BY at_us, id")
+        """Yield the whole log in replay order."""
+        return self._rows("TRUE ORDER BY at_us, id", table="entry")
 
-    def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
-        """The row of these kinds that was written last on this machine and not undone."""
-        here = f"+kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
-        return self._last(f"{here} ORDER BY seq DESC", (*kinds, self.machine))
+    def waiting(self) -> list[LogRow]:
+        """Return the rows whose time has not come and that were not undone, the latest first."""
+        rest = f"waits = 1 AND kind <> 'undo' AND {_STANDING.format(log='entry')} ORDER BY at_us DESC, id DESC"
+        return list(self._rows(rest, table="entry"))
 
-    def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
-        """The id of the last usable row of a kind about these subjects in replay order, even undone; empty if none."""
-        about = f"kind = ? AND subject IN ({_marks(subjects)})"
-        last = self._last(f"{about} ORDER BY at_us DESC, id DESC", (kind, *subjects))
-        return last.id if last else ""
-
-    def fits(self) -> list[LogRow]:
-        """The last fits that were not undone, in replay order; a hundred at most."""
-        last = f"kind = 'fit' AND {_STANDING} ORDER BY at_us DESC, id DESC LIMIT {TRIED_ROWS}"
-        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE {last}"))[::-1]
-
-    def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind], until: datetime) -> datetime | None:
-        """The latest stamp of a row of these kinds about these subjects, up to `until`."""
-        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) AND at_us <= ?"
-        last = self._last(f"{about} ORDER BY at_us DESC", (*subjects, *kinds, microseconds(until)))
-        return last.at if last else None
-
-    def ids_after(self, subjects: Sequence[str], kinds: Collection[RowKind], at: datetime) -> list[str]:
-        """The rows of these kinds about these subjects that are stamped later than `at`, in replay order."""
-        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) AND at_us > ?"
-        sql = f"SELECT {RAW} FROM log WHERE {about} ORDER BY at_us, id"
-        return [row.id for row in self._sound_rows(sql, (*subjects, *kinds, microseconds(at)))]
-
-    def subjects_after(self, kind: RowKind, at: datetime) -> list[str]:
-        """What the rows of a kind that are stamped later than `at` are about."""
-        sql = f"SELECT {RAW} FROM log WHERE kind = ? AND day >= ? AND at_us > ?"
-        rows = self._sound_rows(sql, (kind, at.toordinal() - 2, microseconds(at)))
-        return sorted({row.subject for row in rows})
-
-    def _last(self, rest: str, values: Sequence[Any]) -> LogRow | None:
-        """The first row in this order that is sound and says something, if one of the first hundred does."""
-        rows = self._sound_rows(f"SELECT {RAW} FROM log WHERE {rest} LIMIT {TRIED_ROWS}", values)
-        return next((row for row in rows if row.is_usable), None)
-
-    def last_number(self) -> int:
-        """The number of the row that was written last, 0 if there is none."""
-        return int(self._connection.value("SELECT coalesce(max(seq), 0) FROM log"))
-
-    def rows_until(self, number: int) -> int:
-        """How many rows have this number or a lower one."""
-        return int(self._connection.value("SELECT count(*) FROM log WHERE seq <= ?", (number,)))
-
-    def since(self, number: int) -> Iterator[LogRow]:
-        """The rows with higher numbers, in the order in which they came."""
-        yield from self._sound_rows(f"SELECT {RAW} FROM log WHERE seq > ? ORDER BY seq", (number,))
+    def ids(self) -> set[str]:
+        """Return the ids of all rows."""
+        return {id for (id,) in self._connection.each("SELECT id FROM entry")}
 
     def length(self) -> int:
-        """The number of rows."""
-        return int(self._connection.value("SELECT count(*) FROM log"))
+        """Return the number of rows."""
+        return int(self._connection.value("SELECT count(*) FROM entry"))
 
-    def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
-        """(study day, rating) of the reviews of these that were not undone, in replay order."""
-        about = f"subject IN ({_marks(subjects)}) AND kind = 'review' AND {_USABLE} AND {_STANDING}"
-        sql = f"SELECT day, {_RATING} FROM log WHERE {about} ORDER BY at_us, id"
-        return [(day, rating) for day, rating in self._connection.rows(sql, subjects)]
+    def newest_number(self) -> int:
+        """Return the number of the row that was added last, 0 if there is none."""
+        return int(self._connection.value("SELECT max(seq) FROM entry") or 0)
 
-    def recent_elapsed_ms(self, limit: int) -> list[int]:
-        """How long the last reviews took, where that was told; the newest first."""
-        told = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.elapsed_ms') END"
-        sql = f"SELECT {told} FROM log NOT INDEXED WHERE kind = 'review' ORDER BY seq DESC LIMIT ?"
-        return [ms for (ms,) in self._connection.rows(sql, (limit,)) if isinstance(ms, int) and ms > 0]
+    def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
+        """Return the row of these kinds that was written last on this machine and not undone."""
+        here = f"+kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING.format(log='entry')} ORDER BY seq DESC"
+        return self._first_usable(here, (*kinds, self.machine), table="entry")
+
+    # Rows whose time has come
+
+    def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
+        """Return all rows about these cards or challenges, in replay order."""
+        return list(self._rows(f"subject IN ({_marks(subjects)}) ORDER BY at_us, id", subjects))
+
+    def of_kind(self, kind: RowKind) -> list[LogRow]:
+        """Return all rows of one kind, in replay order."""
+        return list(self._rows("kind = ? ORDER BY at_us, id", (kind,)))
 
     def standing_of_kind(self, kind: RowKind) -> list[LogRow]:
-        """The rows of one kind that were not undone, in replay order."""
-        sql = f"SELECT {RAW} FROM log WHERE kind = ? AND {_STANDING} ORDER BY at_us, id"
-        return list(self._sound_rows(sql, (kind,)))
+        """Return the rows of one kind that were not undone, in replay order."""
+        return list(self._rows(f"kind = ? AND {_IN_FORCE} ORDER BY at_us, id", (kind,)))
 
-    def _next_id(self) -> str:
-        """Unique over machines, and growing here: rows of one moment replay in the order they were written."""
-        sql = (
-            "SELECT printf('%012x', coalesce(max(seq), 0) + 1) || '-' || ? || '-' || lower(hex(randomblob(4))) FROM log"
-        )
-        return str(self._connection.value(sql, (self.machine,)))
+    def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
+        """Yield the log one subject after the other, each in replay order; holds one subject at a time."""
+        for subject, rows in groupby(self._rows("TRUE ORDER BY subject, at_us, id"), key=lambda row: row.subject):
+            yield subject, list(rows)
 
-    def _touch(self, row: LogRow) -> None:
-        """Before a row is written: whose reviews it changes."""
-        if row.kind is RowKind.REVIEW:
-            self.review_days.touch(row.subject)
-        elif row.kind is RowKind.UNDO:
-            sql = "SELECT subject FROM log WHERE id = ? AND kind = 'review'"
-            if subject := self._connection.value(sql, (row.takes_back,)):
-                self.review_days.touch(subject)
+    def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
+        """Return the id of the last usable row of a kind about these, in replay order, even undone; empty if none."""
+        about = f"kind = ? AND subject IN ({_marks(subjects)}) ORDER BY at_us DESC, id DESC"
+        last = self._first_usable(about, (kind, *subjects))
+        return last.id if last else ""
 
-    def _insert(self, rows: Iterable[LogRow]) -> None:
-        self._connection.execute_many(_INSERT, ((None, *_values(row)) for row in rows))
-        self.has_grown = True
+    def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind]) -> datetime | None:
+        """Return the latest stamp of a row of these kinds about these subjects."""
+        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) ORDER BY at_us DESC"
+        last = self._first_usable(about, (*subjects, *kinds))
+        return last.at if last else None
+
+    def fits(self) -> list[LogRow]:
+        """Return the last fits that were not undone, in replay order; a hundred at most."""
+        last = f"kind = 'fit' AND {_IN_FORCE} ORDER BY at_us DESC, id DESC LIMIT {TRIED_ROWS}"
+        return list(self._rows(last))[::-1]
+
+    def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
+        """Return (study day, rating) of the reviews of these that were not undone, in replay order."""
+        about = f"subject IN ({_marks(subjects)}) AND {_USABLE} AND {_IN_FORCE}"
+        return self._connection.rows(f"SELECT day, {_RATING} FROM log WHERE {about} ORDER BY at_us, id", subjects)
+
+    def reviews_by_day(self) -> dict[int, int]:
+        """Map each study day that had reviews to their number."""
+        undone = "SELECT coalesce(json_extract(payload, '$.row'), '') FROM log WHERE kind = 'undo'"
+        sql = f"SELECT day, count(*) FROM log WHERE {_USABLE} AND id NOT IN ({undone}) GROUP BY day"
+        return dict(self._connection.rows(sql))
+
+    def review_days(self) -> list[ReviewDay]:
+        """Return every day that had a review, in order.
+
+        A day's first review of a card that was seen on an earlier day says something about memory; the rest does not.
+        """
+        sql = f"""SELECT day, count(*), coalesce(sum(before < day AND rating > 1), 0),
+            coalesce(sum(before < day AND rating = 1), 0) FROM (
+            SELECT day, {_RATING} AS rating, lag(day) OVER (PARTITION BY subject ORDER BY at_us, id) AS before
+            FROM log WHERE {_USABLE} AND {_IN_FORCE}) GROUP BY day ORDER BY day"""
+        return [ReviewDay(*row) for row in self._connection.rows(sql)]
+
+    def known_on(self, day: int) -> int:
+        """Return how many cards that were seen on an earlier day were reviewed on this study day."""
+        standing = _STANDING.format(log="earlier")
+        earlier = f"earlier.subject = log.subject AND earlier.day < ?1 AND {_USABLE} AND {standing}"
+        sql = f"""SELECT count(DISTINCT subject) FROM log WHERE day = ?1 AND {_USABLE} AND {_IN_FORCE}
+            AND EXISTS (SELECT 1 FROM log earlier WHERE {earlier})"""
+        return int(self._connection.value(sql, (day,)))
+
+    def timed_reviews(self, first_day: int, last_day: int, limit: int = -1) -> list[tuple[int, str, int | None, bool]]:
+        """Return (study day, subject, milliseconds if told, new that day) of the latest reviews of these study days."""
+        sql = f"""SELECT log.day, log.subject, {_ELAPSED}, coalesce(introduced_day = log.day, 0) FROM log
+            LEFT JOIN schedule ON schedule.subject = log.subject
+            WHERE kind = 'review' AND log.day BETWEEN ? AND ? ORDER BY log.day DESC, log.seq DESC LIMIT ?"""
+        return [(*row[:3], bool(row[3])) for row in self._connection.rows(sql, (first_day, last_day, limit))]
+
+    def _rows(self, rest: str, values: Sequence[Any] = (), table: str = "log") -> Iterator[LogRow]:
+        return map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM {table} WHERE {rest}", values))
+
+    def _first_usable(self, rest: str, values: Sequence[Any], table: str = "log") -> LogRow | None:
+        """Return the first row in this order that says something, if one of the first hundred does."""
+        rows = self._rows(f"{rest} LIMIT {TRIED_ROWS}", values, table)
+        return next((row for row in rows if row.is_usable), None)
 
 
-_INSERT = f"INSERT INTO log ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-def _values(row: LogRow) -> tuple[Any, ...]:
-    at_us, payload = microseconds(row.at), json.dumps(row.payload, ensure_ascii=False, sort_keys=True)
-    id, machine, kind, subject = (part.encode() for part in (row.id, row.machine, row.kind, row.subject))
-    check = checksum(id, machine, kind, subject, at_us, row.day, payload.encode())
-    return row.id, row.machine, row.kind, row.subject, at_us, row.day, payload, check
-
-
-def checksum(id: bytes, machine: bytes, kind: bytes, subject: bytes, at_us: int, day: int, payload: bytes) -> int:
-    """The CRC-32 of what a row says; its number in this file is not part of that."""
-    return zlib.crc32(b"\n".join((id, machine, kind, subject, b"%d\n%d" % (at_us, day), payload)))
-
-
-def row_of(raw: Sequence[Any]) -> LogRow:
-    """The row that `RAW` holds. Raises RowDamaged if it is not the one that was written."""
-    _, id, machine, kind, subject, at_us, day, payload, check = raw
-    try:
-        if checksum(id, machine, kind, subject, at_us, day, payload) != check:
-            raise RowDamaged("its checksum does not fit")
-        return LogRow(
-            id.decode(),
-            machine.decode(),
-            RowKind(kind.decode()),
-            subject.decode(),
-            moment(at_us),
-            day,
-            json.loads(payload.decode()),
-        )
-    except (TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise RowDamaged(str(error)) from error
+def row_of(values: Sequence[Any]) -> LogRow:
+    """Return the row that COLUMNS hold."""
+    id, machine, kind, subject, at_us, day, payload = values
+    return LogRow(id, machine, RowKind(kind), subject, moment(at_us), day, json.loads(payload))
 
 
 def last_review(rating: int, points: Any, correct: Any) -> LastReview:
-    """The same of what SQLite extracts: an array comes as its JSON, a truth value as 1 or 0."""
+    """Return a review from what SQLite extracts: an array comes as its JSON, a truth value as 1 or 0."""
     ticked = json.loads(points) if isinstance(points, str) and points.startswith("[") else None
     return LastReview(rating, ticked, bool(correct) if correct in (0, 1) else None)
-
-
-def _legible(text: Any) -> str:
-    return text.decode(errors="replace") if isinstance(text, bytes) else ""
 
 
 def _marks(values: Collection[str]) -> str:

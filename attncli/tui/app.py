@@ -368,7 +368,7 @@ def run(
                 app.run()
         finally:
             app.close_grader()
-            if workspace.store.has_new_rows:
+            if workspace.store.log.has_grown:
                 workspace.keep_daily_copy()
         if app.failure is not None:
             raise app.failure
@@ -412,7 +412,7 @@ class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
         textual_fixes.install_undecodable()
         super().__init__()
         self.workspace = workspace
-        workspace.store.wait_at_most(BUSY_MILLISECONDS)
+        workspace.store.connection.wait_at_most(BUSY_MILLISECONDS)
         self.rng = rng
         self._shown_text = ShownText()
         self.lang: Lang = workspace.lang

@@ -117,14 +117,6 @@ TEXTS: dict[str, _T] = {
         "Not stored: the database cannot be written; `attn doctor` says why.",
         "未保存：数据库无法写入，可用 `attn doctor` 查看原因。",
     ),
-    "fault.replaced": _T(
-        "Not stored: another database took its place. Close attn, start it again.",
-        "未保存：数据库文件已被替换。请退出 attn 后重新启动。",
-    ),
-    "fault.removed": _T(
-        "Not stored: the database was removed. Put it back and press the key again.",
-        "未保存：数据库文件已不在原处。请放回后再按一次。",
-    ),
     "fault.store": _T(
         "Not stored: the database cannot be used; `attn doctor` says why.",
         "未保存：数据库无法使用，可用 `attn doctor` 查看原因。",

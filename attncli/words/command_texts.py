@@ -143,8 +143,8 @@ ROWS_LEFT_OUT = _T(
 )
 WHAT_WAS_KEPT = _T("what was there before is in {kept}", "之前的内容保存在 {kept}")
 MISSING = _T(
-    "not in the backup but here before: {rows}, kept in {kept}; `attn import reviews {kept}` adds what is missing",
-    "此处原有的 {rows}不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
+    "not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is missing",
+    "此处原有的 {rows}不在备份中：保存在 {kept}，可用 `attn import log {kept}` 加回",
 )
 
 # import, export, sync
@@ -153,10 +153,6 @@ EXPORTED = _T("{count} rows in {file}", "{file} 中有 {count} 条记录")
 SYNCED = _T(
     "{received} new rows from other machines; {written} of this one in {file}",
     "从其他设备收到 {received} 条新记录；本机的 {written} 条在 {file} 中",
-)
-RENEWED = _T(
-    "this home was copied or restored from a backup: what is written here from now on bears the new machine id {id}",
-    "此目录是复制来的，或是从备份恢复的：今后在此写入的记录使用新的设备标识 {id}",
 )
 LEFT_OUT = _T("left out: {fault}", "未采用：{fault}")
 MORE_LEFT_OUT = _T("left out: {count} more", "未采用：另有 {count} 处")

@@ -106,8 +106,8 @@ EXPORTS: tuple[_T, ...] = (
     _T("{clause} is nothing for a terminal", "不适合显示在终端上：{clause}"),
     _T("name a file: -o {name}", "请指定文件：-o {name}"),
     _T("a deck for Anki", "Anki 牌组"),
-    _T("the review log", "复习记录"),
     _T("a deck", "牌组"),
+    _T("the history", "学习记录"),
     _T("a PDF", "PDF"),
     _T(
         "PDF needs WeasyPrint and ziamath, which are not installed: {command}, or take --format html",

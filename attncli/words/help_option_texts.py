@@ -58,11 +58,8 @@ OPTION_HELP: tuple[_T, ...] = (
     _T("What it asks.", "问题。"),
     _T("What is right.", "答案。"),
     # Progress, export, import
-    _T("The new file (default: attn-DATE-TIME.db here).", "新文件（默认：当前目录下的 attn-DATE-TIME.db）。"),
-    _T(
-        "Derive all schedules anew from the log; save what a damaged file holds.",
-        "从记录重新推算所有复习安排；抢救损坏文件中的内容。",
-    ),
+    _T("The new file (default: attn-DATE-TIME.jsonl here).", "新文件（默认：当前目录下的 attn-DATE-TIME.jsonl）。"),
+    _T("Make the cache anew from the history and the banks.", "由学习记录和题库重新生成缓存。"),
     _T("Where to write: a file such as DECK.apkg.", "写到哪里：例如 DECK.apkg。"),
     _T("Where to write (default: stdout).", "写到哪里（默认：标准输出）。"),
     _T("The cards of one topic.", "只导出一个主题的卡片。"),

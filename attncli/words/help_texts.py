@@ -108,16 +108,16 @@ COMMAND_HELP: tuple[_T, ...] = (
         "打印 SHELL 的补全脚本；在 shell 的启动文件中用 source 加载。",
     ),
     _T(
-        "Take something along: the interview summary, a deck for Anki, the review log.",
-        "导出面试总结、Anki 牌组或复习记录。",
+        "Take something along: the interview summary, a deck for Anki, the history.",
+        "导出面试总结、Anki 牌组或学习记录。",
     ),
     _T(
         "A deck for Anki, with schedules and review history; importing a later one there updates its cards.",
         "导出 Anki 牌组，含复习安排和复习历史；之后再导入新的一份，会更新其中的卡片。",
     ),
     _T(
-        "The whole review log, one JSON document a line: what `attn import reviews` merges.",
-        "导出全部复习记录，每行一个 JSON 文档；可用 `attn import reviews` 合并。",
+        "The whole history, one JSON document a line: what `attn import log` merges.",
+        "导出全部学习记录，每行一个 JSON 文档；可用 `attn import log` 合并。",
     ),
     _T(
         "One page at a glance, weak cards with their answers, your own code, what to review before the day.",
@@ -129,12 +129,12 @@ COMMAND_HELP: tuple[_T, ...] = (
         "从 FILE 导入卡片和复习历史：Anki 导出的 .apkg 或 .colpkg；已有的不会重复计入。",
     ),
     _T(
-        "Merge the log in FILE, from `attn export reviews` or `attn backup`; rows that are here already count once.",
-        "合并 FILE 中的复习记录，它来自 `attn export reviews` 或 `attn backup`；已有的不会重复计入。",
+        "Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once.",
+        "合并 `attn export log` 或 `attn backup` 写出的文件 FILE，或装有这些文件的目录 FOLDER；重复合并只算一次。",
     ),
     _T(
-        "Merge the logs of all machines that share the folder DIR, and leave this one's there.",
-        "合并共用目录 DIR 的各台设备的记录，并把本机的记录放进去。",
+        "Merge the histories of all machines that share the folder DIR, and leave this one's there.",
+        "合并共用目录 DIR 的各台设备的学习记录，并把本机的记录放进去。",
     ),
     # Challenges
     _T("List the challenges with your standing in each.", "列出编程题和自己在每道题上的进展。"),

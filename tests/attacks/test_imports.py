@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -28,10 +28,9 @@ from attncli.practice.challenges import next_hint, standings
 from attncli.practice.record import take_back
 from attncli.practice.start import start_challenge
 from attncli.practice.stats import progress
-from attncli.practice.sync import sync
+from attncli.practice.sync import restore, sync
 from attncli.practice.workspace import Workspace
-from attncli.store.log import checksum
-from attncli.store.restore_backup import restore_database
+from moved_clock import Clock
 
 FILES = Path(__file__).with_name("imports")
 VERDICTS = {
@@ -85,8 +84,9 @@ def test_the_file_is_refused_with_its_line_and_nothing_is_merged(
 
 
 def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
-    open_workspace: Callable[[], Workspace], tmp_path: Path
+    open_workspace: Callable[[], Workspace], moving_clock: Clock, tmp_path: Path
 ) -> None:
+    moving_clock.now = datetime(2026, 11, 1, tzinfo=UTC)  # the rows are of October
     workspace = open_workspace()
     rows = [row_in(FILES / f"{name}.jsonl") for name in VERDICTS]
     others = [
@@ -95,13 +95,11 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
         (RowKind.FIT, {"parameters": [99]}),
         (RowKind.START, []),
     ]
-    with workspace.store.transaction():
-        workspace.store.log.merge(
-            [LogRow(f"p-{n}", "m1", row.kind, "double", row.at, row.day, row.payload) for n, row in enumerate(rows)]
-        )
-        for number, (kind, payload) in enumerate(others):
-            row = LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload)  # type: ignore[arg-type]
-            workspace.store.log.merge([row])
+    there = [LogRow(f"p-{n}", "m1", row.kind, "double", row.at, row.day, row.payload) for n, row in enumerate(rows)]
+    for number, (kind, payload) in enumerate(others):
+        there.append(LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload))  # type: ignore[arg-type]
+    workspace.store.history.add_import(there)
+    workspace.store.catch_up()
     workspace.derive_all()
     assert grade.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
@@ -113,64 +111,68 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
     assert next_hint(workspace, "double").number == 1
     (tmp_path / "shared").mkdir()
     done = sync(workspace, tmp_path / "shared")
-    assert done.written == 4 and len(done.left_out) == len(rows) + len(others)
+    assert done.written == 4 and done.faults == ()
+    with Workspace.open(
+        Home(tmp_path / "other"),
+        workspace.clock,
+        settings=Settings(),
+        quizbank=workspace.source_files.quizbank,
+        impl=workspace.source_files.impl,
+    ) as other:
+        received = sync(other, tmp_path / "shared")
+        assert received.received == 4 and f"{len(there)} of {len(there)} rows cannot be used" in received.faults[0]
 
 
 @pytest.fixture
-def hostile_backup(tmp_path: Path, open_workspace: Callable[[], Workspace]) -> Path:
-    """A backup whose triggers put another folder into the index whenever a challenge is read, and that bears a name
-    that leads out of any folder."""
-    workspace, backup = open_workspace(), tmp_path / "evil.db"
-    record.answer(workspace, "att-01", Rating.GOOD)
-    workspace.store.copy_to(backup)
-    with closing(sqlite3.connect(backup)) as raw, raw:
-        raw.execute("UPDATE meta SET value = '../../../../../../tmp/pwned' WHERE key = 'machine'")
-        for when in ("INSERT", "UPDATE"):
-            raw.execute(f"""CREATE TRIGGER evil_{when} AFTER {when} ON challenge
-            WHEN json_extract(new.document, '$.folder') <> '/evil'
-            BEGIN UPDATE challenge SET document = json_set(document, '$.folder', '/evil'); END""")
-        raw.execute("""CREATE TRIGGER evil_log AFTER INSERT ON log BEGIN DELETE FROM schedule; END""")
-        raw.execute("DELETE FROM card_text")
-        raw.execute("DELETE FROM bank_file")
-    return backup
+def hostile_database(tmp_path: Path) -> Path:
+    """A `progress.db` with triggers, an id that steers a terminal, and a machine whose name leads out of any folder."""
+    path, away = tmp_path / "progress.db", "../../../../../../tmp/pwned"
+    rows = [
+        ("good", away, "review", "att-01", '{"rating": 3}'),
+        ("evil\x1b[31m", "m", "attempt", "double", '{"verdict": "accepted", "source": 5}'),
+    ]
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+        raw.execute("INSERT INTO meta VALUES ('machine', ?)", (away,))
+        raw.execute("CREATE TABLE log (seq INTEGER PRIMARY KEY, id, machine, kind, subject, at_us, day, payload)")
+        for id, machine, kind, subject, payload in rows:
+            values = (id, machine, kind, subject, 1_780_000_000_000_000, 739_764, payload)
+            raw.execute("INSERT INTO log VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values)
+        for when in ("INSERT", "UPDATE", "DELETE"):
+            raw.execute(f"CREATE TRIGGER evil_{when} AFTER {when} ON log BEGIN DELETE FROM log; END")
+    return path
 
 
-def test_a_hostile_backup_brings_its_rows_and_nothing_else(
-    hostile_backup: Path, open_workspace: Callable[[], Workspace], small_impl: Path, tmp_path: Path
+def test_a_hostile_database_brings_its_rows_and_nothing_else(
+    hostile_database: Path, open_workspace: Callable[[], Workspace], tmp_path: Path
 ) -> None:
-    home = Home(tmp_path / "home")
-    restore_database(home.database, hostile_backup, home.backups, datetime.fromisoformat("2026-06-12T10:00:00Z"))
-    workspace = open_workspace()
-    with closing(sqlite3.connect(home.database)) as raw:
-        triggers = {name for (name,) in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
-    assert triggers == {"log_is_never_changed", "log_is_never_shortened"}
-    assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 1
-    submission = tmp_path / "x.py"
-    submission.write_text("def double(x): return x + x\n")
-    request = grade.request_for(workspace, "double", submission, grade.GradeOptions())
-    assert request.folder == small_impl / "basics" / "double"
+    workspace, before = open_workspace(), hostile_database.read_bytes()
+    assert restore(workspace, hostile_database).rows == 1 and hostile_database.read_bytes() == before
+    record.answer(workspace, "att-01", Rating.GOOD)
+    assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 2
     shared = tmp_path / "one" / "two" / "shared"
     shared.mkdir(parents=True)
-    before = {path for path in tmp_path.rglob("*") if not path.is_relative_to(home.root)}
+    files = {path for path in tmp_path.rglob("*") if not path.is_relative_to(workspace.home.root)}
     sync(workspace, shared)
-    after = {path for path in tmp_path.rglob("*") if not path.is_relative_to(home.root)}
-    assert after - before == {shared / f"{workspace.store.log.machine}.jsonl"}
+    written = {path for path in tmp_path.rglob("*") if not path.is_relative_to(workspace.home.root)} - files
+    assert written == {shared / path.name for path in workspace.store.history.files()} and len(written) == 2
 
 
-def test_the_command_says_what_it_left_out_of_a_hostile_backup(
-    hostile_backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_command_says_what_it_left_out_of_a_hostile_database(
+    hostile_database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "bundled_quizbank", lambda: tmp_path / "small-bank")
     monkeypatch.setattr(paths, "bundled_impl", lambda: tmp_path / "small-impl")
-    with closing(sqlite3.connect(hostile_backup)) as raw, raw:
-        raw.create_function("sum_of", 7, checksum)
-        raw.execute("DROP TRIGGER evil_log")
-        row = "'evil\x1b[31m', 'm', 'attempt', 'double', 1, 1, '{\"verdict\": \"accepted\", \"source\": 5}'"
-        raw.execute(f"INSERT INTO log (id, machine, kind, subject, at_us, day, payload, checksum) VALUES ({row}, 0)")
-        raw.execute("DROP TRIGGER log_is_never_changed")
-        text = ", ".join(f"CAST({name} AS BLOB)" for name in ("id", "machine", "kind", "subject"))
-        raw.execute(f"UPDATE log SET checksum = sum_of({text}, at_us, day, CAST(payload AS BLOB))")
-    assert main(["--home", str(tmp_path / "new"), "restore", str(hostile_backup)]) == 0
+    assert main(["--home", str(tmp_path / "new"), "restore", str(hostile_database)]) == 0
     said = capsys.readouterr()
-    assert "left out 1 row that cannot be used, first row evil: payload.source" in said.err
+    assert "left out 1 row that cannot be used, first " in said.err and "row evil: payload.source" in said.err
     assert "\x1b" not in said.err + said.out and said.out.startswith("restored 1 row from ")
+
+
+def test_a_log_that_is_computed_is_no_log(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
+    """A view may go on for ever."""
+    with closing(sqlite3.connect(tmp_path / "view.db")) as raw, raw:
+        row = "1 seq, 'a' id, 'm' machine, 'review' kind, 'att-01' subject, 1780000000000000 at_us, 739764 day"
+        raw.execute(f"CREATE VIEW log AS SELECT {row}, '{{\"rating\": 3}}' payload")
+    with pytest.raises(UsageError, match="give another file"):
+        merge_logs.import_file(open_workspace(), tmp_path / "view.db")

@@ -90,7 +90,8 @@ def test_doctor_names_rows_from_the_future(attn: Attn) -> None:
     assert attn("doctor", "--json").json["clock"] == []
     attn("answer", "att-01", "--rating", "good", "--at", "2190-01-01T10:00:00Z")
     first, advice = attn("doctor", "--json").json["clock"]
-    assert first.startswith("the review of att-01 is stamped 2190-01-01 10:00Z") and "`attn undo`" in advice
+    assert first.startswith("the review of att-01 is stamped 2190-01-01 10:00Z")
+    assert advice.startswith("it counts when its time has come")
     said = attn("doctor")
     assert "clock        the review of att-01 is stamped 2190" in said.out and said.code == 0
 

@@ -44,12 +44,10 @@ REFUSED = {
     "export summary --interview 2020-01-01": "--interview：2020-01-01 已经过去；请给出面试日期，或去掉它",
     "export summary --format pdf -o HERE/a.html": "--format pdf 与 HERE/a.html 的后缀 html 矛盾；请改其中一个",
     "export anki -o HERE/a.txt": "HERE/a.txt 的后缀不是 .apkg：Anki 牌组只能写成这种文件；请改名",
-    "export reviews -o HERE/a.txt": "HERE/a.txt 的后缀不是 .jsonl 或 .ndjson：复习记录只能写成这种文件；请改名",
-    "export reviews -o HERE/no/x.jsonl": "无法写入 HERE/no/x.jsonl（没有这个文件或目录）；请换一个位置",
-    "import reviews HERE/none.jsonl": (
-        "无法读取 HERE/none.jsonl（没有这个文件或目录）；请给出 `attn export reviews` 导出的文件"
-    ),
-    "import reviews HERE/text.txt": (
+    "export log -o HERE/a.txt": "HERE/a.txt 的后缀不是 .jsonl 或 .ndjson：学习记录只能写成这种文件；请改名",
+    "export log -o HERE/no/x.jsonl": "无法写入 HERE/no/x.jsonl（没有这个文件或目录）；请换一个位置",
+    "import log HERE/none.jsonl": "没有文件 HERE/none.jsonl；`attn backup` 可以备份出一个",
+    "import log HERE/text.txt": (
         "HERE/text.txt:1：不是复习记录的一行（Expecting value: line 1 column 1 (char 0)）；"
         "没有合并任何内容；请重新导出这个文件"
     ),
@@ -59,9 +57,7 @@ REFUSED = {
     ),
     "sync HERE/none": "没有目录 HERE/none；请在各设备共享文件的地方创建它",
     "restore HERE/none": "没有文件 HERE/none；`attn backup` 可以备份出一个",
-    "restore HERE/text.txt": (
-        "HERE/text.txt 已损坏，或根本不是数据库；请给出 `attn backup` 备份出的文件；没有恢复任何内容"
-    ),
+    "restore HERE/text.txt": "HERE/text.txt 中没有可用的记录；没有恢复任何内容",
     "backup -o HERE/a.py": "HERE/a.py 已存在，不会覆盖；请用 -o 指定别的文件",
     "bank check HERE/none": "没有 none；请给出题库文件或存放题库的目录",
     "bank check HERE/text.txt": "1 个文件中有 1 处问题；请改正后重新运行 attn bank check",
@@ -106,18 +102,6 @@ def test_a_refusal_is_told_in_chinese_with_its_code(attn: Attn, here: Path, call
 @pytest.mark.parametrize("call", REFUSED)
 def test_no_english_sentence_is_left(call: str) -> None:
     assert SENTENCE.findall(CODE.sub("", REFUSED[call])) == []
-
-
-def test_a_damaged_database_is_told_in_chinese(attn: Attn, home: Path) -> None:
-    attn("due")
-    file = home / "progress.db"
-    for part in home.glob("progress.db*"):
-        part.unlink()
-    file.write_bytes(b"no database at all" * 500)
-    said = attn("due", "--lang", "zh").line
-    assert said.startswith(
-        f"attn: 数据库 {file} 已损坏（不是数据库文件）；请运行 `attn doctor --rebuild` 抢救能读出的内容"
-    )
 
 
 def test_a_broken_bank_is_remarked_in_chinese(attn: Attn, home: Path) -> None:

@@ -1,8 +1,7 @@
-"""`attn doctor` on damage: what it names, what `--rebuild` says, and that everything else goes on meanwhile."""
+"""`attn doctor` on damage: what it names, and that everything else goes on meanwhile."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from attncli.sandbox import zygote_client
+from attncli.store.history import History
 
 Attn = Callable[..., Any]
 
@@ -21,80 +21,69 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def flip_a_bit_of_a_row(home: Path) -> None:
-    """Turns "rating" into "sating", which is still JSON."""
-    path = home / "progress.db"
-    content = bytearray(path.read_bytes())
+def damage_the_first_line(home: Path) -> Path:
+    """Turn "rating" into "sating", which is still JSON, and lose the cache, which knows the row; return the file."""
+    (file,) = History(home).files()
+    content = bytearray(file.read_bytes())
     content[content.index(b'"rating"') + 1] ^= 1
-    path.write_bytes(content)
+    file.write_bytes(content)
+    (home / "cache.db").unlink()
+    return file
 
 
-def test_one_damaged_row_stops_no_command_and_is_set_aside(attn: Attn, home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lang", "reason"),
+    [
+        ("en", "{}:1: its checksum does not fit; every other row counts, and `attn restore FILE` brings back a backup"),
+        ("zh", "{} 第 1 行：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
+    ],
+)
+def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path, lang: str, reason: str) -> None:
     for card in ("att-01", "kv-01", "att-01"):
         attn("answer", card, "--rating", "good")
-    flip_a_bit_of_a_row(home)
-    named = attn("doctor")
-    assert named.code == 3 and "of the log is damaged (id " in named.line and "about " in named.line
-    assert attn("config", "desired_retention", "0.8").code == 0
-    for command in (["due"], ["stats"], ["export", "reviews"], ["answer", "att-01", "--rating", "easy"], ["undo"]):
-        assert attn(*command).code == 0, command
-    exported = attn("export", "reviews")
-    assert len(exported.out.splitlines()) == 4
-    assert exported.err == "attn: left out 1 damaged row of the log; `attn doctor` names it\n"
-    assert attn("backup", "-o", str(tmp_path / "copy.db")).code == 0
-    for file in (home / "backups").iterdir():
-        file.unlink()
-    mended = attn("doctor", "--rebuild")
-    assert mended.code == 0 and "set 1 damaged row aside; nothing reads them any more" in mended.err
-    assert "ok, 4 rows (1 damaged row set aside), format 4" in mended.out
-    assert attn("doctor", "--json").json["database"]["set_aside"] == 1
+    file = damage_the_first_line(home)
+    for command in (["due"], ["stats"], ["answer", "att-01", "--rating", "easy"], ["undo"]):
+        done = attn(*command)
+        assert (done.code, done.err) == (0, ""), command
+    assert len(attn("export", "log").out.splitlines()) == 4
+    named = attn("doctor", "--json", "--lang", lang)
+    assert named.code == 3 and named.line == f"attn: {reason.format(file)}"
+    found = named.json["database"]
+    assert (found["rows"], found["integrity"]) == (4, "damaged")
+    assert found["problems"] == [f"{file}:1: its checksum does not fit"]
 
 
-def test_a_damaged_row_comes_back_from_the_daily_copy(attn: Attn, home: Path) -> None:
+def test_a_damaged_history_is_whole_again_after_the_daily_copy_is_restored(attn: Attn, home: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
-    flip_a_bit_of_a_row(home)
-    assert "put 1 row back that another file had" in attn("doctor", "--rebuild").err
-    assert len(attn("export", "reviews").out.splitlines()) == 1
+    exported = attn("export", "log").out
+    damage_the_first_line(home)
+    assert attn("doctor").code == 3 and attn("export", "log").out == ""
+    (copy,) = (home / "backups").iterdir()
+    assert attn("restore", str(copy)).code == 0
+    assert attn("doctor").code == 0 and attn("export", "log").out == exported
 
 
-@pytest.mark.parametrize("table", ["schedule", "hold", "queue", "card", "former", "card_text", "bank_file"])
-def test_a_missing_derived_table_is_made_anew(attn: Attn, home: Path, table: str) -> None:
+def test_a_broken_cache_is_made_anew_without_a_word(attn: Attn, home: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
-    due = attn("due", "--json").json
-    raw = sqlite3.connect(home / "progress.db")
-    raw.execute(f"DROP TABLE {table}")
-    raw.commit()
-    raw.close()
-    named = attn("doctor")
-    assert named.code == 3 and "is missing; `attn doctor --rebuild` mends it" in named.line
-    assert attn("doctor", "--rebuild").code == 0
-    assert attn("due", "--json").json == due and attn("cards", "attention").code == 0
+    due = attn("due", "--json").out
+    (home / "cache.db").write_bytes(b"garbage")
+    assert [(done.code, done.out, done.err) for done in [attn("due", "--json")]] == [(0, due, "")]
+    assert attn("doctor").code == 0
 
 
-def test_a_file_that_was_cut_short_is_said_to_be(attn: Attn, home: Path) -> None:
-    attn("answer", "att-01", "--rating", "good")
-    path = home / "progress.db"
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    mended = attn("doctor", "--rebuild")
-    assert mended.code == 0 and "cut short, and what was beyond its end is lost" in mended.err
-    assert "saved 1 row of the log" in mended.err, "it was in the daily copy"
-
-
-def test_a_copy_of_a_damaged_database_is_written_and_called_so(attn: Attn, home: Path, tmp_path: Path) -> None:
-    attn("answer", "att-01", "--rating", "good")
-    raw = sqlite3.connect(home / "progress.db")
-    root = raw.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'log_kind_day'").fetchone()[0]
-    raw.close()
-    with (home / "progress.db").open("r+b") as file:
-        file.seek((root - 1) * 4096)
-        file.write(b"\xff" * 64)
-    copied = attn("backup", "-o", str(tmp_path / "copy.db"))
-    assert copied.code == 0 and "the copy is as damaged as the database" in copied.err
-    assert (tmp_path / "copy.db").exists()
+def test_rows_that_are_gone_from_the_end_are_remarked_and_named(attn: Attn, home: Path) -> None:
+    for _ in range(3):
+        attn("answer", "att-01", "--rating", "good")
+    (file,) = History(home).files()
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0])
+    attn("due", "--lang", "en")
+    named = attn("doctor", "--json")
+    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: 2 rows that were here are gone"]
 
 
 def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> None:
     assert attn("doctor", "--json").json["database"]["newest_copy"] is None and "none yet" in attn("doctor").out
     attn("answer", "att-01", "--rating", "good")
     newest = attn("doctor", "--json").json["database"]["newest_copy"]
-    assert [file.name for file in (home / "backups").iterdir()] == [f"{newest}-daily.db"]
+    assert [file.name for file in (home / "backups").iterdir()] == [f"{newest}-daily.jsonl"]

@@ -21,8 +21,8 @@ Program = Callable[..., subprocess.Popen[str]]
     [
         ("anki", "d.txt", ".apkg"),
         ("anki", "d.zip", ".apkg"),
-        ("reviews", "log.json", ".jsonl"),
-        ("reviews", "log.pdf", ".jsonl"),
+        ("log", "log.json", ".jsonl"),
+        ("log", "log.pdf", ".jsonl"),
         ("summary", "s.apkg", ".pdf"),
     ],
 )
@@ -36,7 +36,7 @@ def test_a_name_that_asks_for_another_format_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("export", "name"), [("anki", "d.APKG"), ("anki", "deck"), ("reviews", "log"), ("reviews", "l.ndjson")]
+    ("export", "name"), [("anki", "d.APKG"), ("anki", "deck"), ("log", "log"), ("log", "l.ndjson")]
 )
 def test_a_name_that_asks_for_it_or_for_nothing_is_written(attn: Attn, tmp_path: Path, export: str, name: str) -> None:
     attn("answer", "att-01", "--rating", "good")
@@ -44,7 +44,7 @@ def test_a_name_that_asks_for_it_or_for_nothing_is_written(attn: Attn, tmp_path:
     assert (tmp_path / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize("export", ["summary", "reviews"])
+@pytest.mark.parametrize("export", ["summary", "log"])
 def test_a_dash_is_standard_output(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, export: str) -> None:
     monkeypatch.chdir(tmp_path)
     attn("answer", "att-01", "--rating", "good")
@@ -67,7 +67,7 @@ def test_a_deck_goes_into_a_pipe_and_not_onto_a_terminal(
     assert not (tmp_path / "-").exists()
 
 
-@pytest.mark.parametrize("words", [["anki", "-o", "d.apkg"], ["reviews"], ["summary"], ["summary", "-o", "s.html"]])
+@pytest.mark.parametrize("words", [["anki", "-o", "d.apkg"], ["log"], ["summary"], ["summary", "-o", "s.html"]])
 def test_no_export_needs_a_scratch_file(
     attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
@@ -77,7 +77,6 @@ def test_no_export_needs_a_scratch_file(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("attncli.store.foreign_database.mkdtemp", full)
     monkeypatch.setattr("tempfile.mkdtemp", full)
     assert attn("export", *words).code == 0
 

@@ -141,7 +141,7 @@ def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path,
 
 @pytest.mark.usefixtures("solved")
 def test_the_exported_log_has_the_whole_code_and_acts_on_nothing(attn: Attn) -> None:
-    printed = attn("export", "reviews").out
+    printed = attn("export", "log").out
     assert hidden_in(printed) == []
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [KEPT]

@@ -40,7 +40,7 @@ def remember(attn: Attn, tmp_path: Path) -> Callable[[tuple[float, ...]], None]:
         ]
         file = tmp_path / "learner.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
-        assert attn("import", "reviews", str(file)).code == 0
+        assert attn("import", "log", str(file)).code == 0
 
     return bring
 

@@ -21,6 +21,8 @@ def import_what_there_is(name, *given, **named):
 builtins.__import__ = import_what_there_is
 """
 RUN = """
+from attncli.store import history
+history.lock = lambda file: None  # Windows locks by msvcrt, which is not here
 from attncli import paths
 from pathlib import Path
 paths.bundled_quizbank, paths.bundled_impl = (lambda: Path(sys.argv[1])), (lambda: Path(sys.argv[2]))

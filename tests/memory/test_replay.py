@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule
-from attncli.memory.replay import Hold, fold_hold, fold_reviews, in_order, is_leech, standing_reviews
+from attncli.memory.replay import Hold, fold_hold, fold_reviews, is_leech, standing_reviews
 from attncli.memory.scheduler import Scheduler, StudyCalendar
 
 from .conftest import policy
@@ -73,24 +71,3 @@ def test_what_was_taken_back_holds_nothing() -> None:
     suspend, bury = row(1, RowKind.SUSPEND, 1), row(2, RowKind.BURY, 2)
     assert fold_hold([suspend, bury, row(3, RowKind.UNDO, 3, row=bury.id)]) == Hold(True, 0)
     assert fold_hold([suspend, row(3, RowKind.UNDO, 0, row=suspend.id)]) == Hold()
-
-
-@given(reviews.filter(bool), st.data())
-def test_rows_from_the_future_are_set_aside_only_while_they_are_last(rows: list[LogRow], data: st.DataObject) -> None:
-    ordered = in_order(rows)
-    cut = data.draw(st.integers(0, len(ordered)))
-    stray = [one.id for one in ordered[cut:]]
-    hours = (ordered[cut].at - START).total_seconds() / 3600 if stray else 20_001
-    naming = row(-1, RowKind.REVIEW, hours, rating=3, ahead=stray)
-    naming = replace(naming, id="-", at=naming.at - timedelta(microseconds=1))
-    assume(all(earlier.at < naming.at for earlier in ordered[:cut]))
-    assert standing_reviews([*rows, naming]) == [*ordered[:cut], naming]
-    later = row(9999, RowKind.REVIEW, 30_000, rating=3)
-    assert standing_reviews([*rows, naming, later]) == in_order([*rows, naming, later])
-    undone = row(9998, RowKind.UNDO, 0, row=naming.id)
-    assert standing_reviews([*rows, naming, undone]) == ordered
-
-
-@pytest.mark.parametrize("named", [None, "x", 7, {"a": 1}, [1, None, ["x"]]])
-def test_an_ahead_that_names_no_rows_names_none(named: object) -> None:
-    assert row(1, RowKind.REVIEW, 1, rating=3, ahead=named).ahead == frozenset()

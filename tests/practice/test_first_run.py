@@ -31,7 +31,7 @@ def test_who_has_answered_a_card_is_not_asked(open_workspace: Open) -> None:
 
 def test_nothing_is_asked_that_could_not_be_kept(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_workspace()
-    monkeypatch.setattr(workspace.store.connection, "unwritable", "the disk is full")
+    monkeypatch.setattr(workspace.store, "unwritable", "the disk is full")
     assert not is_first_run(workspace)
 
 

@@ -195,7 +195,7 @@ def test_two_first_starts_at_once_end_with_one_index(tmp_path: Path, small_bank:
         "from attncli.practice.workspace import Workspace\n"
         "home, bank, impl = map(Path, sys.argv[1:])\n"
         "with Workspace.open(Home(home), lambda: datetime.now(UTC), quizbank=bank, impl=impl) as w:\n"
-        "    print(len(w.library.cards()), w.store.problems())\n"
+        "    print(len(w.library.cards()), w.store.damages())\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "shared"), str(small_bank), str(small_impl)]
     starts = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]

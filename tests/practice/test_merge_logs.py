@@ -16,7 +16,8 @@ from attncli.domain import log_row
 from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import record, sync
-from attncli.practice.record import MOST_AHEAD, take_back
+from attncli.practice.backups import write_copy
+from attncli.practice.record import take_back
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
@@ -72,20 +73,6 @@ def test_what_is_done_with_challenges_says_nothing_about_a_card(
     assert workspace.store.schedules.get("att-01") == answered.schedule
     workspace.derive_all()
     assert workspace.store.schedules.get("att-01") == answered.schedule
-
-
-def test_rows_that_were_found_ahead_are_named_on_other_machines_too(
-    open_workspace: Open, moving_clock: object, tmp_path: Path
-) -> None:
-    one, other = open_workspace("one"), open_workspace("other")
-    now = one.clock()
-    future = [now + timedelta(days=40 + n) for n in range(MOST_AHEAD)]
-    strays = [record.answer(one, "att-01", Rating.EASY, at).row for at in future]
-    answered = record.answer(one, "att-01", Rating.GOOD)
-    assert answered.schedule.repetitions == 1
-    assert sync.import_file(other, write(one, tmp_path / "log.jsonl")).new == MOST_AHEAD + 1
-    assert {row.id: row.ahead for row in other.store.log.everything()}[answered.row] == frozenset(strays)
-    assert schedules(other) == schedules(one)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -221,9 +208,8 @@ def test_a_line_that_is_no_row_is_named_and_nothing_is_merged(workspace: Workspa
 
 
 def test_a_file_that_cannot_be_read_is_refused(workspace: Workspace, tmp_path: Path) -> None:
-    for path in (tmp_path / "missing.jsonl", tmp_path):
-        with pytest.raises(UsageError, match=r"cannot read .*attn export reviews"):
-            sync.import_file(workspace, path)
+    with pytest.raises(UsageError, match=r"there is no file .*missing\.jsonl"):
+        sync.import_file(workspace, tmp_path / "missing.jsonl")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", json.dumps(ROW).encode("utf-16"), b"\x00" * 100])
@@ -250,7 +236,7 @@ def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
     file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")
     with pytest.raises(UsageError, match="too long"):
         sync.import_file(workspace, file)
-    assert [fault[:50].partition(": ")[0] for fault in sync.read_log(file, tmp_path).faults] == [
+    assert [fault[:50].partition(": ")[0] for fault in sync.read_log(file).faults] == [
         f"{file}:1"[:50],
         f"{file}:2"[:50],
     ]
@@ -281,10 +267,36 @@ def test_a_backup_is_imported_like_a_log(open_workspace: Open, tmp_path: Path) -
     one, other = open_workspace("one"), open_workspace("other")
     record.answer(one, "att-01", Rating.GOOD)
     record.answer(other, "kv-01", Rating.GOOD)
-    one.store.copy_to(tmp_path / "one.db")
-    assert sync.import_file(other, tmp_path / "one.db") == sync.Imported(1)
-    assert sync.import_file(other, tmp_path / "one.db") == sync.Imported(0)
+    write_copy(one.store.log.everything(), tmp_path / "one.jsonl")
+    assert sync.import_file(other, tmp_path / "one.jsonl") == sync.Imported(1)
+    assert sync.import_file(other, tmp_path / "one.jsonl") == sync.Imported(0)
     assert set(schedules(other)) == {"att-01", "kv-01"}
+
+
+def test_a_folder_is_imported_whole_or_not_at_all(open_workspace: Open, tmp_path: Path) -> None:
+    one, two, other = (open_workspace(name) for name in ("one", "two", "other"))
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for workspace, card in ((one, "att-01"), (two, "kv-01")):
+        record.answer(workspace, card, Rating.GOOD)
+        write(workspace, folder / f"{card}.jsonl")
+    bad = folder / "z.jsonl"
+    bad.write_text("nonsense\n")
+    with pytest.raises(UsageError, match=f"{bad}:1: .*nothing was merged"):
+        sync.import_file(other, folder)
+    assert other.store.log.length() == 0
+    bad.unlink()
+    before = len(other.store.history.files())
+    assert sync.import_file(other, folder).new == 2 and len(other.store.history.files()) == before + 1
+    assert set(schedules(other)) == {"att-01", "kv-01"}
+
+
+def test_the_history_of_another_home_is_imported_like_a_log(open_workspace: Open) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    record.answer(one, "att-01", Rating.GOOD)
+    take_back(one)
+    assert sync.import_file(other, one.store.history.folder).new == 2
+    assert list(other.store.log.everything()) == list(one.store.log.everything())
 
 
 def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open, tmp_path: Path) -> None:

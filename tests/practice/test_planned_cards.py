@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.practice.review import PlannedCards
-from attncli.store.queue_table import Waiting
+from attncli.store.schedules import Waiting
 
 CARDS = st.builds(Waiting, st.sampled_from("abcdef"), st.just("topic"), st.booleans())
 

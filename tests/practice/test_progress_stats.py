@@ -36,7 +36,7 @@ def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before(w
         ):
             at = workspace.clock() + timedelta(minutes=minute)
             workspace.store.log.append(RowKind.REVIEW, card, at, day, {"rating": rating})
-    days = workspace.store.log.review_days.all()
+    days = workspace.store.log.review_days()
     assert days == [(1, 2, 0, 0), (5, 1, 1, 0), (9, 3, 0, 1)]
     assert retention(days, first_day=0) == 0.5
     assert retention(days, first_day=6) == 0.0

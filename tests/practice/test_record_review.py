@@ -260,7 +260,7 @@ class Sitting(RuleBasedStateMachine):
         log = self.workspace.store.log
         here = [row for row in standing(log.everything()) if row.machine == log.machine and row.is_usable_review]
         assert len(here) == self.reviews
-        counted = log.review_days.all()
+        counted = log.review_days()
         reviews = [row for row in standing(log.everything()) if row.is_usable_review]
         assert {day.day: day.reviews for day in counted} == Counter(row.day for row in reviews)
         assert {day.day: (day.recalled, day.forgotten) for day in counted} == told_of_memory(reviews)

@@ -1,4 +1,4 @@
-"""Reviews from the future are named until they are set aside or taken back."""
+"""Reviews from the future are named until their time has come or they are taken back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from moved_clock import Clock
 FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
 
 
-def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
-    workspace: Workspace, moving_clock: Clock
-) -> None:
+def test_rows_from_the_future_are_named_until_they_are_taken_back(workspace: Workspace, moving_clock: Clock) -> None:
     now = workspace.clock()
     assert ahead_in_words(workspace) == []
     moving_clock.now = FUTURE
@@ -25,7 +23,10 @@ def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
     moving_clock.now = now
     said = ahead_in_words(workspace)
     assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "more of them: 1"
-    assert "attn undo" in said[6]
+    assert said[6] == "it counts when its time has come; if this clock is wrong, set it"
     take_back(workspace)
     record.answer(workspace, "att-01", Rating.GOOD)
-    assert len(ahead_in_words(workspace)) == 5
+    assert len(ahead_in_words(workspace)) == 6
+    moving_clock.now = FUTURE
+    record.answer(workspace, "att-01", Rating.GOOD)
+    assert ahead_in_words(workspace) == []

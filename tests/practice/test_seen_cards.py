@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import Rating, State
+from attncli.domain.log_row import LastReview, Rating, State
 from attncli.memory.replay import is_leech
 from attncli.memory.scheduler import recall_on
 from attncli.practice import record
 from attncli.practice.queue import curve_on, has_missed, is_weak, weak_cards
 from attncli.practice.stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.workspace import Workspace
-from attncli.store.log import LastReview
+from attncli.store.schedules import SeenCards
 
 CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
 Open = Callable[..., Workspace]
@@ -107,7 +107,7 @@ def test_the_last_review_of_a_card_is_read_with_what_was_told(
 ) -> None:
     record.answer(workspace, "att-01", Rating.HARD, details=told)
     curve = curve_on(workspace, workspace.moment())
-    assert [seen.last for seen in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
+    assert [last for *_, last in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -145,5 +145,5 @@ def test_an_sqlite_without_pow_counts_the_same(workspace: Workspace, monkeypatch
         return value_of(connection, sql, values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Connection, "value", without_pow)
-    workspace.store.__dict__.pop("seen")
+    workspace.store.seen = SeenCards(workspace.store.connection)
     assert topic_standings(workspace, when) == expected

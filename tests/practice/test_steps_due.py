@@ -1,4 +1,4 @@
-"""Steps are counted, and looked for among some cards, as they stand in the whole list of them."""
+"""Return the due steps of one topic in the order of all due steps; none is suspended, buried or in review."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.log_row import Rating, RowKind, State
 from attncli.practice import record
 from attncli.practice.workspace import Workspace
 
@@ -16,7 +16,7 @@ Open = Callable[..., Workspace]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_counted_limited_and_among_some(open_workspace: Open, moving_clock: object, seed: int) -> None:
+def test_steps_of_a_topic_are_those_of_all_topics(open_workspace: Open, moving_clock: object, seed: int) -> None:
     workspace, draw = open_workspace(f"steps-{seed}"), Random(seed)
     cards = workspace.store.index.card_ids()
     for card in draw.sample(cards, min(24, len(cards))):
@@ -31,11 +31,15 @@ def test_counted_limited_and_among_some(open_workspace: Open, moving_clock: obje
         for topic in (None, *sorted(asked)):
             steps = queue.learning(when, topic)
             seen += len(steps)
-            assert queue.count_steps(when, topic) == len(steps)
             assert steps == [one for one in queue.learning(when) if topic in (None, one.topic)]
-            assert [queue.learning(when, topic, limit=n) for n in (1, 2, 5)] == [steps[:n] for n in (1, 2, 5)]
-        some = draw.sample(cards, len(cards) // 2)
-        due = {one.id for one in queue.learning(when)}
-        assert queue.steps_among(some, when) == due & set(some)
-        assert queue.steps_among([], when) == set()
+            dues = [workspace.store.schedules.get(one.id).due_at for one in steps]  # type: ignore[union-attr]
+            assert dues == sorted(dues) and all(due <= when.now for due in dues)
+        expected = {
+            id
+            for id, schedule in workspace.store.schedules.all()
+            if schedule.state in (State.LEARNING, State.RELEARNING)
+            and schedule.due_at <= when.now
+            and workspace.store.schedules.hold(id) == (False, 0)
+        }
+        assert {one.id for one in queue.learning(when)} == expected
     assert seen > 4

@@ -153,7 +153,7 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def stored_is_replayed(self) -> None:
-        if self.open.store.scheduling == self.open.settings.scheduling:
+        if self.open.store.note("scheduling") == self.open.settings.scheduling:
             assert stored(self.open) == replayed(self.open)
         else:
             with self.process() as fresh:

@@ -1,27 +1,27 @@
-"""A shared folder brings machines together, whoever copied, restored, broke off or broke files in it."""
+"""A shared folder brings machines together, whoever copied, restored, broke off or damaged files in it."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from attncli.domain.log_row import Rating, Schedule, is_machine
+from attncli.domain.log_row import LogRow, Rating, Schedule
 from attncli.errors import EnvironmentFailure, UsageError
+from attncli.paths import write_bytes
 from attncli.practice import record
-from attncli.practice import sync as merge_logs
 from attncli.practice import sync as sync_module
-from attncli.practice.sync import read_log, sync
+from attncli.practice.backups import write_copy
+from attncli.practice.doctor import database_health
+from attncli.practice.sync import read_log, restore, sync
 from attncli.practice.workspace import Workspace
-from attncli.store.restore_backup import restore_database
 
 Open = Callable[..., Workspace]
+Act = Callable[[Workspace], object]
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
@@ -32,18 +32,41 @@ def rows_in(workspace: Workspace) -> list[str]:
     return [row.id for row in workspace.store.log.everything()]
 
 
+def ratings(workspace: Workspace) -> list[int]:
+    return [row.rating for row in workspace.store.log.everything()]
+
+
 def ids_in(file: Path) -> set[str]:
-    log = read_log(file, file.parent)
+    log = read_log(file)
     assert not log.faults
     return {placed.row.id for placed in log.rows}
 
 
+def ids_in_folder(folder: Path) -> set[str]:
+    return set().union(*map(ids_in, folder.glob("*.jsonl")))
+
+
 def copied(workspace: Workspace, open_workspace: Open, name: str) -> Workspace:
-    """The home of `workspace` on another computer, as a copy of its folder."""
-    target = workspace.home.root.with_name(name)
-    target.mkdir()
-    workspace.store.copy_to(target / "progress.db")
+    """Copy the home of `workspace` to another folder, and open it."""
+    shutil.copytree(workspace.home.root / "history", workspace.home.root.with_name(name) / "history")
+    shutil.copy(workspace.home.root / "machine.json", workspace.home.root.with_name(name))
     return open_workspace(name)
+
+
+def diverged(open_workspace: Open, then: Act = lambda workspace: None) -> Workspace:
+    """Roll a home back past its second answer (and `then`), and answer another card under the same machine id."""
+    with open_workspace("one") as one:
+        record.answer(one, "att-01", Rating.GOOD)
+        home = one.home.root
+    image = shutil.copytree(home, home.with_name("image"))
+    with open_workspace("one") as one:
+        record.answer(one, "att-02", Rating.EASY)
+        then(one)
+    shutil.rmtree(home)
+    image.rename(home)
+    one = open_workspace("one")
+    record.answer(one, "att-03", Rating.GOOD)
+    return one
 
 
 def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, shared: Path) -> None:
@@ -56,17 +79,18 @@ def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, sh
     assert {machine.store.log.length() for machine in machines} == {6}
     assert len({str(schedules(machine)) for machine in machines}) == 1
     assert sorted(path.name for path in shared.iterdir()) == sorted(f"{m.store.log.machine}.jsonl" for m in machines)
-    again = sync(machines[0], shared)
-    assert again.received == 0 and not again.renewed and again.faults == ()
+    assert sync(machines[0], shared).received == 0
 
 
 def test_nothing_is_written_where_nothing_is_new(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
-    record.answer(workspace, "att-01", Rating.GOOD)
-    file = sync(workspace, shared).file
+    one, other = open_workspace("one"), open_workspace("other")
+    record.answer(one, "att-01", Rating.GOOD)
+    file = sync(one, shared).file
     before = file.stat()
-    assert sync(workspace, shared).written == 1
+    assert sync(one, shared).written == 1
+    sync(other, shared)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert [path.name for path in shared.iterdir()] == [file.name]
 
 
 def test_a_folder_that_is_not_there_is_named(workspace: Workspace, tmp_path: Path) -> None:
@@ -74,32 +98,47 @@ def test_a_folder_that_is_not_there_is_named(workspace: Workspace, tmp_path: Pat
         sync(workspace, tmp_path / "nowhere")
 
 
-def test_what_an_older_backup_lacks_comes_back_from_the_own_file(
-    open_workspace: Open, shared: Path, tmp_path: Path
+def test_what_an_older_backup_lacks_comes_back_from_the_folder(
+    workspace: Workspace, shared: Path, tmp_path: Path
 ) -> None:
-    workspace = open_workspace()
     record.answer(workspace, "att-01", Rating.GOOD)
-    workspace.store.copy_to(tmp_path / "monday.db")
+    write_copy(workspace.store.log.everything(), tmp_path / "monday.jsonl")
     for card in ("att-02", "kv-01", "kv-02"):
         record.answer(workspace, card, Rating.GOOD)
-    before, file = rows_in(workspace), sync(workspace, shared).file
-    restore_database(workspace.home.database, tmp_path / "monday.db", workspace.home.backups, workspace.clock())
-    restored = open_workspace()
-    assert restored.store.log.length() == 1
-    done = sync(restored, shared)
-    assert done.received == 3 and done.file != file and ids_in(file) == set(before)
-    assert rows_in(restored) == before
-
-
-def test_a_database_that_was_put_back_by_hand_takes_a_new_id(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
+    before, machine, file = rows_in(workspace), workspace.store.log.machine, sync(workspace, shared).file
+    assert restore(workspace, tmp_path / "monday.jsonl").missing == 3
+    assert rows_in(workspace) == before[:1]
+    assert sync(workspace, shared).received == 3
+    assert rows_in(workspace) == before and ids_in(file) == set(before)
     record.answer(workspace, "att-01", Rating.GOOD)
-    old = copied(workspace, open_workspace, "old")
+    assert workspace.store.log.machine != machine and sync(workspace, shared).file != file
+
+
+def test_a_second_restore_keeps_what_the_first_one_kept(workspace: Workspace, tmp_path: Path) -> None:
+    record.answer(workspace, "att-01", Rating.GOOD)
+    write_copy(workspace.store.log.everything(), tmp_path / "monday.jsonl")
     record.answer(workspace, "att-02", Rating.GOOD)
-    first = sync(workspace, shared)
-    done = sync(old, shared)
-    assert done.renewed and done.received == 1 and done.file != first.file and len(ids_in(first.file)) == 2
-    assert is_machine(old.store.log.machine) and old.store.log.machine != workspace.store.log.machine
+    before = set(rows_in(workspace))
+    kept = restore(workspace, tmp_path / "monday.jsonl").kept
+    restore(workspace, tmp_path / "monday.jsonl")  # within the same second
+    assert kept and ids_in(kept) == before
+
+
+def test_a_row_that_is_written_during_a_restore_is_kept(
+    open_workspace: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, app = open_workspace("one"), open_workspace("one")
+    record.answer(one, "att-01", Rating.GOOD)
+    write_copy(one.store.log.everything(), tmp_path / "monday.jsonl")
+    replace, answered = one.store.replace_history, list[str]()
+
+    def meanwhile(rows: list[LogRow], keep: Callable[[], object]) -> None:
+        answered.append(record.answer(app, "att-02", Rating.GOOD).row)
+        replace(rows, keep)
+
+    monkeypatch.setattr(one.store, "replace_history", meanwhile)
+    kept = restore(one, tmp_path / "monday.jsonl").kept
+    assert kept and set(answered) <= ids_in(kept) | set(rows_in(one))
 
 
 def test_a_copied_home_and_its_original_get_to_know_everything(open_workspace: Open, shared: Path) -> None:
@@ -108,31 +147,73 @@ def test_a_copied_home_and_its_original_get_to_know_everything(open_workspace: O
     other = copied(one, open_workspace, "other")
     record.answer(one, "att-02", Rating.GOOD)
     record.answer(other, "kv-01", Rating.GOOD)
+    assert one.store.log.machine != other.store.log.machine
     for machine in (one, other, one, other):
         sync(machine, shared)
     assert sorted(rows_in(one)) == sorted(rows_in(other)) and len(rows_in(one)) == 3
     assert schedules(one) == schedules(other)
-    assert one.store.log.machine != other.store.log.machine
 
 
-def test_rows_stay_unique_when_the_id_changes(open_workspace: Open) -> None:
-    workspace = open_workspace()
-    for _ in range(3):
-        record.answer(workspace, "att-01", Rating.GOOD)
-        machine = workspace.store.renew_machine()
-        record.answer(workspace, "att-01", Rating.GOOD)
-        assert rows_in(workspace)[-1].split("-")[1] == machine
-    assert len(set(rows_in(workspace))) == 6
+def test_a_home_that_was_rolled_back_loses_nothing_that_is_in_the_folder(open_workspace: Open, shared: Path) -> None:
+    one, other = diverged(open_workspace, lambda workspace: sync(workspace, shared)), open_workspace("other")
+    for machine in (one, other, one):
+        sync(machine, shared)
+    assert sorted(rows_in(one)) == sorted(rows_in(other)) and len(rows_in(one)) == 3
 
 
-def test_a_machine_id_that_is_none_becomes_no_file_name(open_workspace: Open, shared: Path) -> None:
-    with closing(sqlite3.connect(open_workspace().home.database)) as raw, raw:
-        raw.execute("UPDATE meta SET value = '../../pwned' WHERE key = 'machine'")
-    workspace = open_workspace()
-    record.answer(workspace, "att-01", Rating.GOOD)
-    done = sync(workspace, shared)
-    assert done.renewed and done.file.parent == shared and is_machine(done.file.stem)
-    assert [path.name for path in shared.iterdir()] == [done.file.name]
+def test_rows_that_only_another_version_of_a_file_holds_are_published(open_workspace: Open, shared: Path) -> None:
+    others: list[Workspace] = []
+    one = diverged(open_workspace, lambda workspace: others.append(copied(workspace, open_workspace, "other")))
+    for machine in (one, *others, one, *others):
+        sync(machine, shared)
+    assert set(rows_in(one)) == set(rows_in(others[0])) == ids_in_folder(shared) and len(rows_in(one)) == 3
+    files = sorted(path.name for path in shared.iterdir())
+    for machine in (one, *others):
+        sync(machine, shared)
+    assert sorted(path.name for path in shared.iterdir()) == files
+
+
+@pytest.mark.parametrize("writes", range(3))
+def test_a_sync_that_breaks_off_takes_no_row_out_of_the_folder(
+    open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    one = diverged(open_workspace, lambda workspace: sync(workspace, shared))
+    before, left = ids_in_folder(shared), [None] * writes
+
+    def write(path: Path, content: bytes) -> None:
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left.pop()
+        write_bytes(path, content)
+
+    monkeypatch.setattr("attncli.practice.sync.write_bytes", write)
+    if writes < 2:
+        with pytest.raises(EnvironmentFailure, match="free some disk space"):
+            sync(one, shared)
+    else:
+        sync(one, shared)
+    assert before <= ids_in_folder(shared)
+
+
+def test_a_cache_that_knows_another_file_of_the_same_size_is_made_anew(open_workspace: Open) -> None:
+    caches: list[bytes] = []
+
+    def keep(workspace: Workspace) -> None:
+        workspace.store.close()
+        caches.append(workspace.home.database.read_bytes())
+
+    one = diverged(open_workspace, keep)
+    rows, home = rows_in(one), one.home
+    one.close()
+    home.database.write_bytes(caches[0])
+    assert rows_in(open_workspace("one")) == rows
+
+
+def test_the_cache_of_another_home_is_made_anew(open_workspace: Open) -> None:
+    with open_workspace("one") as one, open_workspace("other") as other:
+        record.answer(one, "att-01", Rating.GOOD)
+    shutil.copy(one.home.database, other.home.database)
+    assert rows_in(open_workspace("other")) == []
 
 
 @pytest.mark.parametrize(
@@ -148,9 +229,9 @@ def test_conflict_copies_of_file_sync_tools_are_read(open_workspace: Open, share
     conflicted = file.rename(shared / name.format(file.stem))
     file.write_bytes(before)
     assert sync(other, shared).received == 2
-    assert sync(other, shared).written == 1, "a conflict copy may be deleted: what only it holds is kept elsewhere too"
-    sync(one, shared)
     conflicted.unlink()
+    assert ids_in_folder(shared) == set(rows_in(other)), "what the conflict copy held is in the folder elsewhere too"
+    sync(one, shared)
     assert ids_in(file) == set(rows_in(one)) == set(rows_in(other))
 
 
@@ -166,35 +247,51 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Ope
     (shared / ".hidden.jsonl").write_text("nonsense")
     done = sync(other, shared)
     assert done.received == 1 and len(done.faults) == 3
-    assert f"{file}:2: no line of a review log" in "".join(done.faults)
+    assert f"{file}:2: " in "".join(done.faults) and "folder.jsonl is no file" in "".join(done.faults)
     assert "1 of 2 rows cannot be used, the others are" in "".join(done.faults)
-    assert "folder.jsonl is no file" in "".join(done.faults)
     assert file.read_bytes() == whole[:-20], "the file of another machine is left as it is"
-    file.write_bytes(whole)
-    assert sync(other, shared).received == 1
+    sync(one, shared)
+    assert file.read_bytes() == whole and sync(other, shared).received == 1
+    assert database_health(other.home).damages == ()
 
 
-def test_the_own_file_is_mended_and_what_was_unreadable_in_it_kept(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
+def test_a_row_whose_checksum_does_not_fit_is_named_and_left_out(open_workspace: Open, shared: Path) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    for card in ("att-01", "att-02"):
+        record.answer(one, card, Rating.GOOD)
+    file = sync(one, shared).file
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"rating":3', b'"rating":1', 1))
+    shutil.copy(file, shared / "copy.jsonl")
+    done = sync(other, shared)
+    assert ratings(other) == [3] and f"{file}:1: " in "".join(done.faults)
+    (shared / "copy.jsonl").unlink()
+    sync(one, shared)
+    assert sync(other, shared).faults == () and ratings(other) == [3, 3]
+    assert database_health(other.home).damages == (), "no damaged file is taken into the history"
+
+
+def test_a_file_that_lacks_a_line_does_not_damage_the_history(open_workspace: Open, shared: Path) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    for card in ("att-01", "att-02", "att-03"):
+        record.answer(one, card, Rating.GOOD)
+    file = sync(one, shared).file
+    first, _, last = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + last)
+    assert sync(other, shared).received == 2
+    for machine in (one, other):
+        sync(machine, shared)
+    assert rows_in(other) == rows_in(one) and database_health(other.home).damages == ()
+
+
+def test_a_backup_whose_checksum_does_not_fit_is_not_restored(workspace: Workspace, tmp_path: Path) -> None:
     for card in ("att-01", "att-02"):
         record.answer(workspace, card, Rating.GOOD)
-    file = sync(workspace, shared).file
-    file.write_bytes(broken := file.read_bytes()[:-20])
-    assert len(sync(workspace, shared).faults) == 1
-    assert ids_in(file) == set(rows_in(workspace))
-    assert (shared / f"{file.name}.unreadable-1").read_bytes() == broken
-    assert sync(workspace, shared).faults == ()
-
-
-def test_a_row_of_a_newer_program_does_not_stop_the_others(open_workspace: Open, shared: Path) -> None:
-    one, other = open_workspace("one"), open_workspace("other")
-    record.answer(one, "att-01", Rating.GOOD)
-    file = sync(one, shared).file
-    newer = {**json.loads(file.read_text()), "id": "newer-1", "kind": "dream"}
-    with file.open("a") as more:
-        more.write(json.dumps(newer) + "\n")
-    done = sync(other, shared)
-    assert done.received == 1 and len(done.faults) == 1 and "a newer attn may have written it" in done.faults[0]
+    file = tmp_path / "backup.jsonl"
+    write_copy(workspace.store.log.everything(), file)
+    file.write_bytes(file.read_bytes().replace(b'"rating":3', b'"rating":1', 1))
+    done = restore(workspace, file)
+    assert ratings(workspace) == [3] and done.missing == 1 and len(done.faults) == 1
 
 
 def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared: Path) -> None:
@@ -202,24 +299,15 @@ def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared
     record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     sync(other, shared)
-    file.write_text(file.read_text().replace('"rating": 3', '"rating": 1'))
+    log = file.with_name("log.jsonl")  # an export has no checksums
+    sync_module.write_lines(log, sync_module.exported(one, []))
+    log.write_text(log.read_text().replace('"rating": 3', '"rating": 1'))
     done = sync(other, shared)
-    assert len(done.faults) == 1 and f"{file}:1: row {rows_in(one)[0]} is here with another content" in done.faults[0]
-    assert [row.payload["rating"] for row in other.store.log.everything()] == [3]
-    done = sync(one, shared)
-    assert done.renewed and done.file != file, "somebody else writes to the file that bears our id"
+    assert len(done.faults) == 1 and f"{log}:1: row {rows_in(one)[0]} is here with another content" in done.faults[0]
+    assert ratings(other) == [3]
 
 
-def test_an_own_row_that_others_would_refuse_is_named_and_not_written(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
-    record.answer(workspace, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
-    record.answer(workspace, "att-02", Rating.GOOD)
-    done = sync(workspace, shared)
-    assert done.written == 1 and len(done.left_out) == 1 and "payload.note: it is too large" in done.left_out[0]
-
-
-def test_parts_of_dead_runs_are_ignored_and_removed(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
+def test_parts_of_dead_runs_are_ignored_and_removed(workspace: Workspace, shared: Path) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
     own = f"{workspace.store.log.machine}.jsonl"
     dead, alive = shared / f".{own}.0badc0de.part", shared / f".{own}.cafebabe.part"
@@ -230,80 +318,16 @@ def test_parts_of_dead_runs_are_ignored_and_removed(open_workspace: Open, shared
     assert not dead.exists() and alive.exists(), "another run may be writing the younger one"
 
 
-def test_a_link_in_the_folder_leads_nowhere(open_workspace: Open, shared: Path, tmp_path: Path) -> None:
-    workspace = open_workspace()
-    record.answer(workspace, "att-01", Rating.GOOD)
-    (tmp_path / "elsewhere").write_text("")
-    own = shared / f"{workspace.store.log.machine}.jsonl"
-    own.symlink_to(tmp_path / "elsewhere")
-    sync(workspace, shared)
-    assert (tmp_path / "elsewhere").read_text() == "" and not own.is_symlink()
-    assert ids_in(own) == set(rows_in(workspace))
-
-
-def interleaved(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
-    """Has `other` happen once, after the folder was read and before the own file gets its name."""
-    leave, calls = sync_module._leave, [other]
-
-    def meanwhile(*arguments: object) -> object:
-        if calls:
-            calls.pop()()
-        return leave(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sync_module, "_leave", meanwhile)
-
-
-def test_two_clones_that_sync_at_once_lose_nothing(
-    open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = open_workspace("one")
-    record.answer(one, "att-01", Rating.GOOD)
-    other = copied(one, open_workspace, "other")
-    record.answer(one, "att-02", Rating.GOOD)
-    record.answer(other, "kv-01", Rating.GOOD)
-    interleaved(monkeypatch, lambda: sync(other, shared))
-    sync(one, shared)
-    for machine in (one, other, one, other):
-        sync(machine, shared)
-    assert sorted(rows_in(one)) == sorted(rows_in(other)) and len(rows_in(one)) == 3
-
-
-def test_two_runs_on_one_home_lose_nothing(open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = open_workspace("one"), open_workspace("one")
-    record.answer(first, "att-01", Rating.GOOD)
-
-    def meanwhile() -> None:
-        record.answer(second, "att-02", Rating.GOOD)
-        sync(second, shared)
-
-    interleaved(monkeypatch, meanwhile)
-    assert sync(first, shared).written == 2
-    assert [ids_in(path) for path in shared.iterdir()] == [set(rows_in(first))]
-
-
-def test_a_folder_that_never_rests_is_given_up(
-    open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = open_workspace()
-    record.answer(workspace, "att-01", Rating.GOOD)
-    stamps = iter(range(10**6))
-    monkeypatch.setattr(sync_module, "stamp_of", lambda path: (next(stamps), 0, 0))
-    with pytest.raises(EnvironmentFailure, match="keep writing"):
-        sync(workspace, shared)
-    assert list(shared.iterdir()) == []
-
-
 def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
-    open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = open_workspace()
     record.answer(workspace, "att-01", Rating.GOOD)
     file = sync(workspace, shared).file
     before = file.read_bytes()
     record.answer(workspace, "att-02", Rating.GOOD)
 
     def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(EnvironmentFailure, match="free some disk space"):
@@ -311,18 +335,17 @@ def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
     assert file.read_bytes() == before and [path.name for path in shared.iterdir()] == [file.name]
 
 
-def test_a_folder_inside_that_bears_our_name_is_left_alone(open_workspace: Open, shared: Path) -> None:
-    workspace = open_workspace()
+def test_a_folder_in_place_of_the_own_file_is_named(workspace: Workspace, shared: Path) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
     (shared / f"{workspace.store.log.machine}.jsonl").mkdir()
-    done = sync(workspace, shared)
-    assert done.renewed and done.written == 1 and len(done.faults) == 1
-    shutil.rmtree(shared)
+    with pytest.raises(UsageError, match=rf"cannot write .*{workspace.store.log.machine}.jsonl"):
+        sync(workspace, shared)
+    assert len(rows_in(workspace)) == 1
 
 
 def test_the_export_of_one_is_the_import_of_the_other(open_workspace: Open, shared: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
     record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
-    assert merge_logs.import_file(other, file).new == 1
-    assert sync(other, shared).written == 0, "what another machine keeps here is not kept twice"
+    assert sync_module.import_file(other, file).new == 1
+    assert sync(other, shared).received == 0 and schedules(other) == schedules(one)

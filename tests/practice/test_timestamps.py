@@ -14,7 +14,7 @@ from attncli.errors import ClockWrong, UsageError
 from attncli.practice import record, sync
 from attncli.practice.grade import record_attempt
 from attncli.practice.queue import due_counts
-from attncli.practice.record import MOST_AHEAD, take_back
+from attncli.practice.record import take_back
 from attncli.practice.sync import Placed
 from attncli.practice.workspace import Workspace
 
@@ -66,49 +66,48 @@ def test_a_review_from_the_future_strands_no_card(workspace: Workspace, moving_c
     at(moving_clock, now)
     answered = record.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == now and answered.schedule.repetitions == 1 and answered.schedule.due_at < FUTURE
-    assert [row.ahead for row in workspace.store.log.everything()] == [frozenset({stray.row}), frozenset()]
+    assert [row.id for row in workspace.store.log.waiting()] == [stray.row]
     workspace.derive_all()
     assert workspace.store.schedules.get("att-01") == answered.schedule
 
 
-def test_taking_the_answer_back_lets_the_one_from_the_future_count_again(
-    workspace: Workspace, moving_clock: object
-) -> None:
+def test_a_row_from_the_future_counts_when_its_time_has_come(open_workspace: Open, moving_clock: object) -> None:
+    now = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    with open_workspace() as workspace:
+        at(moving_clock, now + timedelta(days=30))
+        record.answer(workspace, "att-01", Rating.EASY)
+        at(moving_clock, now)
+        record.answer(workspace, "att-01", Rating.GOOD)
+    for days, repetitions in ((28, 1), (29, 2), (0, 1), (40, 2)):
+        at(moving_clock, now + timedelta(days=days))
+        with open_workspace() as workspace:
+            found = workspace.store.schedules.get("att-01")
+            assert found is not None and found.repetitions == repetitions
+            workspace.derive_all()
+            assert workspace.store.schedules.get("att-01") == found
+
+
+def test_a_row_from_the_future_can_be_taken_back(workspace: Workspace, moving_clock: object) -> None:
     now = workspace.clock()
     at(moving_clock, FUTURE)
     stray = record.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
-    record.answer(workspace, "att-01", Rating.GOOD)
-    take_back(workspace)
-    assert workspace.store.schedules.get("att-01") == stray.schedule
-    assert take_back(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
+    assert take_back(workspace).id == stray.row
+    assert workspace.store.schedules.get("att-01") is None and workspace.store.log.waiting() == []
 
 
 def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Open, moving_clock: object) -> None:
-    """The rows that it found ahead were the right ones: they count again once a later answer is stamped."""
-    wrong, right = open_workspace("wrong"), open_workspace("right")
-    now = wrong.clock()
-    for days in (0, 3, 20):
-        for workspace in (wrong, right):
-            record.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
-    at(moving_clock, now - timedelta(days=2000))
-    record.answer(wrong, "att-01", Rating.GOOD)
-    record.answer(right, "att-01", Rating.GOOD, wrong.clock())
-    at(moving_clock, now + timedelta(days=80))
-    for workspace in (wrong, right):
-        record.answer(workspace, "att-01", Rating.GOOD)
-    assert wrong.store.schedules.get("att-01") == right.store.schedules.get("att-01")
-
-
-def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, moving_clock: object) -> None:
-    now = workspace.clock()
-    rows = [
-        LogRow(f"{n:05}", "else", RowKind.REVIEW, "att-01", now + timedelta(days=n + 2), 740_000 + n, {"rating": 3})
-        for n in range(MOST_AHEAD + 1)
-    ]
-    sync.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
-    answered = record.answer(workspace, "att-01", Rating.GOOD)
-    assert answered.at == rows[-1].at + timedelta(microseconds=1)
+    """The rows that it found ahead were the right ones: they count again once the clock is right."""
+    now = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    schedules = []
+    for name in ("wrong", "right"):
+        for days, told in ((0, 0), (3, 3), (20, 20), (-2000, -2000 if name == "wrong" else 20), (80, 80)):
+            at(moving_clock, now + timedelta(days=told))
+            with open_workspace(name) as workspace:
+                record.answer(workspace, "att-01", Rating.GOOD, None if told == days else now + timedelta(days=days))
+        with open_workspace(name) as workspace:
+            schedules.append(workspace.store.schedules.get("att-01"))
+    assert schedules[0] == schedules[1] and schedules[0].repetitions == 5
 
 
 def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, moving_clock: object) -> None:

@@ -1,19 +1,18 @@
-"""What is counted as rows come is what counting all of them gives; an older database is counted when it is opened."""
+"""Reviews counted by study day: what SQL says is what counting by hand gives."""
 
 from __future__ import annotations
 
-import sqlite3
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.store import migrations
-from attncli.store.connection import APPLICATION_ID
+from attncli.domain.log_row import LogRow, ReviewDay, RowKind
+from attncli.memory.replay import standing
 from attncli.store.database import Database
-from attncli.store.log import _values
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 FIRST_DAY = AT.toordinal()
@@ -32,48 +31,44 @@ undos = st.lists(st.integers(0, 14), max_size=4).map(
 )
 
 
+def by_hand(rows: list[LogRow]) -> list[ReviewDay]:
+    days, seen = defaultdict[int, list[int]](lambda: [0, 0, 0]), dict[str, int]()
+    for one in standing(rows):
+        if not one.is_usable_review:
+            continue
+        counts, before = days[one.day], seen.get(one.subject)
+        counts[0] += 1
+        if before is not None and before < one.day:
+            counts[1 if one.payload["rating"] > 1 else 2] += 1
+        seen[one.subject] = one.day
+    return [ReviewDay(day, *counts) for day, counts in sorted(days.items())]
+
+
 @given(reviews, undos, st.data())
-def test_counting_row_by_row_in_any_order_is_counting_the_whole(
-    reviews: list[LogRow], undos: list[LogRow], data: st.DataObject
-) -> None:
-    arriving = data.draw(st.permutations([*reviews, *undos]))
-    cut = data.draw(st.integers(0, len(arriving)))
+def test_each_day_is_counted_as_by_hand(reviews: list[LogRow], undos: list[LogRow], data: st.DataObject) -> None:
+    rows = data.draw(st.permutations([*reviews, *undos]))
     with Database.open(Path(":memory:")) as database, database.transaction():
-        database.log.merge(arriving[:cut])
-        for one in arriving[cut:]:
-            database.log.merge([one])
-        kept = database.log.review_days.all()
-        database.log.review_days.rebuild()
-        assert database.log.review_days.all() == kept
+        database.log.mirror(rows)
+        expected = by_hand(rows)
+        assert database.log.review_days() == expected
+        assert database.log.reviews_by_day() == {day.day: day.reviews for day in expected}
+        for day in expected:
+            assert database.log.known_on(day.day) == day.recalled + day.forgotten
 
 
-def test_a_database_of_the_second_format_is_counted_when_it_is_opened(tmp_path: Path) -> None:
-    path = tmp_path / "progress.db"
-    raw = sqlite3.connect(path)
-    raw.create_function("row_checksum", 7, migrations.checksum_if_readable)
-    for step in migrations.STEPS[:2]:
-        for statement in migrations.statements(step):
-            raw.execute(statement)
-    rows = [
-        row(n, RowKind.REVIEW, "a", day, {"rating": 3, "points": [n - 1], "correct": n != 2})
-        for n, day in enumerate((0, 4, 4, 9))
-    ]
-    rows.append(row(9, RowKind.UNDO, "a", 9, {"row": "0003"}))
-    for number, one in enumerate(rows, 1):
-        raw.execute(f"INSERT INTO log VALUES ({', '.join('?' * 9)})", (number, *_values(one)))
-    values = ("a", "review", 5.0, 5.0, None, 0, FIRST_DAY + 4, 0, 6.0, 3, 1, FIRST_DAY, "0002")
-    raw.execute(f"INSERT INTO schedule VALUES ({', '.join('?' * 13)})", values)
-    raw.execute("INSERT INTO queue VALUES ('a', 'att', 7, 'review', 0, 0, 0), ('b', 'att', 8, 'new', 0, 0, 0)")
-    raw.execute("PRAGMA user_version = 2")
-    raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    raw.execute("INSERT OR REPLACE INTO meta VALUES ('format', '2')")
-    raw.commit()
-    raw.close()
-    with Database.open(path) as database:
-        assert database.log.review_days.all() == [(FIRST_DAY, 1, 0, 0), (FIRST_DAY + 4, 2, 1, 0)]
-        columns = "id, rank, stability_days, review_day, due_day, lapses, last_rating, last_correct, last_points"
-        assert database.connection.rows(f"SELECT {columns} FROM queue") == [
-            ("a", 7, 5.0, FIRST_DAY + 4, FIRST_DAY + 10, 1, 3, 0, "[1]"),
-            ("b", 8, *[None] * 7),
-        ]
-        assert database.problems() == []
+def test_a_conflicting_row_is_reported_and_left(tmp_path: Path) -> None:
+    first, other = row(1, RowKind.REVIEW, "a", 0, {"rating": 3}), row(1, RowKind.REVIEW, "a", 0, {"rating": 1})
+    conflicts: list[LogRow] = []
+    with Database.open(tmp_path / "cache.db") as database:
+        with database.transaction():
+            assert database.log.merge([first, other], conflicts.append) == [first]
+        with database.transaction():
+            assert database.log.merge([other], conflicts.append) == []
+        assert conflicts == [other, other] and list(database.log.everything()) == [first]
+        with pytest.raises(ValueError, match="refused"), database.transaction():
+            database.log.merge([row(2, RowKind.REVIEW, "a", 1, {}), other], refuse)
+        assert database.log.length() == 1
+
+
+def refuse(row: LogRow) -> None:
+    raise ValueError("refused")

@@ -78,7 +78,7 @@ def app_at(workspace: Workspace, screen: str, *, challenge: str | None = None, *
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with the bank and the challenges already read: each test starts from a copy of it."""
+    """A cache with the bank and the challenges already read: each test starts from a copy of it."""
     home = Home(tmp_path_factory.mktemp("indexed"))
     Workspace.open(home, Clock(), settings=Settings(fuzz=False), quizbank=BANK).close()
     return home.database

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -35,7 +37,9 @@ from attncli.errors import (
 from attncli.practice import record
 from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
+from attncli.store import history
 from attncli.store.connection import Connection, error_in_words
+from attncli.store.database import remove_cache
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import base, review
 from attncli.tui.screens.base import error_text
@@ -49,9 +53,9 @@ from .test_review import reviewing
 
 
 @contextmanager
-def writing_elsewhere(database: Path) -> Iterator[None]:
-    """Another process that holds the lock."""
-    other = sqlite3.connect(database, isolation_level=None)
+def writing_elsewhere(workspace: Workspace) -> Iterator[None]:
+    """Another process that holds the lock of the cache, which comes before that of the history."""
+    other = sqlite3.connect(workspace.home.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -60,8 +64,21 @@ def writing_elsewhere(database: Path) -> Iterator[None]:
         other.close()
 
 
-def full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk on which no transaction can be ended."""
+@contextmanager
+def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> Iterator[None]:
+    """A disk on which no row of the history can be written, for this reason."""
+
+    def refused(path: Path, content: bytes) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(history, "append", refused)
+        yield
+
+
+@contextmanager
+def cache_full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A disk on which rows can be written, but not the cache: no transaction ends."""
     execute = Connection.execute
 
     def refused(self: Connection, sql: str, values: Any = ()) -> int:
@@ -69,11 +86,14 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
             raise error_in_words(sqlite3.OperationalError("database or disk is full"), self.path)
         return execute(self, sql, values)
 
-    monkeypatch.setattr(Connection, "execute", refused)
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "execute", refused)
+        yield
 
 
 def rows(screen: ReviewScreen) -> int:
-    return screen.workspace.store.log.length()
+    """The rows that are on disk."""
+    return sum(len(path.read_bytes().splitlines()) for path in screen.workspace.store.history.files())
 
 
 @asynccontextmanager
@@ -110,7 +130,7 @@ async def test_a_lock_keeps_the_card_and_the_answer_is_stored_when_it_is_gone(
     monkeypatch.setattr(review, "RETRY_SECONDS", 0.05)
     async with rating(make_app, lang=lang) as (pilot, screen):
         before, asked = rows(screen), card(screen)
-        with writing_elsewhere(screen.workspace.store.path):
+        with writing_elsewhere(screen.workspace):
             await pilot.press("3")
             await pilot.pause()
             assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
@@ -130,7 +150,7 @@ async def test_a_lock_that_stays_is_given_up_and_the_key_tries_again(
     monkeypatch.setattr(review.Change, "__init__", _tried_twice(review.Change.__init__))
     async with rating(make_app) as (pilot, screen):
         before = rows(screen)
-        with writing_elsewhere(screen.workspace.store.path):
+        with writing_elsewhere(screen.workspace):
             await pilot.press("3")
             await until(pilot, lambda: screen.waiting is None)
             await pilot.pause()
@@ -148,23 +168,30 @@ def _tried_twice(made: Callable[..., None]) -> Callable[..., None]:
 
 async def test_leaving_while_it_waits_stores_nothing(make_app: MakeApp) -> None:
     async with rating(make_app) as (pilot, screen):
-        before, store = rows(screen), screen.workspace.store
-        with writing_elsewhere(store.path):
+        before = rows(screen)
+        with writing_elsewhere(screen.workspace):
             await pilot.press("3")
             await pilot.press("escape")
         await pilot.pause()
-        assert screen.attn.screen is not screen and store.log.length() == before
+        assert screen.attn.screen is not screen and rows(screen) == before
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "Not stored: the disk is full"), ("zh", "未保存：磁盘已满")])
+@pytest.mark.parametrize(
+    ("number", "lang", "said"),
+    [
+        (errno.ENOSPC, "en", "Not stored: the disk is full"),
+        (errno.ENOSPC, "zh", "未保存：磁盘已满"),
+        (errno.EROFS, "en", "Not stored: the database cannot be written"),
+        (errno.EROFS, "zh", "未保存：数据库无法写入"),
+    ],
+)
 @pytest.mark.parametrize("key", ["3", "enter", "minus", "exclamation_mark"])
-async def test_a_full_disk_keeps_the_card_and_the_key_works_once_there_is_space(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, lang: Lang, said: str, key: str
+async def test_a_disk_that_refuses_a_row_keeps_the_card_and_the_key_works_once_it_takes_it(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, number: int, lang: Lang, said: str, key: str
 ) -> None:
     async with rating(make_app, lang=lang) as (pilot, screen):
         before, asked = rows(screen), card(screen)
-        with monkeypatch.context() as patch:
-            full(patch)
+        with refusing(monkeypatch, number):
             await pilot.press(key)
             await pilot.pause()
             assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
@@ -180,8 +207,7 @@ async def test_a_full_disk_refuses_an_undo_and_keeps_what_it_would_take_back(
     async with rating(make_app) as (pilot, screen):
         await pilot.press("3")
         asked = card(screen)
-        with monkeypatch.context() as patch:
-            full(patch)
+        with refusing(monkeypatch, errno.ENOSPC):
             await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
             await pilot.pause()
             assert card(screen) == asked and screen.session.progress.answered == 1
@@ -278,33 +304,50 @@ async def test_what_was_put_away_can_be_taken_back(make_app: MakeApp) -> None:
         assert screen.workspace.store.schedules.hold(asked) == (False, 0)
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "another database took its place"), ("zh", "数据库文件已被替换")])
-@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
-async def test_nothing_is_stored_into_a_file_that_was_replaced(make_app: MakeApp, lang: Lang, said: str) -> None:
-    async with rating(make_app, lang=lang) as (pilot, screen):
-        before, asked, path = rows(screen), card(screen), screen.workspace.store.path
-        path.rename(path.with_name("kept.db"))
-        path.write_bytes(b"")
-        await pilot.press("3")
-        await pilot.pause()
-        assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
+FIRST_ROW = pytest.mark.xfail(strict=True, reason="Database.transaction does not see that the first row was written")
+NOT_DERIVED = pytest.mark.xfail(strict=True, reason="Workspace.apply_changes leaves stale subjects as they are")
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "the database was removed"), ("zh", "数据库文件已不在原处")])
-@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
-async def test_a_file_that_was_moved_away_is_written_again_once_it_is_back(
-    make_app: MakeApp, lang: Lang, said: str
+@pytest.mark.parametrize("earlier", [pytest.param(0, marks=FIRST_ROW), 1])
+async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, earlier: int
 ) -> None:
-    async with rating(make_app, lang=lang) as (pilot, screen):
-        before, asked, path = rows(screen), card(screen), screen.workspace.store.path
-        kept = path.rename(path.with_name("kept.db"))
+    if earlier:
+        record.suspend(make_app().workspace, "kv-04")
+    async with rating(make_app) as (pilot, screen):
+        before, asked = rows(screen), card(screen)
+        with cache_full(monkeypatch):
+            await pilot.press("3")
+            await pilot.pause()
+            assert rows(screen) == before + 1 and card(screen) != asked
+        with _second(screen, clock) as other:
+            assert other.store.schedules.get(asked) is not None
+
+
+@NOT_DERIVED
+async def test_a_schedule_that_the_cache_missed_follows_with_the_next_answer(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.suspend(make_app().workspace, "kv-04")
+    async with rating(make_app) as (pilot, screen):
+        asked = card(screen)
+        with cache_full(monkeypatch):
+            await pilot.press("1")
+            await pilot.pause()
+        record.answer(screen.workspace, card(screen), Rating.EASY)
+        assert screen.workspace.store.schedules.get(asked) is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+async def test_answers_are_kept_although_the_cache_was_removed(make_app: MakeApp, clock: Clock) -> None:
+    async with rating(make_app) as (pilot, screen):
+        before, asked = rows(screen), card(screen)
+        remove_cache(screen.workspace.home.database)
         await pilot.press("3")
         await pilot.pause()
-        assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
-        kept.rename(path)
-        await pilot.press("3")
-        await pilot.pause()
-        assert card(screen) != asked and rows(screen) > before
+        assert card(screen) != asked and rows(screen) == before + 1 and not screen.problem
+        with _second(screen, clock) as other:
+            assert other.store.schedules.get(asked) == screen.workspace.store.schedules.get(asked) is not None
 
 
 def test_sqlite_s_words_become_kinds_of_failure() -> None:
@@ -313,7 +356,7 @@ def test_sqlite_s_words_become_kinds_of_failure() -> None:
         ("database or disk is full", StoreFull),
         ("attempt to write a read-only database", StoreUnwritable),
     ):
-        assert type(error_in_words(sqlite3.OperationalError(said), Path("progress.db"))) is kind
+        assert type(error_in_words(sqlite3.OperationalError(said), Path("cache.db"))) is kind
 
 
 @contextmanager

@@ -18,16 +18,16 @@ from tests.support.worded_errors import Worded, modules, worded_errors
 # What is worded elsewhere: by Click, by another error, in the learner's language already, or clause by clause.
 HANDED_ON = {
     "cli.py": {"‹error›", "‹format_message›", "‹message›; see `attn --help`", "‹message›; see `‹path› --help`"},
-    "commands/setup.py": {"‹problem›"},
+    "commands/setup.py": {
+        "‹problem›",
+        "‹problem›; every other row counts, and `attn restore FILE` brings back a backup",
+    },
     "commands/grade.py": {"‹id›"},
     "commands/experiments.py": {"‹lang›"},
     "config.py": {"‹path›: ‹join›", "topic_retention: ‹problem›"},
     "paths.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
     "judge/client.py": {"‹answer›"},
-    "store/connection.py": {"‹unwritable›"},
     "store/database.py": {"‹unwritable›"},
-    "store/repair.py": {"‹unwritable›"},
-    "store/restore_backup.py": {"‹message›; nothing was restored"},
 }
 # Its words are put together of counts: the three that there are stand in the test below.
 COUNTED = {"commands/authoring.py"}
@@ -57,14 +57,6 @@ PUT_TOGETHER = {
     "experiments/runner.py": [
         "experiment {id} was killed by signal {signal} before it had a result ({said})",
         "experiment {id} ended with status {status} before it had a result ({said})",
-    ],
-    "store/database.py": [
-        "left out {count} damaged row of the log",
-        "left out {count} damaged rows of the log",
-        "`attn doctor` names it",
-        "`attn doctor` names them",
-        "the database {path} was empty, so a new one was begun",
-        "the database {path} was gone, so a new one was begun",
     ],
 }
 FILES = (
@@ -152,8 +144,20 @@ def test_how_an_experiment_ended_is_told_in_chinese() -> None:
     assert in_chinese(line) == "实验 lora 得出结果之前以状态 1 结束（KeyError: 'x'）；请再运行一次"
 
 
-def test_what_a_database_remarks_is_told_in_chinese() -> None:
-    line = "the database /a.db was gone, so a new one was begun; `attn doctor --rebuild` looks for its rows"
-    assert in_chinese(line) == "数据库 /a.db 不见了，已新建一个；可用 `attn doctor --rebuild` 找回其中的记录"
-    line = "left out 2 damaged rows of the log; `attn doctor` names them"
-    assert in_chinese(line) == "有 2 条损坏的记录未采用；`attn doctor` 指出是哪些"
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "/a/x.jsonl:3: its checksum does not fit; every other row counts, and `attn restore FILE` brings back a"
+            " backup",
+            "/a/x.jsonl 第 3 行：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份",
+        ),
+        ("/a/x.jsonl:4: rows 2 to 3 are missing before it", "/a/x.jsonl 第 4 行：前面缺少第 2 到 3 条记录"),
+        (
+            "/a/x.jsonl lacks rows that it had; `attn restore FILE` brings back a backup",
+            "/a/x.jsonl 少了原有的记录；可用 `attn restore FILE` 恢复备份",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_history_is_told_in_chinese(line: str, told: str) -> None:
+    assert in_chinese(line) == told

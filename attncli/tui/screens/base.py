@@ -40,8 +40,6 @@ from attncli.errors import (
     StoreCorrupt,
     StoreError,
     StoreFull,
-    StoreRemoved,
-    StoreReplaced,
     StoreUnwritable,
 )
 from attncli.practice.queue import CardFilter
@@ -299,8 +297,6 @@ _KEYS: dict[type[AttnError], str] = {
     StoreBusy: "fault.still-busy",
     StoreFull: "fault.full",
     StoreUnwritable: "fault.unwritable",
-    StoreReplaced: "fault.replaced",
-    StoreRemoved: "fault.removed",
     ClockWrong: "fault.clock",
     StoreCorrupt: "fault.damaged",
     StoreError: "fault.store",

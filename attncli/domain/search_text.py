@@ -1,9 +1,4 @@
-"""What text of a card can be found by a full-text search, and how it is made ready, in both languages.
-
-SQLite's stock tokenizers take a Chinese run as one word. Here every Chinese character becomes a token of its own, and
-a Chinese query becomes a phrase of them: substrings of any length are found, one and two characters too. Latin words
-are lower-cased; in a query each is a prefix.
-"""
+"""Texts and queries as the search sees them: tokens, stems, and full-text conditions (SQLite's FTS5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derived: what the banks held when their files were last read, so that no YAML is parsed to show or find a card."""
+"""Derived: what the bank files held when they were last read, so that no YAML is parsed to show or find a card."""
 
 from __future__ import annotations
 
@@ -9,6 +9,42 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.store.connection import Connection
+
+Stamp = tuple[int, int]
+"""Size in bytes and time of modification in nanoseconds: what tells whether a file changed since it was read."""
+
+
+class BankFiles:
+    """The files behind the index. Removing one removes what came from it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def stamps(self) -> dict[str, Stamp]:
+        rows = self._connection.rows("SELECT path, size, mtime_ns FROM bank_file")
+        return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
+
+    def problems(self) -> list[str]:
+        """Return what was wrong in the files when they were read, file by file."""
+        rows = self._connection.rows("SELECT problems FROM bank_file WHERE problems <> '' ORDER BY path")
+        return [problem for (problems,) in rows for problem in problems.splitlines()]
+
+    def put(self, path: str, stamp: Stamp, problems: Sequence[str]) -> None:
+        """Record that `path` was read; whatever it held before is gone."""
+        self.remove(path)
+        lines = "\n".join(" ".join(problem.split()) for problem in problems)
+        self._connection.execute(
+            "INSERT INTO bank_file (path, size, mtime_ns, problems) VALUES (?, ?, ?, ?)", (path, *stamp, lines)
+        )
+
+    def remove(self, path: str) -> None:
+        of_file = "SELECT number FROM card WHERE file = ?"
+        self._connection.execute(f"DELETE FROM card_text WHERE rowid IN ({of_file})", (path,))
+        self._connection.execute("DELETE FROM bank_file WHERE path = ?", (path,))
+
+
+# Cards, topics and challenges
+
 
 Document = dict[str, Any]
 _SUMMARY = "card.id, topic, kind, level, core, question_en, question_zh"
@@ -43,73 +79,56 @@ class BankIndex:
         self._connection = connection
 
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
-        self._connection.execute(
-            "INSERT OR REPLACE INTO topic (id, file, title_en, title_zh) VALUES (?, ?, ?, ?)",
-            (id, file, title_en, title_zh),
-        )
+        sql = "INSERT OR REPLACE INTO topic (id, file, title_en, title_zh) VALUES (?, ?, ?, ?)"
+        self._connection.execute(sql, (id, file, title_en, title_zh))
 
     def add_card(
         self, document: Document, position: int, file: str, beside: Callable[[str], str] = lambda line: ""
     ) -> None:
-        """Indexes a validated card document whose id is not taken; `beside` gives other words for a line of text."""
+        """Index a validated card document whose id is not taken; `beside` gives other words for a line of text."""
         from hashlib import sha256
 
+        from attncli.domain.search_text import searchable
         from attncli.domain.text import example_labels, filled
-        from attncli.store.search_text import searchable
 
-        text = json.dumps(document, ensure_ascii=False)
         content = json.dumps(document, ensure_ascii=False, sort_keys=True)
-        question = document["question"]
-        labels = example_labels(document.get("parameters") or ())
-        self._connection.execute(
-            "INSERT INTO card (id, topic, kind, level, core, question_en, question_zh, document, hash, position, file)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                document["id"],
-                document["topic"],
-                document["kind"],
-                document["level"],
-                int(bool(document.get("core"))),
-                filled(question["en"], labels),
-                filled(question["zh"], labels),
-                text,
-                sha256(content.encode()).hexdigest()[:16],
-                position,
-                file,
-            ),
-        )
+        question, labels = document["question"], example_labels(document.get("parameters") or ())
+        values = {key: document[key] for key in ("id", "topic", "kind", "level")} | {
+            "core": int(bool(document.get("core"))),
+            "question_en": filled(question["en"], labels),
+            "question_zh": filled(question["zh"], labels),
+            "document": json.dumps(document, ensure_ascii=False),
+            "hash": sha256(content.encode()).hexdigest()[:16],
+            "position": position,
+            "file": file,
+        }
+        marks = ", ".join(f":{key}" for key in values)
+        self._connection.execute(f"INSERT INTO card ({', '.join(values)}) VALUES ({marks})", values)
         lines = (searchable([document["id"], question]), searchable([document]))
         self._connection.execute(
             "INSERT INTO card_text (rowid, question, body) SELECT number, ?, ? FROM card WHERE id = ?",
             (*(f"{line} {beside(line)}".strip() for line in lines), document["id"]),
         )
-        self._connection.execute_many(
-            "INSERT OR IGNORE INTO former (id, card) VALUES (?, ?)",
-            ((former, document["id"]) for former in document.get("formerly") or ()),
-        )
+        formerly = ((former, document["id"]) for former in document.get("formerly") or ())
+        self._connection.execute_many("INSERT OR IGNORE INTO former (id, card) VALUES (?, ?)", formerly)
 
     def add_challenge(self, document: Document, file: str) -> None:
+        text = json.dumps(document, ensure_ascii=False)
+        values = (document["id"], document["track"], document["level"], text, file)
         self._connection.execute(
-            "INSERT INTO challenge (id, track, level, document, file) VALUES (?, ?, ?, ?, ?)",
-            (
-                document["id"],
-                document["track"],
-                document["level"],
-                json.dumps(document, ensure_ascii=False),
-                file,
-            ),
+            "INSERT INTO challenge (id, track, level, document, file) VALUES (?, ?, ?, ?, ?)", values
         )
 
     def owner(self, card: str) -> str:
-        """The file that card `card` came from, empty if there is no such card."""
+        """Return the file that a card came from, empty if there is no such card."""
         return self._connection.value("SELECT file FROM card WHERE id = ?", (card,)) or ""
 
     def topic_of(self, card: str) -> str:
-        """The topic of card `card`, empty if there is no such card."""
+        """Return the topic of a card, empty if there is no such card."""
         return self._connection.value("SELECT topic FROM card WHERE id = ?", (card,)) or ""
 
     def card_topics(self) -> dict[str, str]:
-        """Card → topic."""
+        """Map each card to its topic."""
         return dict(self._connection.rows("SELECT id, topic FROM card"))
 
     def challenge_owner(self, challenge: str) -> str:
@@ -119,39 +138,36 @@ class BankIndex:
         text = self._connection.value("SELECT document FROM card WHERE id = ?", (id,))
         return json.loads(text) if text else None
 
-    def has_card(self, id: str) -> bool:
-        return self._connection.value("SELECT 1 FROM card WHERE id = ?", (id,)) is not None
-
     def hash(self, id: str) -> str:
-        """The hash of a card's content, empty if there is no such card."""
+        """Return the hash of a card's content, empty if there is no such card."""
         return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""
 
     def renamed_to(self, former: str) -> str:
-        """The card that was called `former`, empty if none says so or another card has that id now."""
+        """Return the card that was called `former`, empty if none says so or another card has that id now."""
         sql = f"SELECT card FROM former WHERE id = ? AND {_NOT_A_CARD}"
         return self._connection.value(sql, (former,)) or ""
 
     def names_of(self, card: str) -> list[str]:
-        """The id of `card` and those it had before."""
+        """Return the id of `card` and those it had before."""
         rows = self._connection.rows(f"SELECT id FROM former WHERE card = ? AND {_NOT_A_CARD} ORDER BY id", (card,))
         return [card, *(id for (id,) in rows)]
 
     def renames(self) -> dict[str, str]:
-        """Former id → id."""
+        """Map each former id to the id."""
         return dict(self._connection.rows(f"SELECT id, card FROM former WHERE {_NOT_A_CARD}"))
 
     def card_ids(self) -> list[str]:
         return [id for (id,) in self._connection.rows("SELECT id FROM card ORDER BY topic, position")]
 
     def introduction(self) -> list[tuple[str, str, bool, str, int, str]]:
-        """(id, topic, core, level, position, kind) of every card: what the order of introduction looks at."""
+        """Return (id, topic, core, level, position, kind) of every card, for the order of introduction."""
         rows = self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
         return [(id, topic, bool(core), level, position, kind) for id, topic, core, level, position, kind in rows]
 
     def topics(self, id: str | None = None) -> Sequence[tuple[str, str, str, int]]:
-        """(id, English title, Chinese title, number of cards), for each topic that has cards, or this one if it has."""
+        """Return (id, English title, Chinese title, cards) of each topic that has cards, or of this one if it has."""
         one = "" if id is None else "WHERE topic = :id"
-        return self._connection.rows_while_unchanged(
+        return self._connection.rows(
             "SELECT held.topic, coalesce(max(title_en), held.topic), coalesce(max(title_zh), held.topic), held.cards"
             f" FROM (SELECT topic, count(*) AS cards FROM card {one} GROUP BY topic) held"
             " LEFT JOIN topic ON topic.id = held.topic GROUP BY held.topic ORDER BY held.topic",
@@ -170,60 +186,45 @@ class BankIndex:
         return [id for (id,) in self._connection.rows("SELECT id FROM challenge ORDER BY id")]
 
     def list_cards(self, topic: str | None, most: int = -1) -> list[CardSummary]:
-        """All cards, or those of one topic, in bank order, so many at most."""
-        return self._summaries(
-            f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position LIMIT ?2", topic, most
-        )
+        """Return all cards, or those of one topic, in bank order, so many at most."""
+        sql = f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position LIMIT ?2"
+        return self._summaries(sql, topic, most)
 
     def matching_cards(
         self, match: str, in_question: Sequence[str], topic: str | None, first: str = ""
     ) -> list[CardSummary]:
-        """The cards whose text matches a full-text expression (see `search_text`), the best first.
+        """Return the cards whose text matches a full-text expression (see `search_text`), the best first.
 
         Before all others comes the card with the id `first`, then those whose question matches each of `in_question`.
         """
-        from attncli.store.search_text import in_question as of_question
-
-        asked = [of_question(expression) for expression in in_question]
+        asked = [f"question : ({expression})" for expression in in_question]
         in_order = "".join(
             f" card.number IN (SELECT rowid FROM card_text WHERE card_text MATCH ?{number}) DESC,"
             for number in range(4, 4 + len(asked))
         )
-        return self._summaries(
-            f"SELECT {_SUMMARY} FROM card_text JOIN card ON card.number = card_text.rowid"
-            f" WHERE card_text MATCH ?2 AND (?1 IS NULL OR topic = ?1) ORDER BY card.id = ?3 DESC,{in_order}"
-            f" bm25(card_text, 10.0, 1.0) * {_PLAINNESS}, card.id",
-            topic,
-            match,
-            first,
-            *asked,
-        )
+        sql = f"""SELECT {_SUMMARY} FROM card_text JOIN card ON card.number = card_text.rowid
+            WHERE card_text MATCH ?2 AND (?1 IS NULL OR topic = ?1)
+            ORDER BY card.id = ?3 DESC,{in_order} bm25(card_text, 10.0, 1.0) * {_PLAINNESS}, card.id"""
+        return self._summaries(sql, topic, match, first, *asked)
 
     def has_text(self, match: str) -> bool:
-        """Whether any card matches a full-text expression."""
+        """Return True if any card matches a full-text expression."""
         return bool(self._connection.value("SELECT 1 FROM card_text WHERE card_text MATCH ? LIMIT 1", (match,)))
 
     def known_words(self, words: Collection[str]) -> list[str]:
         """Return those of `words` that some card has."""
-        rows = self._connection.rows(
-            "SELECT value FROM json_each(?) WHERE EXISTS"
-            " (SELECT 1 FROM card_text WHERE card_text MATCH '\"' || value || '\"')",
-            (json.dumps(sorted(words)),),
-        )
-        return [word for (word,) in rows]
+        found = "SELECT 1 FROM card_text WHERE card_text MATCH '\"' || value || '\"'"
+        sql = f"SELECT value FROM json_each(?) WHERE EXISTS ({found})"
+        return [word for (word,) in self._connection.rows(sql, (json.dumps(sorted(words)),))]
 
     def within(self, seconds: float) -> AbstractContextManager[None]:
         """Raise InvalidInput once the searches inside take more than `seconds` of this thread's processor time."""
         return self._connection.within(seconds)
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
-        """The cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""
-        return self._summaries(
-            f"SELECT {_SUMMARY} FROM card WHERE instr(document, ?2) AND (?1 IS NULL OR topic = ?1)"
-            " ORDER BY topic, position",
-            topic,
-            literal,
-        )
+        """Return the cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""
+        where = "instr(document, ?2) AND (?1 IS NULL OR topic = ?1)"
+        return self._summaries(f"SELECT {_SUMMARY} FROM card WHERE {where} ORDER BY topic, position", topic, literal)
 
     def _summaries(self, sql: str, *values: Any) -> list[CardSummary]:
         return [

@@ -1,0 +1,344 @@
+"""The learner's history: append-only JSON Lines, one file a machine. All else in the home is derived from it.
+
+    machine.json                 the id of this machine, with a fingerprint of the computer and the folder
+    history/<machine>.jsonl      written by that machine alone
+    history/import-<hash>.jsonl  the rows of one import, written whole
+    damaged/<file>-<hash>.jsonl  lines that were set aside
+
+A line is a row with a running number before it and a CRC-32 of all bytes before that after it:
+
+    {"n":17,"id":"…","machine":"…","kind":"review","subject":"kv-01","at":"…Z","day":739950,"payload":{…},"crc":"0f1e2d3c"}
+
+A row is acknowledged once its line is on disk. A line that does not parse, or whose checksum or number does not fit, is
+reported with file and line; every other line stands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sys
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+from zlib import crc32
+
+from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, is_machine
+from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, remedy_at_home
+from attncli.paths import flush_folder, write_bytes
+
+FOLDER, DAMAGED, MACHINE, ENDING = "history", "damaged", "machine.json", ".jsonl"
+_LINE = re.compile(rb'\{"n":(\d{1,15}),.*,"crc":"([0-9a-f]{8})"\}', re.DOTALL)
+_BEGINNING = re.compile(rb'(?=\{"n":\d)')
+_LOCK_BYTE = 1 << 40
+"""Windows refuses reading of locked bytes, so the lock lies beyond any content."""
+
+
+class Entry(NamedTuple):
+    """A row with its running number; `end` is the offset in bytes after its line, the `line`-th of the file."""
+
+    row: LogRow
+    number: int
+    line: int
+    end: int
+
+
+class Damage(NamedTuple):
+    """A line that cannot be used, or lines that are missing before it."""
+
+    file: Path
+    line: int
+    reason: str
+    raw: bytes = b""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+# Lines
+
+
+def encoded(number: int, row: LogRow) -> bytes:
+    """Return the line of a row, with its newline."""
+    at = row.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    document = {"n": number, "id": row.id, "machine": row.machine, "kind": row.kind.value, "subject": row.subject}
+    document |= {"at": at, "day": row.day, "payload": row.payload}
+    body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
+    return body + b',"crc":"%08x"}\n' % crc32(body)
+
+
+def decoded(line: bytes) -> tuple[int, LogRow]:
+    """Return the number and the row of a line without its newline. Raises ValueError that says what is wrong."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise ValueError("it is no line of a history")
+    if crc32(line[: match.start(2) - len(',"crc":"')]) != int(match[2], 16):
+        raise ValueError("its checksum does not fit")
+    try:
+        found = json.loads(line)
+        at = datetime.fromisoformat(found["at"])
+        kind, payload = RowKind(found["kind"]), found["payload"]
+        return found["n"], LogRow(found["id"], found["machine"], kind, found["subject"], at, found["day"], payload)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("it has another form; a newer attn may have written it") from error
+
+
+def _row_in(line: bytes) -> tuple[int, LogRow | None, str]:
+    """Return the number and row of a line, also of one with a damaged byte after it, and what is wrong with it."""
+    try:
+        return *decoded(line), ""
+    except ValueError as error:
+        with suppress(ValueError):
+            return *decoded(line[:-1]), "the byte after it is damaged"
+        return 0, None, str(error)
+
+
+def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator[Entry | Damage]:
+    """Yield the rows of a file from byte `start` on, which is after `line` lines, the last of them with `number`.
+
+    A last line without a newline may still be being written: it counts if it is whole, else it is passed over. A line
+    holds several rows where a newline was damaged. Raises StoreError if the file cannot be read.
+    """
+    end, damaged = start, 0
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            for raw in iter(lambda: file.readline(LONGEST_LINE), b""):
+                line, end, before, wrong = line + 1, end + len(raw), number, ""
+                content = raw.rstrip(b"\r\n")
+                for piece in filter(None, _BEGINNING.split(content)):
+                    found, row, fault = _row_in(piece)
+                    wrong = fault or wrong
+                    if row is None:
+                        continue
+                    if found <= number:
+                        wrong = f"its number {found} comes again"
+                        continue
+                    if (count := found - number - 1 - damaged) > 0:
+                        one = f"row {found - 1} is missing before it"
+                        rows = f"rows {found - count} to {found - 1} are missing before it"
+                        yield Damage(path, line, one if count == 1 else rows)
+                    number, damaged = found, 0
+                    yield Entry(row, found, line, end)
+                if wrong and raw.endswith(b"\n"):
+                    damaged += number == before
+                    yield Damage(path, line, wrong, content)
+    except OSError as error:
+        remedy = remedy_at_home(error, "make it readable")
+        raise StoreError(f"cannot read {path} ({error.strerror}); {remedy}") from error
+
+
+# The folder
+
+
+@dataclass(slots=True)
+class Writer:
+    """Rows that are written together when the `writing` block ends."""
+
+    machine: str
+    path: Path
+    number: int
+    lines: list[bytes] = field(default_factory=list)
+
+    def add(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
+        """Return a new row of this machine, to be written. Ids are unique, and grow on each machine."""
+        self.number += 1
+        id = f"{self.number:012x}-{self.machine}-{uuid.uuid4().hex[:8]}"
+        row = LogRow(id, self.machine, kind, subject, at, day, payload)
+        self.lines.append(encoded(self.number, row))
+        return row
+
+
+class History:
+    """The history in the folder `home`. Several processes may write at once: each waits for the lock."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / FOLDER
+
+    def files(self) -> list[Path]:
+        """Return the files of the history, in order."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(path for path in self.folder.iterdir() if path.suffix == ENDING and path.name[0] != ".")
+
+    @property
+    def machine(self) -> str:
+        """Return the id under which rows are written here; empty if the next write starts a new one."""
+        try:
+            known = json.loads((self.home / MACHINE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        fits = isinstance(known, dict) and known.get("fingerprint") == fingerprint(self.home)
+        return known["id"] if fits and is_machine(str(known.get("id"))) else ""
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Hold the lock; write the rows that were added when the block ends without an exception.
+
+        Raises StoreFull or StoreUnwritable; then nothing is written.
+        """
+        with self._locked():
+            with in_words(self.folder):
+                machine = self.machine or self._new_machine()
+                path = self.folder / f"{machine}{ENDING}"
+                writer = Writer(machine, path, self._mended(path))
+            yield writer
+            with in_words(path):
+                if writer.lines:
+                    append(path, b"".join(writer.lines))
+
+    def add_import(self, rows: Iterable[LogRow]) -> Path:
+        """Write the rows of an import as a file of their own, all or none. Raises StoreFull, StoreUnwritable."""
+        content = b"".join(encoded(number, row) for number, row in enumerate(rows, 1))
+        path = self.folder / f"import-{sha256(content).hexdigest()[:16]}{ENDING}"
+        with in_words(path):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_bytes(path, content)
+        return path
+
+    def extend_file(self, name: str, content: bytes) -> bool:
+        """Write a file of another machine, if it goes on from what is here of it; return False if it does not.
+
+        Raises StoreFull, StoreUnwritable.
+        """
+        path = self.folder / name
+        with self._locked(), in_words(path):
+            fits = not path.exists() or content.startswith(path.read_bytes())
+            if fits:
+                write_bytes(path, content)
+        return fits
+
+    def replace_by(self, rows: Iterable[LogRow]) -> None:
+        """Make these rows the whole history. The next row of this machine is written under a new id, to a new file."""
+        before = self.files()
+        kept = self.add_import(rows)
+        with self._locked(), in_words(self.folder):
+            for path in before:
+                if path != kept:
+                    path.unlink()
+            (self.home / MACHINE).unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with in_words(self.folder):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = (self.folder / ".lock").open("ab")
+        with file:
+            lock(file)
+            yield
+
+    def sizes(self) -> dict[Path, int]:
+        """Return the bytes of each file; another process may just have removed some."""
+        found = {}
+        for path in self.files():
+            with suppress(FileNotFoundError):
+                found[path] = path.stat().st_size
+        return found
+
+    def set_aside(self, damage: Damage) -> Path | None:
+        """Copy a damaged line to the folder `damaged`, once; return the file. Nothing is there for missing lines."""
+        if not damage.raw:
+            return None
+        name = f"{damage.file.stem}-{sha256(damage.raw).hexdigest()[:16]}{ENDING}"
+        path = self.home / DAMAGED / name
+        if not path.exists():
+            with in_words(path):
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+                append(path, damage.raw + b"\n")
+        return path
+
+    def _new_machine(self) -> str:
+        id = uuid.uuid4().hex[:8]
+        document = {"id": id, "fingerprint": fingerprint(self.home)}
+        write_bytes(self.home / MACHINE, json.dumps(document).encode() + b"\n")
+        return id
+
+    def _mended(self, path: Path) -> int:
+        """Return the last number in our own file, after a torn last line was set aside and cut off."""
+        if not path.exists():
+            return 0
+        with path.open("rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            start = max(0, size - LONGEST_LINE)
+            file.seek(start)
+            lines = file.read().split(b"\n")
+            if torn := lines.pop():
+                _, row, fault = _row_in(torn)
+                sound = b"" if row is None else torn[:-1] if fault else torn
+                if sound:
+                    lines.append(sound)
+                else:
+                    self.set_aside(Damage(path, 0, "it was not written to its end", torn))
+                file.truncate(file.seek(size - len(torn) + len(sound)))
+                file.write(b"\n" if sound else b"")
+                file.flush()
+                os.fsync(file.fileno())
+        for line in reversed(lines):
+            number, row, _ = _row_in(line)
+            if row is not None:
+                return number
+        return max((found.number for found in read(path) if isinstance(found, Entry)), default=0)
+
+
+def append(path: Path, content: bytes) -> None:
+    """Append bytes to a file, on disk when this returns. Raises OSError; then the file is as it was."""
+    is_new = not path.exists()
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        size = os.fstat(handle).st_size
+        try:
+            left = memoryview(content)
+            while left:
+                left = left[os.write(handle, left) :]
+            os.fsync(handle)
+        except BaseException:
+            os.ftruncate(handle, size)
+            raise
+    finally:
+        os.close(handle)
+    if is_new:
+        flush_folder(path.parent)
+
+
+def lock(file: BinaryIO) -> None:
+    """Wait for a lock on an open file, which all processes of this home take before they write; closing gives it up."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(_LOCK_BYTE)
+        while True:
+            with suppress(OSError):  # it gives up after ten seconds
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                return
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def fingerprint(home: Path) -> str:
+    """Return a hash of this computer and of the folder: it differs for a copy of the folder."""
+    try:
+        computer = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        computer = socket.gethostname()
+    return sha256(f"{computer}\n{home.resolve()}".encode()).hexdigest()[:16]
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn an OSError of writing to `path` into StoreFull or StoreUnwritable."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise StoreFull(f"cannot write {path} ({error.strerror}); free some disk space and try again") from error
+        remedy = remedy_at_home(error, "make it writable, or name another folder with --home")
+        raise StoreUnwritable(f"cannot write {path} ({error.strerror}); {remedy}") from error

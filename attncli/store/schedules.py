@@ -1,0 +1,337 @@
+"""Schedules, the queue of cards, and sums over seen cards: tables derived from the history and the bank files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from attncli.domain.log_row import LastReview, Schedule, State
+from attncli.domain.vocabulary import APART_DAYS, LONGEST_WAIT_DAYS, Meeting
+from attncli.store.connection import Connection, microseconds, moment
+from attncli.store.log import last_review
+
+_COLUMNS = (
+    "state, stability_days, difficulty, step, reviewed_at_us, review_day, due_at_us, interval_days, repetitions, "
+    "lapses, introduced_day"
+)
+
+
+class Schedules:
+    """The schedule and the hold of every subject: a card or a challenge."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def get(self, subject: str) -> Schedule | None:
+        """Return the schedule of a subject; None if it was never reviewed."""
+        row = self._connection.row(f"SELECT {_COLUMNS} FROM schedule WHERE subject = ?", (subject,))
+        return _schedule(row) if row else None
+
+    def last_row(self, subject: str) -> str:
+        """Return the id of the log row folded in last, empty if there is none."""
+        return self._connection.value("SELECT last_row FROM schedule WHERE subject = ?", (subject,)) or ""
+
+    def all(self) -> Iterator[tuple[str, Schedule]]:
+        """Yield each subject with its schedule."""
+        for subject, *values in self._connection.each(f"SELECT subject, {_COLUMNS} FROM schedule"):
+            yield subject, _schedule(values)
+
+    def repetitions(self) -> list[tuple[str, int]]:
+        """Return each subject with the number of its reviews."""
+        return self._connection.rows("SELECT subject, repetitions FROM schedule")
+
+    def latest_cards(self, limit: int) -> list[tuple[str, str, str]]:
+        """Return (card, topic, kind) of the cards that were reviewed last, the latest first."""
+        sql = "SELECT id, topic, kind FROM schedule JOIN queue ON id = subject ORDER BY reviewed_at_us DESC, id LIMIT ?"
+        return self._connection.rows(sql, (limit,))
+
+    def put(self, subject: str, schedule: Schedule | None, last_row: str) -> None:
+        """Replace the schedule of `subject`, with the id of the log row folded in last; None removes it."""
+        self._connection.execute("DELETE FROM schedule WHERE subject = ?", (subject,))
+        if schedule is not None:
+            sql = f"INSERT INTO schedule (subject, last_row, due_day, {_COLUMNS}) VALUES ({'?, ' * 13}?)"
+            self._connection.execute(sql, (subject, last_row, schedule.due_day, *_values(schedule)))
+
+    def hold(self, subject: str) -> tuple[bool, int]:
+        """Return (suspended, day for which it is buried or 0)."""
+        row = self._connection.row("SELECT suspended, buried_day FROM hold WHERE subject = ?", (subject,))
+        return (bool(row[0]), row[1]) if row else (False, 0)
+
+    def put_hold(self, subject: str, suspended: bool, buried_day: int) -> None:
+        """Replace the hold of `subject`."""
+        self._connection.execute("DELETE FROM hold WHERE subject = ?", (subject,))
+        if suspended or buried_day:
+            self._connection.execute("INSERT INTO hold VALUES (?, ?, ?)", (subject, int(suspended), buried_day))
+
+    def clear(self) -> None:
+        """Remove all schedules and holds."""
+        self._connection.execute("DELETE FROM schedule")
+        self._connection.execute("DELETE FROM hold")
+
+
+def _values(schedule: Schedule) -> tuple[Any, ...]:
+    found = schedule
+    memory = (found.state, found.stability_days, found.difficulty, found.step)
+    times = (microseconds(found.reviewed_at), found.review_day, microseconds(found.due_at), found.interval_days)
+    return (*memory, *times, found.repetitions, found.lapses, found.introduced_day)
+
+
+def _schedule(row: Any) -> Schedule:
+    state, stability, difficulty, step, reviewed_at_us, day, due_at_us, *rest = row
+    return Schedule(State(state), stability, difficulty, step, moment(reviewed_at_us), day, moment(due_at_us), *rest)
+
+
+# The queue
+
+
+ORDERED_FOR = "ordered_for"
+"""The key of the note that says for which level the unseen cards are in order."""
+_DAY_US = 24 * 3_600_000_000
+_QUEUED = """
+    SELECT card.id, topic, card.kind, ?, ?, coalesce(state, 'new'), coalesce(due_at_us, 0), coalesce(suspended, 0), (
+               SELECT max(at_us) FROM log WHERE kind = 'bury' AND day = hold.buried_day
+               AND subject IN (SELECT card.id UNION ALL SELECT former.id FROM former WHERE former.card = card.id)
+               AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)
+           ), stability_days, review_day, due_day, lapses, json_extract(last.payload, '$.rating'),
+           json_extract(last.payload, '$.correct'), json_extract(last.payload, '$.points')
+    FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
+    LEFT JOIN log AS last ON last.id = last_row
+"""
+# A bury is compared by its moment: the number of a study day depends on the time zone, and the learner may travel. Its
+# moment may lie a little ahead of the clock.
+_OPEN = f"""suspended = 0 AND (:topic IS NULL OR topic = :topic) AND (
+    buried_at_us IS NULL OR buried_at_us < :day_start OR buried_at_us >= :day_end + {_DAY_US})"""
+_STEP = "state IN ('learning', 'relearning')"
+_STEP_DUE = f"{_STEP} AND due_at_us <= :now"
+# In the last pass before an interview every seen card comes once more, each on its own day, unless reviewed since.
+# Outside of it `pass_days` is 0, and SQLite gives NULL for the remainder.
+_PASS_DAY = ":interview_day - 1 - asked % :pass_days"
+_REVIEW_DUE = f"state = 'review' AND (due_day <= :day OR ({_PASS_DAY} <= :day AND review_day < {_PASS_DAY}))"
+_UNSEEN = "state = 'new'"
+# How slowly recall falls: its slope after t days is nearly 1 / (S + F·t), with the F of the published forgetting curve.
+_SLOWNESS = "stability_days + 0.98 * (:day - review_day)"
+_STUDIED = f"theirs.review_day > :day - {APART_DAYS}"
+# A sibling is near if it was studied just now, or is not suspended and due within `ahead` days.
+_NEAR = f"""({_STUDIED} OR theirs.due_day <= :day + :ahead
+    AND EXISTS (SELECT 1 FROM queue WHERE id = theirs.subject AND suspended = 0))"""
+_SIBLINGS = "sibling LEFT JOIN schedule AS theirs ON theirs.subject = other"
+_MEETINGS = f"""
+    SELECT id, topic, :day - mine.due_day, mine.due_day - mine.review_day, other,
+           {_STUDIED} OR theirs.state <> 'review' OR theirs.due_day <= :day - {LONGEST_WAIT_DAYS}
+    FROM (SELECT * FROM queue WHERE {_OPEN} AND {_REVIEW_DUE} AND due_day > :day - {LONGEST_WAIT_DAYS}) AS mine
+    JOIN {_SIBLINGS} WHERE sibling.subject = mine.id AND {_NEAR}
+"""
+# A challenge yields to its cards: it takes longest, and the learner chooses when.
+_CHALLENGES_DUE = f"""
+    SELECT id FROM challenge JOIN schedule AS mine ON mine.subject = id WHERE mine.due_day <= :day AND (
+        mine.due_day <= :day - {LONGEST_WAIT_DAYS}
+        OR NOT EXISTS (SELECT 1 FROM {_SIBLINGS} WHERE sibling.subject = challenge.id AND {_NEAR}))
+"""
+# Links of cards and challenges to each other, whichever names the other and under whatever name.
+_LINKED = """
+    INSERT INTO sibling WITH subject (id, document) AS (
+        SELECT id, document FROM card UNION ALL SELECT id, document FROM challenge
+    ), link (id, other) AS (
+        SELECT subject.id, CASE entry.type WHEN 'object' THEN json_extract(entry.value, '$.card') ELSE entry.value END
+        FROM subject, json_each(document, '$.follow_ups') AS entry
+        UNION SELECT challenge.id, entry.value FROM challenge, json_each(document, '$.cards') AS entry
+        UNION SELECT card.id, entry.value FROM card, json_each(document, '$.challenge') AS entry
+    ), renamed (id, other) AS (
+        SELECT link.id, coalesce(former.card, link.other) FROM link
+        LEFT JOIN former ON former.id = link.other AND link.other NOT IN (SELECT id FROM card)
+    ), known (id, other) AS (
+        SELECT * FROM renamed WHERE id != other AND other IN (SELECT id FROM subject)
+    ) SELECT id, other FROM known UNION SELECT other, id FROM known
+"""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Now, its study day, and the start and end of that day.
+
+    In the last pass before an interview `pass_days` says how many days it has; otherwise it is 0.
+    """
+
+    now: datetime
+    day: int
+    day_start: datetime
+    day_end: datetime
+    interview_day: int = 0
+    pass_days: int = 0
+
+    def values(self, **more: object) -> dict[str, object]:
+        """Return the parameters of a query on the queue: this moment, no topic, and `more`."""
+        fields = {key: microseconds(at) if isinstance(at, datetime) else at for key, at in vars(self).items()}
+        return {**fields, "topic": None, **more}
+
+
+class Waiting(NamedTuple):
+    """One card in the queue; `asked` is its place in the order of what is asked most."""
+
+    id: str
+    topic: str
+    is_new: bool
+    asked: int = 0
+    kind: str = ""
+
+
+class Queue:
+    """The cards of the bank. A review is due from the start of its study day, a step from its due time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def refresh(self, ids: Iterable[str]) -> None:
+        """Apply what changed for these cards; an id that no bank has leaves the queue."""
+        for id in ids:
+            places = self._connection.row("SELECT rank, asked FROM queue WHERE id = ?", (id,)) or (0, 0)
+            self._connection.execute("DELETE FROM queue WHERE id = ?", (id,))
+            self._connection.execute(f"INSERT INTO queue {_QUEUED} WHERE card.id = ?", (*places, id))
+
+    def rebuild(self, introduction_order: Sequence[str], asked_order: Sequence[str]) -> None:
+        """Make the queue anew; unseen cards come in `introduction_order`, before an interview in `asked_order`."""
+        self._connection.execute("DELETE FROM queue")
+        self._connection.execute(f"INSERT INTO queue {_QUEUED}", (0, 0))
+        self._connection.execute_many("UPDATE queue SET rank = ? WHERE id = ?", enumerate(introduction_order))
+        self._connection.execute_many("UPDATE queue SET asked = ? WHERE id = ?", enumerate(asked_order))
+        self._connection.execute("DELETE FROM sibling")
+        self._connection.execute(_LINKED)
+
+    def learning(self, when: Moment, topic: str | None = None) -> list[Waiting]:
+        """Return the steps that are due, the longest-waiting first."""
+        return list(self._waiting(_STEP_DUE, "due_at_us", when.values(topic=topic)))
+
+    def reviews(self, when: Moment, by_loss: bool = False) -> list[Waiting]:
+        """Return the due reviews, the longest-waiting first, or those that lose most recall by waiting another day."""
+        return list(self._waiting(_REVIEW_DUE, _SLOWNESS if by_loss else "due_at_us", when.values()))
+
+    def unseen(self, when: Moment, limit: int, topic: str | None = None) -> list[Waiting]:
+        """Return the next `limit` unseen cards in order, without those that a sibling is too near to.
+
+        Before an interview those come too where the others do not fill the limit.
+        """
+        found: dict[str, Waiting] = {}
+        held: list[Waiting] = []
+        sql = f"SELECT other, coalesce({_NEAR}, 0) FROM {_SIBLINGS} WHERE sibling.subject = :id"
+        for card in self._waiting(_UNSEEN, "asked" if when.interview_day else "rank", when.values(topic=topic)):
+            if len(found) >= limit:
+                break
+            siblings = self._connection.rows(sql, when.values(id=card.id, ahead=APART_DAYS))
+            if any(is_near or other in found for other, is_near in siblings):
+                held.append(card)
+            else:
+                found[card.id] = card
+        return [*found.values(), *(held[: limit - len(found)] if when.interview_day else [])]
+
+    def _waiting(self, condition: str, order: str, values: dict[str, object]) -> Iterator[Waiting]:
+        sql = f"SELECT id, topic, {_UNSEEN}, asked, kind FROM queue WHERE {_OPEN} AND {condition} ORDER BY {order}, id"
+        for id, topic, is_new, asked, kind in self._connection.each(sql, values):
+            yield Waiting(id, topic, bool(is_new), asked, kind)
+
+    def meetings(self, when: Moment) -> list[Meeting]:
+        """Return each due review beside a sibling that is near.
+
+        None in the last pass before an interview, when every card comes once more.
+        """
+        if when.pass_days:
+            return []
+        return [Meeting(*row) for row in self._connection.rows(_MEETINGS, when.values(ahead=0))]
+
+    def challenges_due(self, when: Moment) -> set[str]:
+        """Return the solved challenges that are due again."""
+        return {id for (id,) in self._connection.rows(_CHALLENGES_DUE, when.values(ahead=0))}
+
+    def is_open(self, id: str, when: Moment) -> bool:
+        """Return True if this card is unseen or due now, and neither suspended nor buried."""
+        sql = f"SELECT 1 FROM queue WHERE id = :id AND {_OPEN} AND ({_STEP_DUE} OR {_REVIEW_DUE} OR {_UNSEEN})"
+        return bool(self._connection.value(sql, when.values(id=id)))
+
+    def available(self, when: Moment, topic: str | None = None) -> set[str]:
+        """Return the cards that are neither suspended nor buried, due or not."""
+        return {id for (id,) in self._connection.rows(f"SELECT id FROM queue WHERE {_OPEN}", when.values(topic=topic))}
+
+    def suspended(self) -> set[str]:
+        """Return the cards that are out of the queue for good."""
+        return {id for (id,) in self._connection.rows("SELECT id FROM queue WHERE suspended = 1")}
+
+    def count_unseen(self, when: Moment) -> int:
+        """Count the unseen cards that are neither suspended nor buried, with a sibling near or not."""
+        return int(self._connection.value(f"SELECT count(*) FROM queue WHERE {_OPEN} AND {_UNSEEN}", when.values()))
+
+    def count_seen(self) -> int:
+        """Count the cards that were learned and are not suspended."""
+        return int(self._connection.value("SELECT count(*) FROM queue WHERE suspended = 0 AND state = 'review'"))
+
+    def introduced(self, day: int) -> int:
+        """Count the cards that were first reviewed on study day `day`."""
+        sql = "SELECT count(*) FROM schedule JOIN queue ON queue.id = schedule.subject WHERE introduced_day = ?"
+        return int(self._connection.value(sql, (day,)))
+
+    def next_step(self, when: Moment) -> datetime | None:
+        """Return when the first step falls due that is not due now."""
+        sql = f"SELECT min(due_at_us) FROM queue WHERE {_OPEN} AND {_STEP} AND due_at_us > :now"
+        found = self._connection.value(sql, when.values())
+        return None if found is None else moment(found)
+
+    def next_review_day(self, when: Moment) -> int | None:
+        """Return the first study day after this one on which a review is due."""
+        sql = "SELECT min(due_day) FROM queue WHERE suspended = 0 AND state = 'review' AND due_day > ?"
+        found: int | None = self._connection.value(sql, (when.day,))
+        return found
+
+
+# Seen cards
+
+
+_SEEN = """(SELECT *, pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent) AS recall
+    FROM queue WHERE stability_days IS NOT NULL)"""
+
+
+class RecallCurve(NamedTuple):
+    """The forgetting curve (1 + factor · t/S)^exponent, and the study day for which recall is computed."""
+
+    factor: float
+    exponent: float
+    day: int
+
+
+class SeenCards:
+    """The cards of the queue that were reviewed, with their probability of recall."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def by_topic(self, curve: RecallCurve) -> dict[str, tuple[int, float, int]]:
+        """Return topic → (seen cards, sum of their recall, sum of their lapses)."""
+        sql = f"SELECT topic, count(*), total(recall), sum(lapses) FROM {_SEEN} GROUP BY topic"
+        return {topic: (seen, recall, lapses) for topic, seen, recall, lapses in self._rows(sql, curve)}
+
+    def weak(self, curve: RecallCurve, recall: float, lapses: int) -> list[tuple[str, str, float, int]]:
+        """Return (topic, card, recall, lapses) below this recall or with so many lapses, the least recalled first."""
+        sql = f"SELECT topic, id, recall, lapses FROM {_SEEN} WHERE recall < :least OR lapses >= :most"
+        return self._rows(f"{sql} ORDER BY round(recall, 4), lapses DESC, id", curve, least=recall, most=lapses)
+
+    def perhaps_weak(
+        self, curve: RecallCurve, recall: float, lapses: int
+    ) -> Iterator[tuple[str, float, int, int, LastReview]]:
+        """Yield (card, recall, lapses, day and content of the last review) of weak cards and those perhaps missed."""
+        missed = "last_rating = 1 OR last_correct = 0 OR last_points <> '[]'"
+        sql = f"""SELECT id, recall, lapses, review_day, last_rating, last_points, last_correct FROM {_SEEN}
+            WHERE recall < :least OR lapses >= :most OR {missed}"""
+        for *memory, rating, points, correct in self._rows(sql, curve, least=recall, most=lapses):
+            yield *memory, last_review(rating, points, correct)
+
+    def due_by_then(self, curve: RecallCurve) -> list[tuple[float, str]]:
+        """Return (recall, card) of the cards that come due by the day of the curve, the least recalled first."""
+        return self._rows(f"SELECT recall, id FROM {_SEEN} WHERE due_day <= :day ORDER BY recall, id", curve)
+
+    def due_days(self) -> tuple[list[int], list[datetime]]:
+        """Return the due days of all reviews, and the due times of all steps, without suspended cards."""
+        reviews = self._connection.rows("SELECT due_day FROM queue WHERE suspended = 0 AND state = 'review'")
+        steps = self._connection.rows(f"SELECT due_at_us FROM queue WHERE suspended = 0 AND {_STEP}")
+        return [day for (day,) in reviews], [moment(at_us) for (at_us,) in steps]
+
+    def _rows(self, sql: str, curve: RecallCurve, **values: float) -> list[Any]:
+        return self._connection.rows(sql, {**curve._asdict(), **values})
