@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
-from attncli.domain.search_text import searchable
+from attncli.domain.text import searchable
 from attncli.practice.derive import rebuild_queue
 from attncli.store.database import Database
 from attncli.store.index import Stamp

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from attncli import paths
-from attncli.domain.search_text import (
+from attncli.domain.text import (
+    Localised,
     all_but_one,
     any_of,
     beginning_with,
@@ -26,7 +27,6 @@ from attncli.domain.search_text import (
     runs_of,
     starting_with,
 )
-from attncli.domain.text import Localised
 from attncli.errors import InvalidInput, NotFound
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp

@@ -88,8 +88,7 @@ class BankIndex:
         """Index a validated card document whose id is not taken; `beside` gives other words for a line of text."""
         from hashlib import sha256
 
-        from attncli.domain.search_text import searchable
-        from attncli.domain.text import example_labels, filled
+        from attncli.domain.text import example_labels, filled, searchable
 
         content = json.dumps(document, ensure_ascii=False, sort_keys=True)
         question, labels = document["question"], example_labels(document.get("parameters") or ())
@@ -193,7 +192,7 @@ class BankIndex:
     def matching_cards(
         self, match: str, in_question: Sequence[str], topic: str | None, first: str = ""
     ) -> list[CardSummary]:
-        """Return the cards whose text matches a full-text expression (see `search_text`), the best first.
+        """Return the cards whose text matches a full-text expression (see `domain/text.py`), the best first.
 
         Before all others comes the card with the id `first`, then those whose question matches each of `in_question`.
         """

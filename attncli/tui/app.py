@@ -284,7 +284,7 @@ def _screen_at(route: Route) -> AttnScreen:
 
         return SettingsScreen()
     if route == "first-run":
-        from attncli.tui.screens.first_run import FirstRunScreen
+        from attncli.tui.screens.settings import FirstRunScreen
 
         return FirstRunScreen()
     if route == "plan":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.search_text import all_but_one, every_of, runs_of, searchable, starting_with
+from attncli.domain.text import all_but_one, every_of, runs_of, searchable, starting_with
 
 TEXTS = [
     "自注意力是置换等变的",

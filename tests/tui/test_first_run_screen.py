@@ -15,8 +15,8 @@ from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import Route
 from attncli.tui.screens.drill import DrillScreen
-from attncli.tui.screens.first_run import FirstRunScreen
 from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.settings import FirstRunScreen
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown

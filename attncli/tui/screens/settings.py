@@ -1,12 +1,14 @@
-"""The settings screen: every setting with its value, explanation and default; changed in place and saved at once."""
+"""Settings: the screen that lists and changes them, and the questions of the first run, which sets some of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
@@ -15,10 +17,10 @@ from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
 from attncli.domain.text import LANGS
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.practice.workspace import change_setting, saved_settings
+from attncli.practice.workspace import QUESTIONS, answer, change_setting, do_not_ask_again, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
-from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
+from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
 from attncli.words.settings_texts import EXPLAINED, NAMES
 
@@ -143,3 +145,154 @@ class SettingsScreen(AttnScreen):
             self.attn.setting_changed(key)
         self._explain()
         return "✓" in self.message.plain
+
+
+# The first run
+
+
+EXAMPLE_DAYS = 30
+"""Days from today to the interview date given as an example."""
+
+_FIELD_KEYS: list[BindingType] = [
+    Binding("up", "app.focus_previous", "key.up", show=False),
+    Binding("down", "app.focus_next", "key.down", show=False),
+]
+
+
+class ChoiceField(Plain, can_focus=True):
+    """A choice of a few values; the arrows change it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "screen.step(1)", "key.change", key_display="←/→"),
+        Binding("left", "screen.step(-1)", "key.change", show=False),
+        Binding("enter", "screen.go_on", "key.go-on", key_display="Enter"),
+        *_FIELD_KEYS,
+    ]
+
+
+class TypedField(LineField):
+    """A typed value."""
+
+    SELECTS = True
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
+
+
+class LastField(TypedField):
+    """The typed value of the last question; Enter finishes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.finish", key_display="Enter")]
+
+
+class FirstRunScreen(AttnScreen):
+    """The questions of the first run. `values` are those in the fields; Enter saves one, in the last field all."""
+
+    CSS_PATH = Path(__file__).with_name("first_run.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "key.skip-all", key_display="Esc", priority=True),
+        Binding("q", "back", "key.skip-all", show=False),
+    ]
+
+    values: dict[str, str]
+    at = QUESTIONS[0]
+
+    def title_bar(self) -> TitleBar:
+        if not hasattr(self, "values"):
+            saved = saved_settings(self.workspace)
+            self.values = {key: saved.text(key) for key in QUESTIONS}
+        return TitleBar(say("app.name", self.lang), say("first-run.title", self.lang))
+
+    def body(self) -> Iterable[Widget]:
+        with VerticalScroll(id="questions", can_focus=False):
+            yield Plain(say("first-run.intro", self.lang), classes="intro")
+            for key in QUESTIONS:
+                with Horizontal():
+                    yield Plain(NAMES[key][self.lang], classes="name")
+                    yield self._field(key)
+                yield Plain(say(f"first-run.{_word(key)}", self.lang, example=self._example()), classes="why")
+                yield Plain("", id=f"wrong-{key}", classes="wrong")
+            yield Plain(say("first-run.later", self.lang), classes="later")
+
+    def _field(self, key: str) -> Widget:
+        if key in CHOICES:
+            return ChoiceField(self._shown(key), id=key)
+        placeholder = say("first-run.open", self.lang) if key == "interview" else ""
+        field = LastField if key == QUESTIONS[-1] else TypedField
+        return field(self.values[key], placeholder=placeholder, id=key)
+
+    def _shown(self, key: str) -> str:
+        return f"‹ {say(f'settings.{self.values[key]}', self.lang)} ›"
+
+    def _example(self) -> str:
+        return f"{self.workspace.clock() + timedelta(days=EXAMPLE_DAYS):%Y-%m-%d}"
+
+    def focus_first(self) -> None:
+        self.query_one(f"#{self.at}").focus()
+
+    async def switch_language(self) -> None:
+        self.values["lang"] = self.lang
+        await super().switch_language()
+
+    def on_descendant_focus(self) -> None:
+        if self.focused is not None and self.focused.id in QUESTIONS:
+            self.at = self.focused.id
+            for row in self.query(Horizontal):
+                row.set_class(self.focused.parent is row, "-at")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.values[event.input.id or ""] = event.value.strip()
+        self._show_problem(event.input.id or "", "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Read the value and the focus from the event: with fast keys, their own events come after Enter."""
+        self.at = event.input.id or self.at
+        self.values[self.at] = event.value.strip()
+        self.action_go_on()
+
+    def action_step(self, step: int) -> None:
+        """Switch to the next value of a choice."""
+        key = self.at
+        values = CHOICES[key]
+        self.values[key] = values[(values.index(self.values[key]) + step) % len(values)]
+        self.query_one(f"#{key}", Plain).update(self._shown(key))
+        if key == "lang" and self._save(key):
+            self.attn.setting_changed(key)
+
+    def action_go_on(self) -> None:
+        """Go to the next question, or from the last one to Home; stay at an invalid answer."""
+        index = QUESTIONS.index(self.at)
+        is_last = index == len(QUESTIONS) - 1
+        for key in QUESTIONS if is_last else (self.at,):
+            if not self._save(key):
+                self.set_focus(self.query_one(f"#{key}"))
+                return
+        if is_last:
+            self.action_back()
+        else:
+            self.set_focus(self.query_one(f"#{QUESTIONS[index + 1]}"))
+
+    def action_back(self) -> None:
+        """Go to Home, and do not ask these questions again."""
+        with self.attn.showing_errors():
+            do_not_ask_again(self.workspace)
+        self.attn.go_back()
+
+    def _save(self, key: str) -> bool:
+        try:
+            answer(self.workspace, key, self.values[key])
+        except ConfigInvalid:
+            self._show_problem(key, say(f"first-run.wrong-{_word(key)}", self.lang, example=self._example()))
+            return False
+        except AttnError as error:
+            self._show_problem(key, error_text(error, self.lang))
+            return False
+        return True
+
+    def _show_problem(self, key: str, problem: str) -> None:
+        for line in self.query(f"#wrong-{key}").results(Plain):
+            line.update(f"✗ {problem}" if problem else "")
+
+
+def _word(key: str) -> str:
+    """Return the first word of a setting's name, which is its name in the text keys."""
+    return key.partition("_")[0]
