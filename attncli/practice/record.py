@@ -263,6 +263,7 @@ def recording(workspace: Workspace, at: datetime | None = None) -> Iterator[None
     """
     if at is not None:
         workspace.store.count_until(utc(at))
+    workspace.catch_up()
     with workspace.store.transaction():
         workspace.apply_changes()
         yield

@@ -102,8 +102,7 @@ def _copy_in(workspace: Workspace, path: Path) -> int | None:
         if not store.history.extend_file(path.name, path.read_bytes()):
             return None
     with store.following():
-        store.catch_up()
-        workspace.derive_stale()
+        workspace.catch_up()
     return store.log.length() - before
 
 

@@ -124,22 +124,25 @@ class Workspace:
         else:
             self.derive_stale()
 
+    def catch_up(self) -> None:
+        """Take in rows that the history has and the cache lacks, and derive their schedules."""
+        self.store.catch_up()
+        self.derive_stale()
+
     def derive_stale(self) -> None:
         """Derive the schedules of subjects whose rows came from other processes or machines."""
-        if self.store.stale_subjects():
-            with self.store.transaction():
-                self._derive_stale()
-
-    def _derive_stale(self) -> None:
+        stale = self.store.stale_subjects()
+        if not stale:
+            return
         from attncli.practice.derive import derive_everything, derive_subjects
 
-        stale = self.store.stale_subjects()
-        if "" in stale:  # a fit, which changes every schedule
-            self.forget_policy()
-            derive_everything(self)
-        else:
-            derive_subjects(self, stale)
-        self.store.none_is_stale()
+        with self.store.transaction():
+            if "" in stale:  # a fit, which changes every schedule
+                self.forget_policy()
+                derive_everything(self)
+            else:
+                derive_subjects(self, stale)
+            self.store.none_is_stale()
 
     def order_new_cards(self) -> None:
         """Sort unseen cards for the level in the settings, unless they are sorted for it already."""
@@ -229,8 +232,6 @@ class Workspace:
         """
         if not self.reload_settings():
             self.store.keep_note("scheduling", "")
-        if self.store.settle_waits():
-            self._derive_stale()
 
     def reload_settings(self) -> bool:
         """Apply the settings and the fit that another process put in force.

@@ -41,15 +41,14 @@ class Connection:
         with self.words():
             self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
         try:
-            self._sqlite.execute("SELECT pow(1, 1)")
-        except sqlite3.Error:  # an SQLite built without its mathematical functions
-            self._sqlite.create_function("pow", 2, pow, deterministic=True)
-        try:
             self.execute("PRAGMA foreign_keys = ON")
             self.execute("PRAGMA synchronous = NORMAL")  # the history is on disk; the cache may be lost
-        except StoreError:
-            self.close()
-            raise
+            self.value("SELECT pow(1, 1)")
+        except StoreError as error:
+            if "no such function" not in error.message:
+                self.close()
+                raise
+            self._sqlite.create_function("pow", 2, pow, deterministic=True)  # an SQLite without mathematics
 
     def wait_at_most(self, milliseconds: int) -> None:
         """Wait so long for another process that is writing, before StoreBusy."""
@@ -126,7 +125,7 @@ class Connection:
         """Turn sqlite3's errors into those of this program."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # what SQLite says may hold bytes of a damaged file
             found = error_in_words(error, self.path)
             self.is_damaged = self.is_damaged or isinstance(found, StoreCorrupt)
             raise found from error
@@ -139,11 +138,11 @@ _REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
 )
 _DAMAGE = (
     *("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module"),
-    *("constraint failed", "could not decode", "unsupported file format"),
+    *("constraint failed", "could not decode", "can't decode", "unsupported file format"),
 )
 
 
-def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
+def error_in_words(error: Exception, path: Path) -> StoreError:
     """Return the StoreError for what sqlite3 said about `path`."""
     said = str(error)
     may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

@@ -131,21 +131,11 @@ class Database:
         if {path.name: (size, _tail(path, size)) for path, size in self.history.sizes().items()} != known:
             with self.connection.transaction():
                 self._catch_up(self.history.sizes())
-        if self._waits_wrongly():
-            with self.connection.transaction():
-                self.settle_waits()
-
-    def settle_waits(self) -> bool:
-        """Let rows wait whose time has not come, and no others; return True if any changed. Inside a transaction."""
-        if not self._waits_wrongly():
-            return False
         until_us = (self._until_us(),)
-        self.connection.execute(f"INSERT OR IGNORE INTO stale SELECT subject FROM entry {_WRONGLY}", until_us)
-        self.connection.execute(f"UPDATE entry SET waits = NOT waits {_WRONGLY}", until_us)
-        return True
-
-    def _waits_wrongly(self) -> bool:
-        return bool(self.connection.value(f"SELECT 1 FROM entry {_WRONGLY} LIMIT 1", (self._until_us(),)))
+        if self.connection.value(f"SELECT 1 FROM entry {_WRONGLY} LIMIT 1", until_us):
+            with self.connection.transaction():
+                self.connection.execute(f"INSERT OR IGNORE INTO stale SELECT subject FROM entry {_WRONGLY}", until_us)
+                self.connection.execute(f"UPDATE entry SET waits = NOT waits {_WRONGLY}", until_us)
 
     def count_until(self, at: datetime) -> None:
         """Let rows count until `at`, as if it were then, until this is closed."""
@@ -313,6 +303,8 @@ def _opened(path: Path) -> Connection:
     """Open a cache. One that is damaged or of another version is removed and made anew. Raises StoreError."""
     with in_words(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists() and path.with_name(f"{path.name}-wal").exists():
+        remove_cache(path)  # SQLite makes no file beside the -wal of one that was deleted
     try:
         return _sound(Connection(path))
     except StoreCorrupt:

@@ -304,11 +304,7 @@ async def test_what_was_put_away_can_be_taken_back(make_app: MakeApp) -> None:
         assert screen.workspace.store.schedules.hold(asked) == (False, 0)
 
 
-FIRST_ROW = pytest.mark.xfail(strict=True, reason="Database.transaction does not see that the first row was written")
-NOT_DERIVED = pytest.mark.xfail(strict=True, reason="Workspace.apply_changes leaves stale subjects as they are")
-
-
-@pytest.mark.parametrize("earlier", [pytest.param(0, marks=FIRST_ROW), 1])
+@pytest.mark.parametrize("earlier", [0, 1])
 async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, earlier: int
 ) -> None:
@@ -324,7 +320,6 @@ async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
             assert other.store.schedules.get(asked) is not None
 
 
-@NOT_DERIVED
 async def test_a_schedule_that_the_cache_missed_follows_with_the_next_answer(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
