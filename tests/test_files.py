@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.paths import cannot_write, replace_whole, write_bytes, write_text, write_whole
+from attncli.paths import cannot_write, write_bytes, write_text, write_whole
 
 
 def test_what_is_written_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_it_is_on_disk_before_it_gets_its_name_and_the_name_after_that(
     assert done == ["content False", "folder True"]
 
 
-@pytest.mark.parametrize("failing", ["lines", "fsync", "confirm"])
+@pytest.mark.parametrize("failing", ["lines", "fsync"])
 def test_whatever_fails_the_old_content_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
     file = tmp_path / "a.txt"
     file.write_text("old")
@@ -49,11 +49,7 @@ def test_whatever_fails_the_old_content_stays(tmp_path: Path, monkeypatch: pytes
     if failing == "fsync":
         monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        replace_whole(
-            file,
-            lines() if failing == "lines" else ["new"],  # type: ignore[arg-type]
-            fail if failing == "confirm" else lambda: None,
-        )
+        write_whole(file, lines() if failing == "lines" else ["new"])  # type: ignore[arg-type]
     assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
 
 
