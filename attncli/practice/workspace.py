@@ -279,7 +279,7 @@ class Workspace:
         A large database is not copied here; the app, `sync`, `import` and `doctor` take the time for it.
         """
         try:
-            if self.store.log.has_grown:
+            if "log" in vars(self.store) and self.store.log.has_grown:
                 self.keep_daily_copy(COPIED_AT_ONCE_BYTES)
         finally:
             self.store.close()

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from attncli.domain.log_row import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreFull, StoreUnwritable
 from attncli.store.connection import Connection, damaged, microseconds
 from attncli.store.history import Damage, History, Writer, in_words, read
 from attncli.store.index import BankFiles, BankIndex
-from attncli.store.log import Log
 from attncli.store.schedules import Queue, Schedules, SeenCards
+
+if TYPE_CHECKING:
+    from attncli.domain.log_row import LogRow
+    from attncli.store.log import Log
 
 Clock = Callable[[], datetime]
 
@@ -95,9 +98,14 @@ class Database:
         self.unwritable = unwritable
         self.remarks: list[str] = []
         self._clock, self._counted_us = clock, 0 if at is None else microseconds(at)
-        self.log = Log(connection, history, self._until_us)
         self.schedules, self.queue, self.seen = Schedules(connection), Queue(connection), SeenCards(connection)
         self.files, self.index = BankFiles(connection), BankIndex(connection)
+
+    @cached_property
+    def log(self) -> Log:
+        from attncli.store.log import Log  # `attn due` does without
+
+        return Log(self.connection, self.history, self._until_us)
 
     @classmethod
     def open(cls, path: Path, clock: Clock | None = None, at: datetime | None = None) -> Database:

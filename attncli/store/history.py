@@ -18,21 +18,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import sys
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
-from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, is_machine
 from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, remedy_at_home
 from attncli.paths import flush_folder, write_bytes
+
+if TYPE_CHECKING:
+    from attncli.domain.log_row import LogRow, RowKind
 
 FOLDER, DAMAGED, MACHINE, ENDING = "history", "damaged", "machine.json", ".jsonl"
 _LINE = re.compile(rb'\{"n":(\d{1,15}),.*,"crc":"([0-9a-f]{8})"\}', re.DOTALL)
@@ -76,6 +75,8 @@ def encoded(number: int, row: LogRow) -> bytes:
 
 def decoded(line: bytes) -> tuple[int, LogRow]:
     """Return the number and the row of a line without its newline. Raises ValueError that says what is wrong."""
+    from attncli.domain.log_row import LogRow, RowKind
+
     match = _LINE.fullmatch(line)
     if match is None:
         raise ValueError("it is no line of a history")
@@ -106,6 +107,8 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
     A last line without a newline may still be being written: it counts if it is whole, else it is passed over. A line
     holds several rows where a newline was damaged. Raises StoreError if the file cannot be read.
     """
+    from attncli.domain.log_row import LONGEST_LINE
+
     end, damaged = start, 0
     try:
         with path.open("rb") as file:
@@ -149,8 +152,12 @@ class Writer:
 
     def add(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
         """Return a new row of this machine, to be written. Ids are unique, and grow on each machine."""
+        from uuid import uuid4
+
+        from attncli.domain.log_row import LogRow
+
         self.number += 1
-        id = f"{self.number:012x}-{self.machine}-{uuid.uuid4().hex[:8]}"
+        id = f"{self.number:012x}-{self.machine}-{uuid4().hex[:8]}"
         row = LogRow(id, self.machine, kind, subject, at, day, payload)
         self.lines.append(encoded(self.number, row))
         return row
@@ -172,6 +179,8 @@ class History:
     @property
     def machine(self) -> str:
         """Return the id under which rows are written here; empty if the next write starts a new one."""
+        from attncli.domain.log_row import is_machine
+
         try:
             known = json.loads((self.home / MACHINE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -197,6 +206,8 @@ class History:
 
     def add_import(self, rows: Iterable[LogRow]) -> Path:
         """Write the rows of an import as a file of their own, all or none. Raises StoreFull, StoreUnwritable."""
+        from hashlib import sha256
+
         content = b"".join(encoded(number, row) for number, row in enumerate(rows, 1))
         path = self.folder / f"import-{sha256(content).hexdigest()[:16]}{ENDING}"
         with in_words(path):
@@ -245,6 +256,8 @@ class History:
 
     def set_aside(self, damage: Damage) -> Path | None:
         """Copy a damaged line to the folder `damaged`, once; return the file. Nothing is there for missing lines."""
+        from hashlib import sha256
+
         if not damage.raw:
             return None
         name = f"{damage.file.stem}-{sha256(damage.raw).hexdigest()[:16]}{ENDING}"
@@ -256,13 +269,17 @@ class History:
         return path
 
     def _new_machine(self) -> str:
-        id = uuid.uuid4().hex[:8]
+        from uuid import uuid4
+
+        id = uuid4().hex[:8]
         document = {"id": id, "fingerprint": fingerprint(self.home)}
         write_bytes(self.home / MACHINE, json.dumps(document).encode() + b"\n")
         return id
 
     def _mended(self, path: Path) -> int:
         """Return the last number in our own file, after a torn last line was set aside and cut off."""
+        from attncli.domain.log_row import LONGEST_LINE
+
         if not path.exists():
             return 0
         with path.open("rb+") as file:
@@ -325,6 +342,9 @@ def lock(file: BinaryIO) -> None:
 
 def fingerprint(home: Path) -> str:
     """Return a hash of this computer and of the folder: it differs for a copy of the folder."""
+    import socket
+    from hashlib import sha256
+
     try:
         computer = Path("/etc/machine-id").read_text(encoding="ascii").strip()
     except (OSError, ValueError):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncli.domain.log_row import LastReview, Schedule, State
 from attncli.domain.vocabulary import APART_DAYS, LONGEST_WAIT_DAYS, Meeting
 from attncli.store.connection import Connection, microseconds, moment
-from attncli.store.log import last_review
+
+if TYPE_CHECKING:
+    from attncli.domain.log_row import LastReview, Schedule
 
 _COLUMNS = (
     "state, stability_days, difficulty, step, reviewed_at_us, review_day, due_at_us, interval_days, repetitions, "
@@ -79,6 +80,8 @@ def _values(schedule: Schedule) -> tuple[Any, ...]:
 
 
 def _schedule(row: Any) -> Schedule:
+    from attncli.domain.log_row import Schedule, State
+
     state, stability, difficulty, step, reviewed_at_us, day, due_at_us, *rest = row
     return Schedule(State(state), stability, difficulty, step, moment(reviewed_at_us), day, moment(due_at_us), *rest)
 
@@ -317,6 +320,8 @@ class SeenCards:
         self, curve: RecallCurve, recall: float, lapses: int
     ) -> Iterator[tuple[str, float, int, int, LastReview]]:
         """Yield (card, recall, lapses, day and content of the last review) of weak cards and those perhaps missed."""
+        from attncli.store.log import last_review
+
         missed = "last_rating = 1 OR last_correct = 0 OR last_points <> '[]'"
         sql = f"""SELECT id, recall, lapses, review_day, last_rating, last_points, last_correct FROM {_SEEN}
             WHERE recall < :least OR lapses >= :most OR {missed}"""
