@@ -301,6 +301,7 @@ def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: da
         last = workspace.store.log.last_moment(workspace.store.index.names_of(subject), kinds)
         if last is not None and last > moment:
             moment = last + _NEXT
+            workspace.store.count_until(moment)
     return Stamp(moment, workspace.calendar.day(moment))
 
 
