@@ -209,7 +209,7 @@ class LogRow:
 
 
 class LastReview(NamedTuple):
-    """What is known of a review besides its moment: the ticked points, the verdict of marking; None where not told."""
+    """A review without its moment: rating, ticked points, the verdict of marking; None where a row does not say."""
 
     rating: int
     points: list[int] | None

@@ -289,12 +289,12 @@ def runs_of(query: str) -> list[str]:
 
 
 def starting_with(run: str) -> str:
-    """What finds a Latin word by its stem, and a Chinese run anywhere."""
+    """Return the condition that finds a Latin word by its stem, and a Chinese run anywhere."""
     return beginning_with(stem(run))
 
 
 def beginning_with(run: str) -> str:
-    """What finds a Latin word by its beginning, and a Chinese run anywhere."""
+    """Return the condition that finds a Latin word by its beginning, and a Chinese run anywhere."""
     if re.match(_IS_CJK, run):
         return '"' + " ".join(run) + '"'
     return f'"{run}"*'
@@ -307,7 +307,7 @@ def stem(word: str) -> str:
 
 
 def parts_of_run(run: str) -> list[str]:
-    """What finds each two characters of a longer Chinese run, so that a wrong one leaves the others; else nothing."""
+    """Return a condition for each two characters of a longer Chinese run, so that a wrong one leaves the others."""
     if not re.match(_IS_CJK, run) or len(run) < SHORTEST_TAKEN_APART:
         return []
     return list(dict.fromkeys(starting_with(run[place : place + 2]) for place in range(len(run) - 1)))

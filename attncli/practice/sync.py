@@ -52,7 +52,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     received = sum(_take(workspace, path, faults) for path in _names(folder))
     history = workspace.store.history
     with history.writing():
-        """A machine without a row gets its id."""
+        pass  # a machine without a row gets its id
     own = folder / f"{history.machine}{ENDING}"
     # Our own file comes last: what only its older self there had is in the folder by then.
     for path in sorted(history.files(), key=lambda path: path.name == own.name):

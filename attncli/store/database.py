@@ -168,7 +168,10 @@ class Database:
         for name, had in known.items():
             so_far = has.get(name, ReadSoFar())
             if had.number > so_far.number:
-                path, reason = self.history.folder / name, f"{had.number - so_far.number} rows that were here are gone"
+                path, reason = (
+                    self.history.folder / name,
+                    f"row {so_far.number + 1} and all after it are gone",
+                )
                 self._note(Damage(path, so_far.lines + 1, reason))
                 self.remarks.append(f"{path} lacks rows that it had; `attn restore FILE` brings back a backup")
 

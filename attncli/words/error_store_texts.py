@@ -19,7 +19,7 @@ DATABASE: tuple[_T, ...] = (
     _T("make its parent writable", "请确保上级目录可写"),
     _T("{file}:{line}: {reason}", "{file} 第 {line} 行：{reason}"),
     _T("{path} lacks rows that it had", "{path} 少了原有的记录"),
-    _T("{count} rows that were here are gone", "原有的 {count} 条记录不见了"),
+    _T("row {number} and all after it are gone", "第 {number} 条及以后的记录不见了"),
     _T("what was recorded is kept, but not shown yet: {reason}", "已记录的内容保存完好，但暂时还看不到：{reason}"),
     _T("`attn restore FILE` brings back a backup", "可用 `attn restore FILE` 恢复备份"),
     _T("it is no line of a history", "这一行不是学习记录"),

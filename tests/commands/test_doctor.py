@@ -79,7 +79,7 @@ def test_rows_that_are_gone_from_the_end_are_remarked_and_named(attn: Attn, home
     file.write_bytes(lines[0])
     attn("due", "--lang", "en")
     named = attn("doctor", "--json")
-    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: 2 rows that were here are gone"]
+    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all after it are gone"]
 
 
 def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> None:
