@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, time, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Settings:
     easy_days: tuple[tuple[str, int], ...] = ()
     """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
 
-    @property
+    @cached_property
     def scheduling(self) -> str:
         """A text that is equal for two settings if and only if all schedules are."""
         return " ".join(f"{key}={text}" for key in SCHEDULING_KEYS if (text := self.text(key)))

@@ -14,7 +14,7 @@
     │   └── TooFewReviews         there are not enough reviews to fit parameters
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
-    ├── StoreError            exit 3: the database cannot be used
+    ├── StoreError            exit 3: the history or its cache cannot be used
     │   ├── StoreCorrupt          damaged
     │   ├── StoreBusy             another process is writing
     │   └── StoreUnwritable       no permission or no space: it may still be read
@@ -174,23 +174,23 @@ class ConfigInvalid(AttnError):
 
 
 class StoreError(AttnError):
-    """The database cannot be opened, read or written."""
+    """The history or its cache cannot be opened, read or written."""
 
 
 class StoreCorrupt(StoreError):
-    """The database file is damaged."""
+    """The cache is damaged."""
 
 
 class StoreBusy(StoreError):
-    """Another process is writing to the database."""
+    """Another process is writing to the cache."""
 
 
 class StoreUnwritable(StoreError):
-    """There is no space for the database, or no permission to write it; it may still be read."""
+    """There is no space for the history, or no permission to write it; it may still be read."""
 
 
 class StoreFull(StoreUnwritable):
-    """There is no space to write to the database."""
+    """There is no space to write to the history."""
 
 
 class EnvironmentFailure(AttnError):

@@ -79,7 +79,7 @@ def config(key: str | None, value: str | None) -> None:
 @json_option
 @click.option("--rebuild", is_flag=True, help="Make the cache anew from the history and the banks.")
 def doctor(as_json: bool, rebuild: bool) -> None:
-    """Check versions, places, the sandbox and the database."""
+    """Check versions, places, the sandbox and your history."""
     current = session()
     if rebuild:
         _rebuild(current)

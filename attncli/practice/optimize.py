@@ -107,13 +107,13 @@ def histories(workspace: Workspace) -> Chosen:
     store, challenges = workspace.store, set(workspace.store.index.challenge_ids())
     last_day = workspace.moment().day + 1
     chosen, reviews = Chosen(), 0
-    for card, count in sorted(store.schedules.repetitions(), key=lambda pair: zlib.crc32(pair[0].encode())):
+    for card, schedule in sorted(store.schedules.all(), key=lambda pair: zlib.crc32(pair[0].encode())):
         if card in challenges:
             continue
         history = [(day, rating) for day, rating in store.log.reviews_of(store.index.names_of(card)) if day <= last_day]
         if history:
             chosen.append((card, history))
-        reviews += count
+        reviews += schedule.repetitions
         if reviews >= MOST_REVIEWS:
             break
     return chosen

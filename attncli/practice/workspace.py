@@ -250,9 +250,10 @@ class Workspace:
 
     def fit_in_force(self) -> FitInForce:
         """Return the fit that the log holds now, even if `policy` was made from an earlier one."""
+        from attncli.domain.log_row import RowKind
         from attncli.memory.replay import fit_in_force
 
-        return fit_in_force(self.store.log.fits())
+        return fit_in_force(self.store.log.standing_of_kind(RowKind.FIT))
 
     def _scheduling_settings(self) -> Settings:
         """Return these settings with what `config.toml` says of scheduling now; unchanged if it cannot be read."""

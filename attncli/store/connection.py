@@ -43,12 +43,10 @@ class Connection:
         try:
             self.execute("PRAGMA foreign_keys = ON")
             self.execute("PRAGMA synchronous = NORMAL")  # the history is on disk; the cache may be lost
-            self.value("SELECT pow(1, 1)")
-        except StoreError as error:
-            if "no such function" not in error.message:
-                self.close()
-                raise
-            self._sqlite.create_function("pow", 2, pow, deterministic=True)  # an SQLite without mathematics
+        except StoreError:
+            self.close()
+            raise
+        self._sqlite.create_function("pow", 2, pow, deterministic=True)  # not every SQLite has mathematics
 
     def wait_at_most(self, milliseconds: int) -> None:
         """Wait so long for another process that is writing, before StoreBusy."""

@@ -8,7 +8,7 @@ anything else that does not fit makes the cache anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -84,7 +84,7 @@ class ReadSoFar(NamedTuple):
     tail: int = 0
 
 
-class Database:
+class Database(AbstractContextManager["Database"]):
     """`log` mirrors the history; all else is derived from it and from the bank files.
 
     `unwritable` says why nothing can be written, `remarks` what a command that went well says all the same.
@@ -168,11 +168,8 @@ class Database:
         for name, had in known.items():
             so_far = has.get(name, ReadSoFar())
             if had.number > so_far.number:
-                path, reason = (
-                    self.history.folder / name,
-                    f"row {so_far.number + 1} and all after it are gone",
-                )
-                self._note(Damage(path, so_far.lines + 1, reason))
+                path = self.history.folder / name
+                self._note(Damage(path, so_far.lines + 1, f"row {so_far.number + 1} and all after it are gone"))
                 self.remarks.append(f"{path} lacks rows that it had; `attn restore FILE` brings back a backup")
 
     def _forget(self) -> None:
@@ -259,8 +256,7 @@ class Database:
 
     def note(self, key: str) -> str:
         """Return what was noted under `key`, empty if nothing was."""
-        value = self.connection.value("SELECT value FROM meta WHERE key = ?", (key,))
-        return "" if value is None else str(value)
+        return self.connection.value("SELECT value FROM meta WHERE key = ?", (key,)) or ""
 
     def keep_note(self, key: str, text: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
@@ -296,9 +292,6 @@ class Database:
             with suppress(StoreUnwritable):
                 remove_cache(self.connection.path)
 
-    def __enter__(self) -> Database:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -314,7 +307,7 @@ def _opened(path: Path) -> Connection:
     """Open a cache. One that is damaged or of another version is removed and made anew. Raises StoreError."""
     with in_words(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists() and path.with_name(f"{path.name}-wal").exists():
+    if path.with_name(f"{path.name}-wal").exists() and not path.exists():  # in this order: another may start now
         remove_cache(path)  # SQLite makes no file beside the -wal of one that was deleted
     try:
         return _sound(Connection(path))

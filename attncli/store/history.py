@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
@@ -286,7 +287,7 @@ class History:
             size = file.seek(0, os.SEEK_END)
             start = max(0, size - LONGEST_LINE)
             file.seek(start)
-            lines = file.read().split(b"\n")
+            lines = file.read().rsplit(b"\n", 2)
             if torn := lines.pop():
                 _, row, fault = _row_in(torn)
                 sound = b"" if row is None else torn[:-1] if fault else torn
@@ -340,6 +341,7 @@ def lock(file: BinaryIO) -> None:
     fcntl.flock(file, fcntl.LOCK_EX)
 
 
+@cache
 def fingerprint(home: Path) -> str:
     """Return a hash of this computer and of the folder: it differs for a copy of the folder."""
     import socket

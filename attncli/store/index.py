@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +32,7 @@ class BankFiles:
         """Record that `path` was read; whatever it held before is gone."""
         self.remove(path)
         lines = "\n".join(" ".join(problem.split()) for problem in problems)
-        self._connection.execute(
-            "INSERT INTO bank_file (path, size, mtime_ns, problems) VALUES (?, ?, ?, ?)", (path, *stamp, lines)
-        )
+        self._connection.execute("INSERT INTO bank_file VALUES (?, ?, ?, ?)", (path, *stamp, lines))
 
     def remove(self, path: str) -> None:
         of_file = "SELECT number FROM card WHERE file = ?"
@@ -77,10 +74,10 @@ class BankIndex:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.within = connection.within
 
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
-        sql = "INSERT OR REPLACE INTO topic (id, file, title_en, title_zh) VALUES (?, ?, ?, ?)"
-        self._connection.execute(sql, (id, file, title_en, title_zh))
+        self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, file, title_en, title_zh))
 
     def add_card(
         self, document: Document, position: int, file: str, beside: Callable[[str], str] = lambda line: ""
@@ -114,9 +111,7 @@ class BankIndex:
     def add_challenge(self, document: Document, file: str) -> None:
         text = json.dumps(document, ensure_ascii=False)
         values = (document["id"], document["track"], document["level"], text, file)
-        self._connection.execute(
-            "INSERT INTO challenge (id, track, level, document, file) VALUES (?, ?, ?, ?, ?)", values
-        )
+        self._connection.execute("INSERT INTO challenge VALUES (?, ?, ?, ?, ?)", values)
 
     def owner(self, card: str) -> str:
         """Return the file that a card came from, empty if there is no such card."""
@@ -215,10 +210,6 @@ class BankIndex:
         found = "SELECT 1 FROM card_text WHERE card_text MATCH '\"' || value || '\"'"
         sql = f"SELECT value FROM json_each(?) WHERE EXISTS ({found})"
         return [word for (word,) in self._connection.rows(sql, (json.dumps(sorted(words)),))]
-
-    def within(self, seconds: float) -> AbstractContextManager[None]:
-        """Raise InvalidInput once the searches inside take more than `seconds` of this thread's processor time."""
-        return self._connection.within(seconds)
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
         """Return the cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""

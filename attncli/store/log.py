@@ -24,7 +24,6 @@ _IN_FORCE = _STANDING.format(log="log")
 _INSERT = f"INSERT OR IGNORE INTO entry ({COLUMNS}, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ELAPSED = f"""CASE WHEN json_type(payload, '$.elapsed_ms') = 'integer'
     THEN max(0, min({LONGEST_LOOK_SECONDS * 1000}, json_extract(payload, '$.elapsed_ms'))) END"""
-TRIED_ROWS = 100
 
 
 class Log:
@@ -157,11 +156,6 @@ class Log:
         last = self._first_usable(about, (*subjects, *kinds))
         return last.at if last else None
 
-    def fits(self) -> list[LogRow]:
-        """Return the last fits that were not undone, in replay order; a hundred at most."""
-        last = f"kind = 'fit' AND {_IN_FORCE} ORDER BY at_us DESC, id DESC LIMIT {TRIED_ROWS}"
-        return list(self._rows(last))[::-1]
-
     def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
         """Return (study day, rating) of the reviews of these that were not undone, in replay order."""
         about = f"subject IN ({_marks(subjects)}) AND {_USABLE} AND {_IN_FORCE}"
@@ -204,7 +198,7 @@ class Log:
 
     def _first_usable(self, rest: str, values: Sequence[Any], table: str = "log") -> LogRow | None:
         """Return the first row in this order that says something, if one of the first hundred does."""
-        rows = self._rows(f"{rest} LIMIT {TRIED_ROWS}", values, table)
+        rows = self._rows(f"{rest} LIMIT 100", values, table)
         return next((row for row in rows if row.is_usable), None)
 
 

@@ -39,10 +39,6 @@ class Schedules:
         for subject, *values in self._connection.each(f"SELECT subject, {_COLUMNS} FROM schedule"):
             yield subject, _schedule(values)
 
-    def repetitions(self) -> list[tuple[str, int]]:
-        """Return each subject with the number of its reviews."""
-        return self._connection.rows("SELECT subject, repetitions FROM schedule")
-
     def latest_cards(self, limit: int) -> list[tuple[str, str, str]]:
         """Return (card, topic, kind) of the cards that were reviewed last, the latest first."""
         sql = "SELECT id, topic, kind FROM schedule JOIN queue ON id = subject ORDER BY reviewed_at_us DESC, id LIMIT ?"
@@ -50,9 +46,10 @@ class Schedules:
 
     def put(self, subject: str, schedule: Schedule | None, last_row: str) -> None:
         """Replace the schedule of `subject`, with the id of the log row folded in last; None removes it."""
-        self._connection.execute("DELETE FROM schedule WHERE subject = ?", (subject,))
-        if schedule is not None:
-            sql = f"INSERT INTO schedule (subject, last_row, due_day, {_COLUMNS}) VALUES ({'?, ' * 13}?)"
+        if schedule is None:
+            self._connection.execute("DELETE FROM schedule WHERE subject = ?", (subject,))
+        else:
+            sql = f"REPLACE INTO schedule (subject, last_row, due_day, {_COLUMNS}) VALUES ({'?, ' * 13}?)"
             self._connection.execute(sql, (subject, last_row, schedule.due_day, *_values(schedule)))
 
     def hold(self, subject: str) -> tuple[bool, int]:
@@ -281,8 +278,7 @@ class Queue:
     def next_review_day(self, when: Moment) -> int | None:
         """Return the first study day after this one on which a review is due."""
         sql = "SELECT min(due_day) FROM queue WHERE suspended = 0 AND state = 'review' AND due_day > ?"
-        found: int | None = self._connection.value(sql, (when.day,))
-        return found
+        return self._connection.value(sql, (when.day,)) or None
 
 
 # Seen cards

@@ -114,16 +114,16 @@ TEXTS: dict[str, _T] = {
         "未保存：磁盘已满。请腾出空间后再按一次。",
     ),
     "fault.unwritable": _T(
-        "Not stored: the database cannot be written; `attn doctor` says why.",
-        "未保存：数据库无法写入，可用 `attn doctor` 查看原因。",
+        "Not stored: your history cannot be written; `attn doctor` says why.",
+        "未保存：学习记录无法写入，可用 `attn doctor` 查看原因。",
     ),
     "fault.store": _T(
-        "Not stored: the database cannot be used; `attn doctor` says why.",
-        "未保存：数据库无法使用，可用 `attn doctor` 查看原因。",
+        "Not stored: your history cannot be used; `attn doctor` says why.",
+        "未保存：学习记录无法使用，可用 `attn doctor` 查看原因。",
     ),
     "fault.damaged": _T(
-        "Not stored: the database is damaged. Run `attn doctor --rebuild`.",
-        "未保存：数据库已损坏。请退出并运行 `attn doctor --rebuild`。",
+        "Not stored: the cache is damaged. Start attn again; it is rebuilt.",
+        "未保存：缓存已损坏。重新启动 attn 即可重建。",
     ),
     "fault.clock": _T(
         "Not stored: this machine's clock is wrong. Set it and press again.",

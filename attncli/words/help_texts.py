@@ -102,7 +102,7 @@ COMMAND_HELP: tuple[_T, ...] = (
         "用备份 FILE 恢复学习进度；原来的内容会另存一份。",
     ),
     _T("Read or set a setting; without KEY, list them all.", "查看或修改设置；不给 KEY 时列出全部。"),
-    _T("Check versions, places, the sandbox and the database.", "检查版本、路径、沙箱和数据库。"),
+    _T("Check versions, places, the sandbox and your history.", "检查版本、路径、沙箱和学习记录。"),
     _T(
         "Print the completion script for SHELL; source it from the shell's start-up file.",
         "打印 SHELL 的补全脚本；在 shell 的启动文件中用 source 加载。",

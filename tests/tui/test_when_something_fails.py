@@ -181,8 +181,8 @@ async def test_leaving_while_it_waits_stores_nothing(make_app: MakeApp) -> None:
     [
         (errno.ENOSPC, "en", "Not stored: the disk is full"),
         (errno.ENOSPC, "zh", "未保存：磁盘已满"),
-        (errno.EROFS, "en", "Not stored: the database cannot be written"),
-        (errno.EROFS, "zh", "未保存：数据库无法写入"),
+        (errno.EROFS, "en", "Not stored: your history cannot be written"),
+        (errno.EROFS, "zh", "未保存：学习记录无法写入"),
     ],
 )
 @pytest.mark.parametrize("key", ["3", "enter", "minus", "exclamation_mark"])
