@@ -37,7 +37,7 @@ from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
 from attncli.tui.last_resort import last_resort
 from attncli.tui.screens.base import BUSY_MILLISECONDS, AttnScreen, HelpScreen, Route, error_text
-from attncli.tui.textual_fixes import CollectWhenIdle, ShownText, UnexpectedInput, ascii_twin
+from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
@@ -364,7 +364,8 @@ def run(
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, card_filter=card_filter, quiz=drawn)
         app.mock_options = mock
         try:
-            with app.keys_first(), _watched() as app.notify_watcher:
+            app.reads_ahead = True
+            with _watched() as app.notify_watcher:
                 app.run()
         finally:
             app.close_grader()
@@ -381,7 +382,7 @@ def _watched() -> AbstractContextManager[Callable[[], None]]:
     return nullcontext(lambda: None) if terminal is None or drawn_in_a_page(os.environ) else last_resort(terminal)
 
 
-class AttnApp(Navigation, Notices, CollectWhenIdle, UnexpectedInput, Exits):
+class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
     """The app. `screen` is opened first, unless a `card_filter` for a drill or a `quiz` is given."""
 
     TITLE = "attn"

@@ -1,16 +1,14 @@
-"""Changes to Textual: line wrapping, pasting, odd terminal input, and garbage collection while nobody types.
+"""Changes to Textual: line wrapping, pasting, odd terminal input, and imports while nobody types.
 
 Every `install_…` patches a private name once; if a later Rich or Textual lacks it, nothing is changed.
 """
 
 from __future__ import annotations
 
-import gc
 import re
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from threading import Thread
@@ -201,67 +199,22 @@ AHEAD = (
     "attncli.tui.screens.challenges",
     "attncli.tui.screens.stats",
 )
-SELDOM = 1000
-"""Middle-generation collections per full one while keys never pause; Python's default is 10."""
 
 
-class CollectWhenIdle(App[None]):
-    """Run garbage collection, which takes tens of milliseconds, between keys instead of while a key is being drawn.
+class ReadAhead(App[None]):
+    """Import the modules of the next screens in the first quiet second, which saves some 100 ms in the first review."""
 
-    What exists when the app opens, mostly modules, is frozen. In the first quiet second the modules of the next
-    screens are imported in a thread, which saves some 100 ms in the first review.
-    """
-
-    puts_keys_first = False
-    has_read_ahead = False
-    _had_input = False
-    _is_due = False
-
-    @contextmanager
-    def keys_first(self) -> Iterator[None]:
-        """Postpone Python's own full collections inside the block. The setting belongs to the process."""
-        thresholds = gc.get_threshold()
-        gc.set_threshold(*thresholds[:2], SELDOM)
-        self.puts_keys_first = True
-        try:
-            yield
-        finally:
-            gc.set_threshold(*thresholds)
-            gc.unfreeze()
+    reads_ahead = False
 
     def on_mount(self) -> None:
-        if self.puts_keys_first:
-            self.call_after_refresh(gc.freeze)
-            self.set_interval(QUIET_SECONDS, self.collect_when_quiet)
-
-    async def on_event(self, event: events.Event) -> None:
-        self._had_input = self._had_input or isinstance(event, events.InputEvent)
-        await super().on_event(event)
-
-    def collect_when_quiet(self) -> None:
-        """Collect once after each run of keys; called every `QUIET_SECONDS`."""
-        if self.puts_keys_first and not self.has_read_ahead:
-            self.has_read_ahead = True
-            Thread(target=read_ahead, daemon=True).start()
-        if self._had_input:
-            self._had_input, self._is_due = False, True
-        elif self._is_due:
-            self._is_due = False
-            _clear_style_cache()
-            gc.collect()
+        if self.reads_ahead:
+            self.set_timer(QUIET_SECONDS, Thread(target=read_ahead, daemon=True).start)
 
 
 def read_ahead() -> None:
-    """Import what the next keys need, and exclude it from collection."""
+    """Import what the next keys need."""
     for name in AHEAD:
         import_module(name)
-    gc.freeze()
-
-
-def _clear_style_cache() -> None:
-    """Clear Textual's cache of backgrounds (a private name), which keeps the lines of a thousand removed widgets."""
-    with suppress(ImportError, AttributeError):
-        import_module("textual._styles_cache").StylesCache.get_inner_outer.cache_clear()
 
 
 # Characters from and to the terminal

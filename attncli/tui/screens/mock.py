@@ -31,7 +31,7 @@ from attncli.tui.screens.drill import START, OptionRows, OptionsScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.review import AskingScreen
 from attncli.tui.widgets.answers import Rows, row_width
-from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_anew, mount_in
+from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.session import MockTimeLine
@@ -283,9 +283,9 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     def body(self) -> Iterable[Widget]:
         yield MockTimeLine(self.interview, self.lang)
-        yield Sheet(*self._parts(), id="sheet")
+        yield Sheet(*self.parts(), id="sheet")
 
-    def _parts(self) -> Iterable[Widget]:
+    def parts(self) -> Iterable[Widget]:
         if self.asked is None:
             return
         yield from asked_parts(self.asked, self.lang, self.question_of, in_quiz=True)
@@ -360,11 +360,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
     async def _show(self) -> None:
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(MockTimeLine).refresh()
-        sheet = self.query_one(Sheet)
-        await mount_anew(sheet, self._parts())
-        sheet.scroll_home(animate=False)
-        self.focus_first()
-        self.refresh_bindings()
+        await self.show_parts()
 
 
 class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):

@@ -1,15 +1,13 @@
 """The review screen, and `AskingScreen`, the base of all screens on which a card is answered.
 
-Each rating is on disk before the next card is shown. While the learner reads, the next key's widgets are prepared in
-small steps.
+Each rating is on disk before the next card is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,12 +24,10 @@ from attncli.practice.queue import CardFilter
 from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
 from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.answers import AnswerField, ChoiceAnswer, MarkedRows, TypedAnswer
-from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Prerendered, Rated, TitleBar, mount_in
-from attncli.tui.widgets.card import Sheet, answer_among, behind_parts, front_parts
+from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
+from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.session import AnswerClock, Progress, RatingBar, SessionEnd, waiting_counts
 from attncli.words.app_texts import say
-
-STEP_SECONDS = 0.01
 
 
 class AskingScreen(AttnScreen):
@@ -39,8 +35,6 @@ class AskingScreen(AttnScreen):
 
     asked: Asked | None
     warned: Asked | None = None
-    _ready: tuple[object, Prerendered | None] = (None, None)
-    _steps: Iterator[None] | None = None
 
     def focus_first(self) -> None:
         sheet = self.query_one(Sheet)
@@ -52,75 +46,18 @@ class AskingScreen(AttnScreen):
         else:
             sheet.focus()
 
-    async def show_asked(self, coming: Sequence[Widget], meanwhile: Callable[[], Awaitable[None]]) -> None:
-        """Show the current state of `asked` on the sheet: `coming` in front, then what is revealed.
+    def parts(self) -> Iterable[Widget]:
+        """Return the parts of the sheet for the state of `asked`."""
+        raise NotImplementedError
 
-        `meanwhile` updates the rest of the screen. The question and the answer rows stay mounted while the card is the
-        same. Textual restyles a widget that gains or loses the focus, with all its children: so the focus moves while
-        they are few.
-        """
+    async def show_parts(self) -> None:
+        """Replace the parts of the sheet by those for the current state."""
         sheet = self.query_one(Sheet)
-        if self.focused is not sheet:
-            self.set_focus(None)
-        kept, behind = sheet.reusable_parts(self.asked), self.revealed_parts()
-        sheet.asked = self.asked
-        sheet.show_only([*kept, *behind])
-        coming = [*coming[len(kept) :], *(part for part in behind if not part.is_attached)]
-        answer = answer_among([*kept, *coming, *(part for place in behind for part in place.children)])
-        takes_keys = isinstance(answer, MarkedRows) and not answer.closed
-        self.set_focus(None if takes_keys or isinstance(answer, TypedAnswer) else sheet)
-        await meanwhile()
-        mounted = sheet.mount_all(coming, before=next((part for part in behind if part.is_attached), None))
-        if takes_keys:
-            self.set_focus(answer, scroll_visible=False)
-        await mounted
+        await mount_anew(sheet, self.parts())
+        if self.asked is None or not self.asked.revealed:
+            sheet.scroll_home(animate=False)
         self.focus_first()
-
-    def revealed_parts(self) -> list[Prerendered]:
-        """Return the parts behind the question if it is revealed: those prepared, if still valid, or new ones."""
-        asked, (of, ready) = self.asked, self._ready
-        self._ready = (None, None)
-        if asked is None or not asked.revealed:
-            return []
-        if ready is None or not ready.is_attached or of != self._prepared_for(asked):
-            groups = behind_parts(asked, self.lang, self.question_of)
-            return [Prerendered(*chain.from_iterable(groups), covered=False)]
-        ready.complete()
-        ready.cover(False)
-        return [ready]
-
-    def _prepared_for(self, asked: Asked) -> object:
-        """Return the state for which prepared parts are valid."""
-        return asked.card, self.lang, frozenset(asked.ticked), frozenset(asked.opened)
-
-    @property
-    def is_prepared(self) -> bool:
-        """Return True if nothing is being prepared any more."""
-        return self._steps is None
-
-    def prepare(self) -> None:
-        """Prepare what the next key shows, in steps between which keys are handled."""
-        is_running = not self.is_prepared
-        self._steps = self._preparations()
-        if not is_running:
-            self.set_timer(STEP_SECONDS, self._take_step)
-
-    def _take_step(self) -> None:
-        if self._steps is None or not self.is_attached or next(self._steps, self) is self:
-            self._steps = None
-        else:
-            self.set_timer(STEP_SECONDS, self._take_step)
-
-    def _preparations(self) -> Iterator[None]:
-        asked = self.asked
-        for sheet in self.query(Sheet) if asked is not None and not asked.revealed else ():
-            assert asked is not None
-            behind = Prerendered(coming=behind_parts(asked, self.lang, self.question_of))
-            self._ready = (self._prepared_for(asked), behind)
-            sheet.mount(behind)
-            yield
-            yield from behind.steps()
-            sheet.clear()
+        self.refresh_bindings()
 
     def submit_answer(self, asked: Asked) -> bool:
         """Mark the answer; if it cannot be read, show the error and return False."""
@@ -248,21 +185,16 @@ class ReviewScreen(AskingScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Progress(*self._counts())
-        sheet = Sheet(*self._front(), *self.revealed_parts(), id="sheet")
-        sheet.asked = self.asked
-        yield sheet
+        yield Sheet(*self.parts(), id="sheet")
         bar = RatingBar(self.lang)
-        yield Vertical(*self._above_ratings(), Prerendered(bar, covered=not self._can_rate), id="ratings")
+        bar.display = self._can_rate
+        yield Vertical(*self._above_ratings(), bar, id="ratings")
         self._show_intervals(bar)
 
-    def focus_first(self) -> None:
-        super().focus_first()
-        self.prepare()
-
-    def _front(self) -> list[Widget]:
+    def parts(self) -> Iterable[Widget]:
         if self.asked is None:
             return [SessionEnd(self.session, self.began_at, self.lang)]
-        return list(front_parts(self.asked, self.lang))
+        return asked_parts(self.asked, self.lang, self.question_of)
 
     def _above_ratings(self) -> Iterable[Widget]:
         if self.problem:
@@ -310,17 +242,18 @@ class ReviewScreen(AskingScreen):
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(Progress).show(*self._counts())
         with self.app.batch_update():
-            await self.show_asked(self._front(), self._show_ratings)
+            await self._show_ratings()
+            await self.show_parts()
 
     async def _show_ratings(self) -> None:
-        """Update what is above the rating buttons, and cover the buttons while there is nothing to rate."""
+        """Update what is above the rating buttons, and hide the buttons while there is nothing to rate."""
         place = self.query_one("#ratings")
-        buttons = place.query_one(Prerendered)
+        buttons = place.query_one(RatingBar)
         with self.app.batch_update():
             await place.remove_children([child for child in place.children if child is not buttons])
             await mount_in(place, self._above_ratings(), before=0)
-        self._show_intervals(buttons.query_one(RatingBar))
-        buttons.cover(not self._can_rate)
+        self._show_intervals(buttons)
+        buttons.display = self._can_rate
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -1,12 +1,12 @@
 """Widgets that every screen is made of: text, containers, the title bar and the key bar, fields, and their messages.
 
 Every text of the app is a `Plain`, never mark-up. To shorten the time from key to screen, containers draw one line and
-repeat it (`SolidBackground`), and what the next key will show is mounted and drawn ahead (`Prerendered`).
+repeat it (`SolidBackground`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -128,64 +128,6 @@ class SolidBackground:
     def render_lines(self, crop: Region) -> list[Strip]:
         line = super().render_lines(Region(crop.x, 0, crop.width, 1))  # type: ignore[misc]
         return cast("list[Strip]", line) * crop.height
-
-
-MOST_LINES, WIDGETS_PER_STEP = 60, 4
-"""Lines drawn ahead (more than most terminals show at once), and widgets drawn per step."""
-STEPS_TO_LAY_OUT = 2
-
-
-class Prerendered(SolidBackground, Vertical):
-    """Parts laid out and drawn before the key that shows them, which only uncovers them.
-
-    Textual styles a widget that is mounted or displayed for the first time, and lays it out and draws it twice.
-    Covered parts (zero lines high, content clipped) have their place and size already; keys and Tab do not reach them.
-    `steps` mounts the groups in `coming`.
-    """
-
-    DEFAULT_CSS = "Prerendered { height: auto; width: 1fr; }"
-
-    def __init__(self, *parts: Widget, covered: bool = True, coming: Iterable[Iterable[Widget]] = ()) -> None:
-        super().__init__(*parts)
-        self._coming = iter(coming)
-        self.is_covered = covered
-        if covered:
-            self.styles.height = 0
-
-    def allow_focus_children(self) -> bool:
-        return not self.is_covered and super().allow_focus_children()
-
-    def complete(self) -> None:
-        """Mount what no step has mounted yet."""
-        if rest := [part for group in self._coming for part in group]:
-            self.mount_all(rest)
-
-    def cover(self, covered: bool) -> None:
-        if covered is not self.is_covered:
-            self.is_covered = covered
-            self.styles.height = 0 if covered else "auto"
-
-    def steps(self) -> Iterator[None]:
-        """Mount a group per step, then draw some widgets per step: Textual caches what it drew."""
-        for group in self._coming:
-            if not self.is_attached:
-                return
-            self.mount_all(group)
-            yield
-        for _ in range(STEPS_TO_LAY_OUT):
-            yield
-        for number, widget in enumerate(self._first_drawn()):
-            if widget.is_attached:
-                widget.render_lines(Region(0, 0, *widget.outer_size))
-            if number % WIDGETS_PER_STEP == 0:
-                yield
-
-    def _first_drawn(self) -> Iterator[Widget]:
-        left = MOST_LINES
-        for widget in self.walk_children(Widget):
-            if not widget.children and widget.outer_size and left > 0:
-                left -= widget.outer_size.height
-                yield widget
 
 
 class Page(SolidBackground, VerticalScroll, can_focus=True):

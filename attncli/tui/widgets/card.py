@@ -1,7 +1,4 @@
-"""A card as a sheet to scroll: the question, the answer widget of its kind, and once revealed everything else.
-
-`front_parts` are shown at once; `behind_parts` come a section at a time, so that they can be drawn ahead.
-"""
+"""A card as a sheet to scroll: the question, the answer widget of its kind, and once revealed everything else."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ from attncli.tui.widgets.basics import (
     Page,
     Plain,
     PointsTicked,
-    Prerendered,
     SolidBackground,
     beside,
     heading,
@@ -52,58 +48,21 @@ class Sheet(Page):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
 
     DEFAULT_CSS = """
-    Sheet > *, Sheet > Prerendered > * { max-width: 100; }
+    Sheet > * { max-width: 100; }
     Sheet > .question { text-style: bold; margin: 0 0 1 0; }
-    Sheet > .heading, Sheet > Prerendered > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
-    Sheet > .note, Sheet > Prerendered > .note { color: $text-muted; margin: 0 0 1 0; }
-    Sheet > .lines, Sheet > Prerendered > .lines { margin: 0 0 1 0; height: auto; }
-    Sheet > .pitfalls, Sheet > Prerendered > .pitfalls { border-left: thick $warning; padding: 0 1; }
+    Sheet > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
+    Sheet > .note { color: $text-muted; margin: 0 0 1 0; }
+    Sheet > .lines { margin: 0 0 1 0; height: auto; }
+    Sheet > .pitfalls { border-left: thick $warning; padding: 0 1; }
     """
-
-    asked: Asked | None = None
-    """The question that its first parts belong to, if a screen has set it."""
-
-    @property
-    def parts(self) -> list[Widget]:
-        """Return the parts shown, in order."""
-        found: list[Widget] = []
-        for child in self.children:
-            if isinstance(child, Prerendered):
-                found += child.children if child.display and not child.is_covered else ()
-            elif child.display:
-                found.append(child)
-        return found
 
     @property
     def rows(self) -> list[MarkedRows]:
-        return [part for part in self.parts if isinstance(part, MarkedRows)]
-
-    def reusable_parts(self, asked: Asked | None) -> list[Widget]:
-        """Return the question and the answer rows that stay when `asked` is revealed; close the rows."""
-        if asked is None or asked is not self.asked or not asked.revealed:
-            return []
-        question, *others = self.parts[:2]
-        if others and isinstance(rows := others[0], MarkedRows) and asked.is_marked_automatically:
-            rows.close()
-            return [question, rows]
-        return [question]
-
-    def show_only(self, kept: Iterable[Widget]) -> None:
-        """Hide all parts but `kept`, and remove those hidden before, which `clear` has mostly emptied."""
-        self.remove_children([child for child in self.children if not child.display])
-        for child in self.children:
-            if child not in kept:
-                child.display = False
-
-    def clear(self) -> None:
-        """Empty the hidden parts: removing widgets takes as long as mounting them, but draws nothing here."""
-        for child in self.children:
-            if not child.display:
-                child.remove_children()
+        return list(self.query_children(MarkedRows))
 
     def answer(self) -> MarkedRows | TypedAnswer | None:
-        """Return the widget in which the learner answers or ticks, if there is one."""
-        return answer_among(self.parts)
+        """Return the first widget in which the learner answers or ticks, if there is one."""
+        return next((part for part in self.children if isinstance(part, (MarkedRows, TypedAnswer))), None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "open_next" or any(shown.closed for shown in self._follow_ups)
@@ -114,20 +73,14 @@ class Sheet(Page):
 
     @property
     def _follow_ups(self) -> list[FollowUps]:
-        return [part for part in self.parts if isinstance(part, FollowUps)]
-
-
-def answer_among(parts: Iterable[Widget]) -> MarkedRows | TypedAnswer | None:
-    """Return the first widget in which the learner answers or ticks, if there is one."""
-    return next((part for part in parts if isinstance(part, (MarkedRows, TypedAnswer))), None)
+        return list(self.query_children(FollowUps))
 
 
 def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = False) -> Iterator[Widget]:
     """Yield the parts of the sheet of `asked`. In a quiz no hint promises an answer before the end."""
     yield from front_parts(asked, lang, in_quiz)
     if asked.revealed:
-        for group in behind_parts(asked, lang, questions):
-            yield from group
+        yield from behind_parts(asked, lang, questions)
 
 
 def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Widget]:
@@ -147,10 +100,10 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
         yield from _order_parts(asked, asked.card, lang)
 
 
-def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Iterator[Widget]]:
-    """Yield the parts of each section behind the question; they do not depend on the answer."""
+def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
+    """Yield the parts behind the question; they do not depend on the answer."""
     for section in sections(asked.card):
-        yield _section_parts(section, asked, lang, questions)
+        yield from _section_parts(section, asked, lang, questions)
 
 
 _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
