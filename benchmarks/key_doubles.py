@@ -19,7 +19,6 @@ from attncli.practice.grade import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment as experiment_screen
-from attncli.tui.screens.base import Route
 
 GRADING_SECONDS = 0.02
 
@@ -104,14 +103,6 @@ class PlayedApp(AttnApp):
     def __init__(self, workspace: Workspace, rng: Random, screen: Any) -> None:
         super().__init__(workspace, rng, screen)
         self.grader = PlayedJudge()
-        self.opens_challenge = ""
-
-    def open(self, route: Route) -> None:
-        challenge, self.opens_challenge = self.opens_challenge, ""
-        if challenge:
-            self.open_challenge(challenge)
-        else:
-            super().open(route)
 
     def suspend(self) -> Any:
         return contextlib.nullcontext()

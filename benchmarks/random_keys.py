@@ -91,7 +91,7 @@ class Learner:
             first = "first-run" if not route and is_first_run(workspace) else route or "home"
             app = PlayedApp(workspace, Random(self.seed + self.sittings), first)
             if route in CHALLENGES:
-                app._first, app.opens_challenge = "challenges", route
+                app.first, app.given = "challenge", {"id": route}
             try:
                 async with app.run_test(size=(80, 24), notifications=True) as pilot:
                     try:

@@ -1,7 +1,7 @@
-"""The app: navigation between screens, leaving, notices, language and theme, and the command palette (Ctrl-P).
+"""The app: its first screen, leaving, notices, language and theme, and the command palette (Ctrl-P).
 
-`run` is called by the command line. `AttnApp` is put together from mixins, each with one of these subjects. Screens are
-imported when they are first opened, so that the first frame waits for its own only. Clock and randomness are arguments.
+`run` is called by the command line. `AttnApp` is put together from mixins, each with one of these subjects. Clock and
+randomness are arguments.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,157 +29,21 @@ from textual.screen import Screen
 from attncli import config
 from attncli.config import Settings
 from attncli.domain.text import Lang, printable
-from attncli.domain.vocabulary import SITTINGS
-from attncli.errors import INTERRUPTED, AttnError, EnvironmentFailure
+from attncli.errors import INTERRUPTED, EnvironmentFailure
 from attncli.paths import Home
-from attncli.practice.queue import CardFilter, default_level, require_matching_cards
+from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
 from attncli.tui.last_resort import last_resort
-from attncli.tui.screens.base import BUSY_MILLISECONDS, AttnScreen, HelpScreen, Route, error_text
+from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, Navigation
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
-    from attncli.domain.mock_interview import MockReport
-    from attncli.practice.grade import WarmJudge
-    from attncli.practice.mock import MockInterview, MockOptions
-    from attncli.practice.quiz import Quiz, QuizOptions
-
-
-# Navigation
-
-
-class Navigation(App[None]):
-    """Open screens, one method each, for keys, the palette and the command line: screens do not import each other."""
-
-    workspace: Workspace
-    rng: Random
-    lang: Lang
-    mock_options: MockOptions | None = None
-
-    def show_error(self, error: AttnError) -> None:
-        """Notify the learner of an error in one line; the app goes on."""
-        self.notify(error_text(error, self.lang), severity="warning", markup=False)
-
-    @contextmanager
-    def showing_errors(self) -> Iterator[None]:
-        """Show an AttnError raised inside, and go on after the block."""
-        try:
-            yield
-        except AttnError as error:
-            self.show_error(error)
-
-    def open(self, route: Route) -> None:
-        """Open the screen of this name."""
-        if route == "quiz":
-            self.open_quiz()
-        elif route == "mock":
-            self._open_mock()
-        elif route == "drill":
-            self.open_drill(CardFilter(level=default_level(self.workspace)))
-        else:
-            self.push_screen(_screen_at(route))
-
-    def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
-        from attncli.tui.screens.review import ReviewScreen
-
-        self.push_screen(ReviewScreen(topic, limit))
-
-    def open_planned(self, cards: Sequence[str]) -> None:
-        """Replace the current screen by a review of these cards in this order."""
-        from attncli.tui.screens.review import ReviewScreen
-
-        self.switch_screen(ReviewScreen(planned=cards))
-
-    def open_drill(self, card_filter: CardFilter) -> None:
-        """Open the screen on which a drill is chosen, starting from `card_filter`."""
-        from attncli.tui.screens.drill import DrillScreen
-
-        self.push_screen(DrillScreen(card_filter))
-
-    def start_drill(self, card_filter: CardFilter) -> None:
-        """Replace the current screen by the drill itself. Raises NoCardMatches."""
-        from attncli.tui.screens.review import ReviewScreen
-
-        require_matching_cards(self.workspace, card_filter)
-        self.switch_screen(ReviewScreen(card_filter=card_filter))
-
-    def open_quiz(self, topic: str | None = None) -> None:
-        """Draw and open a quiz, or show an error if no card fits."""
-        from attncli.practice.quiz import Quiz, QuizOptions
-
-        options = QuizOptions(topic, seed=self.rng.randrange(SITTINGS), level=default_level(self.workspace))
-        with self.showing_errors():
-            self.show_quiz(Quiz(self.workspace, options))
-
-    def show_quiz(self, quiz: Quiz) -> None:
-        from attncli.tui.screens.quiz import QuizScreen
-
-        self.push_screen(QuizScreen(quiz))
-
-    def show_interview(self, interview: MockInterview) -> None:
-        """Replace the current screen by the interview's next question, or its report once it is over.
-
-        Raises AttnError if the file of a code round cannot be written.
-        """
-        from attncli.practice.mock import report_of
-        from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen
-
-        if interview.item is None:
-            self.switch_screen(MockReportScreen(report_of(self.workspace, interview.state)))
-        else:
-            self.switch_screen((MockCodeScreen if interview.item.is_code else MockInterviewScreen)(interview))
-
-    def _open_mock(self) -> None:
-        """Open the screen on which an interview is chosen, starting from `mock_options` once, then from a drawn one."""
-        from attncli.practice.mock import MOCK_LEVEL, MockOptions
-        from attncli.tui.screens.mock import MockScreen
-
-        options, self.mock_options = self.mock_options, None
-        level = default_level(self.workspace) or MOCK_LEVEL
-        self.push_screen(MockScreen(options or MockOptions(level=level, seed=self.rng.randrange(SITTINGS))))
-
-    def open_mock_report(self, report: MockReport) -> None:
-        from attncli.tui.screens.mock import MockReportScreen
-
-        self.push_screen(MockReportScreen(report))
-
-    def open_challenge(self, id: str) -> None:
-        from attncli.tui.screens.challenge import ChallengeScreen
-
-        self.push_screen(ChallengeScreen(id))
-
-    def open_card(self, id: str, question_first: bool = False) -> None:
-        from attncli.tui.screens.cards import CardScreen
-
-        self.push_screen(CardScreen(id, question_first))
-
-    def open_add_card(self, topic: str | None = None) -> None:
-        from attncli.tui.screens.cards import AddCardScreen
-
-        self.push_screen(AddCardScreen(topic))
-
-    def open_experiment(self, id: str) -> None:
-        from attncli.tui.screens.experiment import ExperimentScreen
-
-        self.push_screen(ExperimentScreen(id, self.lang))
-
-    def open_help(self, below: Screen[Any]) -> None:
-        self.push_screen(HelpScreen(below, self.lang))
-
-    def go_back(self) -> None:
-        """Return to the screen below, from a single screen to Home; leave the app from Home."""
-        from attncli.tui.screens.home import HomeScreen
-
-        if isinstance(self.screen, HomeScreen):
-            self.exit()
-        elif len(self.screen_stack) > 2:
-            self.pop_screen()
-        else:
-            self.switch_screen(HomeScreen())
+    from attncli.practice.mock import MockOptions
+    from attncli.practice.quiz import QuizOptions
 
 
 # Leaving
@@ -189,14 +53,13 @@ READ_AHEAD_SECONDS = 1.0
 """Longest wait for keys typed just before the app was left."""
 
 
-class Exits(App[None]):
+class Exits(Navigation):
     """Leave the app after saving typed text, whether by key, signal, closed terminal or closed page.
 
     A screen with typed text sets `save_text`, which returns True once the text is on disk. `notify_watcher` tells the
     watching process (`last_resort`) that leaving has begun.
     """
 
-    save_text: Callable[[], bool] | None = None
     notify_watcher: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -262,40 +125,6 @@ class Exits(App[None]):
         return False
 
 
-def _screen_at(route: Route) -> AttnScreen:
-    if route == "home":
-        from attncli.tui.screens.home import HomeScreen
-
-        return HomeScreen()
-    if route == "review":
-        from attncli.tui.screens.review import ReviewScreen
-
-        return ReviewScreen()
-    if route == "challenges":
-        from attncli.tui.screens.challenges import ChallengesScreen
-
-        return ChallengesScreen()
-    if route == "search":
-        from attncli.tui.screens.cards import SearchScreen
-
-        return SearchScreen()
-    if route == "settings":
-        from attncli.tui.screens.settings import SettingsScreen
-
-        return SettingsScreen()
-    if route == "first-run":
-        from attncli.tui.screens.settings import FirstRunScreen
-
-        return FirstRunScreen()
-    if route == "plan":
-        from attncli.tui.screens.plan import PlanScreen
-
-        return PlanScreen()
-    from attncli.tui.screens.stats import StatsScreen
-
-    return StatsScreen()
-
-
 # Notices
 
 
@@ -333,7 +162,7 @@ def run(
     home: Home,
     settings: Settings,
     clock: Clock,
-    screen: Route = "home",
+    screen: str = "home",
     *,
     topic: str | None = None,
     limit: int | None = None,
@@ -346,23 +175,24 @@ def run(
     Raises NotFound for an unknown topic, NoCardMatches if no card fits, and the exception that ended the app.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
-        if topic is not None:
-            workspace.library.topic(topic)
-        if card_filter is not None:
+        given: dict[str, Any] = {}
+        if screen == "review":
+            given = {"topic": workspace.library.topic(topic).id if topic is not None else None, "limit": limit}
+        elif card_filter is not None:
             require_matching_cards(workspace, card_filter)
-        if mock is not None:
+            screen, given = "review", {"card_filter": card_filter}
+        elif mock is not None:
             from attncli.practice.mock import draw_plan
 
             draw_plan(workspace, mock)
-        drawn = None
-        if quiz is not None:
+            given = {"options": mock}
+        elif quiz is not None:
             from attncli.practice.quiz import Quiz
 
-            drawn = Quiz(workspace, quiz)
-        if screen == "home" and is_first_run(workspace):
+            given = {"quiz": Quiz(workspace, quiz)}
+        elif screen == "home" and is_first_run(workspace):
             screen = "first-run"
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, card_filter=card_filter, quiz=drawn)
-        app.mock_options = mock
+        app = AttnApp(workspace, Random(), screen, **given)
         try:
             app.reads_ahead = True
             with _watched() as app.notify_watcher:
@@ -382,8 +212,8 @@ def _watched() -> AbstractContextManager[Callable[[], None]]:
     return nullcontext(lambda: None) if terminal is None or drawn_in_a_page(os.environ) else last_resort(terminal)
 
 
-class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
-    """The app. `screen` is opened first, unless a `card_filter` for a drill or a `quiz` is given."""
+class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
+    """The app. It opens `screen` first, a key of `SCREENS`, made with `given`."""
 
     TITLE = "attn"
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -396,17 +226,7 @@ class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
         Binding("ctrl+q", "quit", "key.quit", show=False, priority=True),
     ]
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        rng: Random,
-        screen: Route = "home",
-        *,
-        topic: str | None = None,
-        limit: int | None = None,
-        card_filter: CardFilter | None = None,
-        quiz: Quiz | None = None,
-    ) -> None:
+    def __init__(self, workspace: Workspace, rng: Random, screen: str = "home", **given: Any) -> None:
         textual_fixes.install_late_clicks()
         textual_fixes.install_wrapping()
         textual_fixes.install_pasting()
@@ -417,8 +237,7 @@ class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
         self.rng = rng
         self._shown_text = ShownText()
         self.lang: Lang = workspace.lang
-        self._first: Route = screen
-        self._topic, self._limit, self._card_filter, self._quiz = topic, limit, card_filter, quiz
+        self.first, self.given = screen, given
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -435,13 +254,6 @@ class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
         with suppress(Exception):  # the screen may be what failed
             self._saves_text()
         self._close_messages_no_wait()
-
-    @cached_property
-    def grader(self) -> WarmJudge:
-        """The judge of this session; it starts with the first grading."""
-        from attncli.practice.grade import WarmJudge
-
-        return WarmJudge()
 
     def close_grader(self) -> None:
         """End the judge if there is one."""
@@ -474,16 +286,7 @@ class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
         if problems := self.workspace.library.problems():
             first = told_in(self.lang, problems[0])
             self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
-        if self._card_filter is not None:
-            from attncli.tui.screens.review import ReviewScreen
-
-            self.push_screen(ReviewScreen(card_filter=self._card_filter))
-        elif self._quiz is not None:
-            self.show_quiz(self._quiz)
-        elif self._first == "review":
-            self.open_review(self._topic, self._limit)
-        else:
-            self.open(self._first)
+        self.show(self.first, **self.given)
 
     async def action_language(self) -> None:
         """Switch to the other language, and save it in `config.toml`."""
@@ -524,8 +327,8 @@ class AttnApp(Navigation, Notices, ReadAhead, UnexpectedInput, Exits):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the entries of the command palette."""
-        for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
-            yield SystemCommand(say(f"palette.{route}", self.lang), "", partial(self.open, route))
+        for name in IN_PALETTE:
+            yield SystemCommand(say(f"palette.{name}", self.lang), "", partial(self.show, name))
         yield SystemCommand(say("palette.export-summary", self.lang), "", self._export_summary)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)

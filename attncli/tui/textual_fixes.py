@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -33,7 +32,7 @@ from textual.widgets import OptionList
 
 from attncli.domain.text import chunk_pattern, printable, word_pattern
 from attncli.errors import AttnError
-from attncli.tui.screens.base import AttnScreen, fits
+from attncli.tui.screens.base import AttnScreen, Navigation, fits
 from attncli.tui.widgets.basics import KeyBar
 
 # Patches
@@ -136,7 +135,7 @@ def install_pasting() -> None:
 _QUIT_KEYS = frozenset({"ctrl+c", "ctrl+q"})
 
 
-class UnexpectedInput(App[None]):
+class UnexpectedInput(Navigation):
     """Ignore clicks on removed widgets, and keys for a screen that is half composed or too small to be seen."""
 
     async def on_event(self, event: events.Event) -> None:
@@ -170,9 +169,6 @@ class UnexpectedInput(App[None]):
         if not isinstance(event, (events.InputEvent, events.Paste)) or event.is_forwarded or fits(self.size):
             return False
         return not (isinstance(event, events.Key) and event.key in _QUIT_KEYS)
-
-    @abstractmethod
-    def show_error(self, error: AttnError) -> None: ...
 
     def _hits_removed_widget(self, event: events.MouseEvent) -> bool:
         try:

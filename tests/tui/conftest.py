@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +17,6 @@ from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.base import Route
 from attncli.tui.screens.cards import SearchScreen
 from moved_clock import Clock
 
@@ -55,25 +53,11 @@ def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 MakeApp = Callable[..., AttnApp]
 
 
-class AtChallenge(AttnApp):
-    """Opens a challenge first, as if it had been chosen from the list."""
-
-    def __init__(self, challenge: str, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
-        self.to_open: str | None = challenge
-
-    def open(self, route: Route) -> None:
-        challenge, self.to_open = self.to_open, None
-        if challenge is None:
-            super().open(route)
-        else:
-            self.open_challenge(challenge)
-
-
 def app_at(workspace: Workspace, screen: str, *, challenge: str | None = None, **options: Any) -> AttnApp:
-    """An app of one draw, which opens at `screen`, or at a challenge on top of it."""
-    kind = AttnApp if challenge is None else partial(AtChallenge, challenge)
-    return kind(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+    """An app of one draw, which opens at `screen`, or at a challenge."""
+    if challenge is not None:
+        return AttnApp(workspace, Random(7), "challenge", id=challenge)
+    return AttnApp(workspace, Random(7), screen, **options)
 
 
 @pytest.fixture(scope="session")

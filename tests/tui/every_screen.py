@@ -18,7 +18,8 @@ from attncli.practice import record
 from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.quiz import Quiz, QuizOptions
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.mock import MockCodeScreen
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.mock import MockCodeScreen, show_next
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
@@ -104,12 +105,12 @@ def judged(outcome: dict[str, Any]) -> Prepare:
 
 
 def with_quiz(app: AttnApp, clock: Any) -> None:
-    app._quiz = Quiz(app.workspace, QuizOptions(seed=7))
+    app.first, app.given = "quiz", {"quiz": Quiz(app.workspace, QuizOptions(seed=7))}
 
 
 def with_mock(app: AttnApp, clock: Any) -> None:
     app.grader = Scripted(lambda: REJECTED)
-    app.mock_options = MockOptions(30, "screen", 2)
+    app.given = {"options": MockOptions(30, "screen", 2)}
 
 
 def interview(app: AttnApp, part: int) -> MockInterview:
@@ -120,11 +121,16 @@ def interview(app: AttnApp, part: int) -> MockInterview:
     return begun
 
 
+def to_part(app: AttnApp, part: int) -> None:
+    assert isinstance(app.screen, AttnScreen)
+    show_next(app.screen, interview(app, part))
+
+
 async def to_whiteboard(pilot: Pilot[None]) -> None:
     """Its file is named from where one stands, as everything is here."""
     app = pilot.app
     assert isinstance(app, AttnApp)
-    app.show_interview(interview(app, 2))
+    to_part(app, 2)
     await pilot.pause()
     screen = app.screen
     assert isinstance(screen, MockCodeScreen)
@@ -140,7 +146,8 @@ def ended(app: AttnApp) -> None:
     held.asked.ticked = {0}
     held.answer()
     held.end()
-    app.show_interview(held)
+    assert isinstance(app.screen, AttnScreen)
+    show_next(app.screen, held)
 
 
 def before_interview(app: AttnApp, clock: Any) -> None:
@@ -177,7 +184,7 @@ VIEWS = {
     "quiz-question": View("home", prepare=with_quiz),
     "quiz-score": View("home", to_score, with_quiz),
     "mock": View("mock", keys("down", "left"), with_mock),
-    "mock-question": View("mock", calling(lambda app: app.show_interview(interview(app, 1)), "space", "a"), with_mock),
+    "mock-question": View("mock", calling(lambda app: to_part(app, 1), "space", "a"), with_mock),
     "mock-code": View("mock", to_whiteboard, with_mock),
     "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
@@ -192,10 +199,10 @@ VIEWS = {
     "bug-count": View("challenges", keys("r"), judged(REJECTED), SDPA),
     "search": View("search", keys(*"heads")),
     "search-nothing": View("search", keys(*"zzz")),
-    "card": View("home", calling(lambda app: app.open_card("kv-04"))),
-    "card-order": View("home", calling(lambda app: app.open_card("att-09"))),
+    "card": View("home", calling(lambda app: app.show("card", "kv-04"))),
+    "card-order": View("home", calling(lambda app: app.show("card", "att-09"))),
     "add-card": View("home", keys("a", *"Why?")),
-    "experiment": View("home", calling(lambda app: app.open_experiment("qk-variance"))),
+    "experiment": View("home", calling(lambda app: app.show("experiment", "qk-variance"))),
     "stats": View("stats", prepare=before_interview),
     "stats-new": View("stats"),
     "plan-new": View("plan"),

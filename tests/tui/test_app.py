@@ -283,7 +283,7 @@ async def test_the_command_palette_opens_drill_and_quiz(make_app: MakeApp) -> No
 async def test_the_way_back_is_named_however_narrow_the_line_is(make_app: MakeApp, width: int) -> None:
     app = make_app("search")
     async with app.run_test(size=(width, 24)) as pilot:
-        app.open_card("att-02")
+        app.show("card", "att-02")
         await pilot.pause()
         line = str(app.screen.query_one(KeyBar).render())
         free = width - cell_len(line.rstrip())

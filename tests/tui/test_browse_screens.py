@@ -36,7 +36,7 @@ async def test_flag_tag_and_note_are_put_on_a_card_and_shown_in_lists(make_app: 
 async def test_escape_leaves_the_field_and_keeps_nothing(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(100, 40)) as pilot:
-        app.open_card("att-02")
+        app.show("card", "att-02")
         await pilot.pause()
         await pilot.press("n", *"gone", "escape")
         assert isinstance(app.screen, CardScreen) and not app.screen.query_one(PassingField).display
@@ -46,7 +46,7 @@ async def test_escape_leaves_the_field_and_keeps_nothing(make_app: MakeApp) -> N
 async def test_what_is_no_tag_is_told_and_stays_in_the_field(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
-        app.open_card("att-02")
+        app.show("card", "att-02")
         await pilot.pause()
         await pilot.press("t", *"two", "space", *"words", "enter")
         assert app.screen.query_one(PassingField).value == "two words"
@@ -98,7 +98,7 @@ async def test_a_topic_that_cannot_be_one_is_told_and_what_was_typed_stays(make_
 async def test_a_bundled_card_is_not_edited(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_card("att-02")
+        app.show("card", "att-02")
         await pilot.pause()
         await pilot.press("e")
         (notification,) = app._notifications
@@ -109,7 +109,7 @@ async def test_a_bundled_card_is_not_edited(make_app: MakeApp) -> None:
 async def test_a_card_that_was_begun_is_left_only_where_that_is_meant(make_app: MakeApp, lang: str, asks: str) -> None:
     app = make_app("search", lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card()
+        app.show("add-card")
         await pilot.pause(0.2)
         await pilot.press("w", "h", "y", "escape")
         await pilot.pause(0.2)
@@ -127,14 +127,14 @@ async def test_a_card_that_was_begun_is_left_only_where_that_is_meant(make_app: 
 async def test_a_card_that_was_begun_is_there_again_after_the_app_has_ended(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card("att")
+        app.show("add-card", "att")
         await pilot.pause(0.2)
         await pilot.press(*"why?", "enter", *"不知道", "ctrl+q")
         await pilot.pause(0.2)
     assert app.workspace.home.card_draft.is_file()
     again = make_app()
     async with again.run_test(size=(80, 24)) as pilot:
-        again.open_add_card()
+        again.show("add-card")
         await pilot.pause(0.2)
         assert isinstance(again.screen, AddCardScreen)
         assert again.screen.draft == CardDraft("att", "why?", "不知道")
@@ -152,7 +152,7 @@ async def test_a_card_that_was_emptied_again_is_forgotten(make_app: MakeApp, mon
     draft = app.workspace.home.card_draft
     keep_draft(draft, CardDraft("att", "w", ""))
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card("att")
+        app.show("add-card", "att")
         await pilot.pause()
         assert app.screen.query_one("#question", Input).value == "w"
         await pilot.press("end", "backspace")
@@ -165,7 +165,7 @@ async def test_a_card_that_is_begun_is_kept_while_it_is_written(
     monkeypatch.setattr(cards, "SECONDS_BETWEEN_DRAFTS", 0.05)
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card("att")
+        app.show("add-card", "att")
         await pilot.pause(0.5)
         draft = app.workspace.home.card_draft
         assert not draft.exists(), "nothing is typed yet"
@@ -187,7 +187,7 @@ async def test_a_draft_that_cannot_be_read_is_not_written_over_meanwhile(
     draft.parent.mkdir(parents=True, exist_ok=True)
     draft.write_text("half a ca", encoding="utf-8")
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card("att")
+        app.show("add-card", "att")
         await pilot.pause(0.2)
         await pilot.press(*"why?")
         await pilot.pause(0.5)
@@ -198,7 +198,7 @@ async def test_a_card_that_cannot_be_kept_at_the_end_is_told_once_and_the_next_t
     app = make_app()
     app.workspace.home.card_draft.mkdir(parents=True)
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card()
+        app.show("add-card")
         await until(pilot, lambda: "holds a card that you began" in shown(app))
         await pilot.press(*"why", "ctrl+q")
         await pilot.pause(0.2)
@@ -211,7 +211,7 @@ async def test_a_card_that_cannot_be_kept_at_the_end_is_told_once_and_the_next_t
 async def test_a_card_that_was_not_begun_is_left_at_once(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_add_card()
+        app.show("add-card")
         await pilot.pause(0.2)
         await pilot.press("escape")
         await pilot.pause(0.2)
@@ -268,7 +268,7 @@ async def test_a_card_that_is_looked_up_tells_what_is_right(
 ) -> None:
     app = make_app(lang=lang)
     async with app.run_test(size=(100, 60)) as pilot:
-        app.open_card(card, question_first)
+        app.show("card", card, question_first)
         await pilot.pause()
         if question_first:
             assert told not in shown(app)

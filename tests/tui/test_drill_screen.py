@@ -81,7 +81,7 @@ async def test_where_nothing_fits_the_first_row_says_what_to_leave_open(
 ) -> None:
     app = make_app(lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_drill(CardFilter(kind="debug", weak=True))
+        app.show("drill", CardFilter(kind="debug", weak=True))
         await pilot.pause()
         assert said in shown(app)
         await pilot.press("enter", "s")
@@ -92,7 +92,7 @@ async def test_where_nothing_fits_the_first_row_says_what_to_leave_open(
 async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_drill(CardFilter(kind="debug"))
+        app.show("drill", CardFilter(kind="debug"))
         await pilot.pause()
         record.suspend(app.workspace, "att-15")
         await pilot.press("s")
@@ -125,13 +125,13 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
 
 
 async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Clock) -> None:
-    app = make_app("drill", card_filter=None)
+    app = make_app("drill")
     record.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
     clock.move(days=90)
     record.answer(app.workspace, "kv-04", Rating.EASY)
     record.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
     async with app.run_test(size=(80, 24)) as pilot:
-        app.start_drill(CardFilter(weak=True))
+        app.show("review", card_filter=CardFilter(weak=True))
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, ReviewScreen) and screen.asked is not None

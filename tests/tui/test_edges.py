@@ -61,7 +61,7 @@ async def test_the_app_can_be_left_from_a_terminal_that_is_too_small(make_app: M
 async def test_typing_goes_on_where_it_was_after_the_terminal_was_too_small(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=LARGE) as pilot:
-        app.open_add_card()
+        app.show("add-card")
         await pilot.pause(0.2)
         await pilot.press(*"hello", "left")
         await pilot.resize_terminal(*SMALL)
@@ -169,7 +169,7 @@ async def test_when_no_key_can_be_read_what_was_typed_is_kept_and_one_line_says_
     app = make_app("search")
     with pytest.raises(EnvironmentFailure, match="the terminal is gone"):
         async with app.run_test(size=LARGE) as pilot:
-            app.open_add_card()
+            app.show("add-card")
             await pilot.pause(0.2)
             await pilot.press(*"hello")
             try:

@@ -77,7 +77,7 @@ async def test_the_experiment_of_a_card_is_run_and_told(
     app = make_app("search")
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 60)) as pilot:
-        app.open_card("att-09")
+        app.show("card", "att-09")
         await seen(pilot, "See it shown (x): attn experiment attention-sink")
         await pilot.press("x")
         text = await seen(pilot, "As claimed: it was seen.")
@@ -98,7 +98,7 @@ async def test_leaving_it_ends_it(
     app = make_app("search")
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 40)) as pilot:
-        app.open_experiment("attention-sink")
+        app.show("experiment", "attention-sink")
         await seen(pilot, "Running … 25%")
         await pilot.press("escape")
         for _ in range(1200):
@@ -122,7 +122,7 @@ async def test_an_experiment_that_dies_says_why(make_app: MakeApp, toy: Path, mo
     app = make_app("search")
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 40)) as pilot:
-        app.open_experiment("attention-sink")
+        app.show("experiment", "attention-sink")
         await seen(pilot, "RuntimeError: no luck")
 
 
@@ -143,7 +143,7 @@ async def test_in_a_review_the_key_is_there_once_the_answer_is(
 async def test_a_card_without_one_has_no_such_key(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 40)) as pilot:
-        app.open_card("kv-04")
+        app.show("card", "kv-04")
         await seen(pilot, "kv-04")
         await pilot.press("x")
         await pilot.pause()

@@ -76,7 +76,7 @@ async def test_a_quiz_from_home_asks_nothing_above_the_level_that_is_set(make_ap
 async def test_a_card_that_is_read_shows_what_is_right_once(make_app: MakeApp, card: str, right: str) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open_card(card)
+        app.show("card", card)
         await pilot.pause(0.2)
         assert shown(app).count(right) == 1
 

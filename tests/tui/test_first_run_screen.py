@@ -13,7 +13,6 @@ from attncli.paths import Home
 from attncli.practice.workspace import QUESTIONS, is_first_run
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.base import Route
 from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.settings import FirstRunScreen
@@ -118,10 +117,10 @@ async def test_each_question_has_its_line_at_80_columns(make_app: MakeApp, lang:
 
 @pytest.mark.parametrize(("screen", "asked"), [("home", True), ("review", False), ("challenges", False)])
 def test_only_home_of_a_new_folder_begins_with_it(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, screen: Route, asked: bool
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, screen: str, asked: bool
 ) -> None:
-    seen: list[Route] = []
-    monkeypatch.setattr(AttnApp, "run", lambda self: seen.append(self._first))
+    seen: list[str] = []
+    monkeypatch.setattr(AttnApp, "run", lambda self: seen.append(self.first))
     home = Home(make_app().workspace.home.root)
     for _ in range(2):
         app_module.run(home, Settings(), clock, screen)

@@ -121,7 +121,7 @@ async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp
 async def test_a_card_is_shown_whole(make_app: MakeApp, lang: Lang, card: str) -> None:
     app = make_app(lang=lang)
     async with app.run_test(size=(80, 100)) as pilot:
-        app.open_card(card)
+        app.show("card", card)
         await pilot.pause(0.3)
         text = assert_harmless(app)
         assert "[/x]" in text or not card.startswith("zz")

@@ -51,8 +51,7 @@ def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Itera
     def make(screen: str = "mock", lang: Lang = "en", theme: str = "dark", **options: Any) -> AttnApp:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(Home(tmp_path / "home"), clock, settings=settings, quizbank=bank, impl=impl)
-        app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
-        app.mock_options = WISH
+        app = AttnApp(workspace, Random(7), screen, **({"options": WISH} if screen == "mock" else {}), **options)
         opened.append(app)
         return app
 
@@ -177,7 +176,7 @@ async def test_another_screen_stops_the_clock_and_help_does_not(room: MakeRoom, 
         clock.move(seconds=10)
         await press(pilot, "escape")
         assert interview_of(app).time.spent_ms == 10_000
-        app.open("stats")
+        app.show("stats")
         await pilot.pause()
         clock.move(seconds=500)
         await press(pilot, "escape")

@@ -184,7 +184,7 @@ async def test_the_topic_under_the_cursor_is_what_the_quiz_is_about(make_app: Ma
 
 async def test_a_quiz_may_be_opened_first(make_app: MakeApp) -> None:
     app = make_app()
-    app._quiz = Quiz(app.workspace, QuizOptions(seed=3))
+    app.first, app.given = "quiz", {"quiz": Quiz(app.workspace, QuizOptions(seed=3))}
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert quiz_screen(app).quiz.options.seed == 3

@@ -117,7 +117,7 @@ async def test_enter_opens_the_question_space_the_rest_and_escape_returns_to_the
 async def test_reading_a_card_changes_no_schedule(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 40)) as pilot:
-        app.open_card("kv-04")
+        app.show("card", "kv-04")
         await pilot.pause(0.2)
         await pilot.press("enter", "3", "space")
         assert not app.workspace.store.log.of_kind(RowKind.REVIEW)
@@ -126,7 +126,7 @@ async def test_reading_a_card_changes_no_schedule(make_app: MakeApp) -> None:
 async def test_a_card_is_suspended_and_taken_back(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 40)) as pilot:
-        app.open_card("att-02")
+        app.show("card", "att-02")
         await pilot.pause(0.2)
         await pilot.press("exclamation_mark", "equals_sign")
         kinds = [app.workspace.store.log.of_kind(kind) for kind in (RowKind.SUSPEND, RowKind.UNSUSPEND)]

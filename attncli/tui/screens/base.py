@@ -1,20 +1,22 @@
-"""The base class of all screens, the dialogs that any screen may open, and the wording of errors.
+"""The table of screens, the base class of all screens, the dialogs that any may open, and the wording of errors.
 
-A screen asks the app for other screens (`attn.open_…`), so that no screen imports another one to open it.
+A screen asks the app for another one by name (`attn.show("plan")`), so that no screen imports another one to open it.
 """
 
 from __future__ import annotations
 
 import os
 from asyncio import Lock
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -42,7 +44,6 @@ from attncli.errors import (
     StoreFull,
     StoreUnwritable,
 )
-from attncli.practice.queue import CardFilter
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say
@@ -50,14 +51,82 @@ from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.domain.card import Card
-    from attncli.domain.mock_interview import MockReport
     from attncli.practice.grade import WarmJudge
-    from attncli.practice.mock import MockInterview
 
-Route = Literal[
-    "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"
-]
-"""The screens that the command palette and the command line can open."""
+# Navigation
+
+
+SCREENS = {
+    "add-card": "cards.AddCardScreen",
+    "card": "cards.CardScreen",
+    "challenge": "challenge.ChallengeScreen",
+    "challenges": "challenges.ChallengesScreen",
+    "drill": "drill.DrillScreen",
+    "experiment": "experiment.ExperimentScreen",
+    "first-run": "settings.FirstRunScreen",
+    "home": "home.HomeScreen",
+    "mock": "mock.MockScreen",
+    "plan": "plan.PlanScreen",
+    "quiz": "quiz.QuizScreen",
+    "review": "review.ReviewScreen",
+    "search": "cards.SearchScreen",
+    "settings": "settings.SettingsScreen",
+    "stats": "stats.StatsScreen",
+}
+"""The module and class of each screen that another one opens; a module is imported when its screen is first shown."""
+IN_PALETTE = ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings")
+
+
+class Navigation(App[None]):
+    """The app as its screens see it: it shows other screens by name, and errors; screens do not import each other."""
+
+    workspace: Workspace
+    rng: Random
+    lang: Lang
+    save_text: Callable[[], bool] | None = None
+
+    @cached_property
+    def grader(self) -> WarmJudge:
+        """The judge of this session; it starts with the first grading."""
+        from attncli.practice.grade import WarmJudge
+
+        return WarmJudge()
+
+    def show_error(self, error: AttnError) -> None:
+        """Notify the learner of an error in one line; the app goes on."""
+        self.notify(error_text(error, self.lang), severity="warning", markup=False)
+
+    @contextmanager
+    def showing_errors(self) -> Iterator[None]:
+        """Show an AttnError raised inside, and go on after the block."""
+        try:
+            yield
+        except AttnError as error:
+            self.show_error(error)
+
+    def show(self, name: str, *given: Any, replace: bool = False, **options: Any) -> None:
+        """Open the screen of this name, with its arguments, above the current one or in its place.
+
+        An AttnError raised while it is made is shown, and nothing is opened.
+        """
+        module, _, screen = SCREENS[name].partition(".")
+        with self.showing_errors():
+            opened = getattr(import_module(f"attncli.tui.screens.{module}"), screen)(*given, **options)
+            self.switch_screen(opened) if replace else self.push_screen(opened)
+
+    def go_back(self) -> None:
+        """Return to the screen below, from a single screen to Home."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.show("home", replace=True)
+
+    def setting_changed(self, key: str) -> None:
+        """Apply a changed setting to the screen."""
+        raise NotImplementedError
+
+
+# The base of the screens
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 READ_SECONDS = 0.01
@@ -93,8 +162,8 @@ class AttnScreen(SolidBackground, Screen[None]):
         self._was_left = False
 
     @property
-    def attn(self) -> Routes:
-        return cast("Routes", self.app)
+    def attn(self) -> Navigation:
+        return cast(Navigation, self.app)
 
     @property
     def workspace(self) -> Workspace:
@@ -191,7 +260,7 @@ class AttnScreen(SolidBackground, Screen[None]):
         self.attn.go_back()
 
     def action_help(self) -> None:
-        self.attn.open_help(self)
+        self.app.push_screen(HelpScreen(self, self.lang))
 
 
 # Dialogs
@@ -255,34 +324,6 @@ class HelpScreen(ModalScreen[None]):
 def _joined(names: list[str]) -> str:
     """Return up to three names, or a range such as `1-4` alone if there is one."""
     return next((name for name in names if "-" in name and len(name) > 1), " ".join(names[:3]))
-
-
-class Routes(Protocol):
-    """The app as its screens see it; they cannot import it, because it imports them."""
-
-    workspace: Workspace
-    rng: Random
-    grader: WarmJudge
-    lang: Lang
-    save_text: Callable[[], bool] | None
-
-    def show_error(self, error: AttnError) -> None: ...
-    def showing_errors(self) -> AbstractContextManager[None]: ...
-    def open(self, route: Route) -> None: ...
-    def open_review(self, topic: str | None = None, limit: int | None = None) -> None: ...
-    def open_planned(self, cards: Sequence[str]) -> None: ...
-    def open_drill(self, card_filter: CardFilter) -> None: ...
-    def start_drill(self, card_filter: CardFilter) -> None: ...
-    def open_quiz(self, topic: str | None = None) -> None: ...
-    def show_interview(self, interview: MockInterview) -> None: ...
-    def open_mock_report(self, report: MockReport) -> None: ...
-    def open_challenge(self, id: str) -> None: ...
-    def open_card(self, id: str, question_first: bool = False) -> None: ...
-    def open_add_card(self, topic: str | None = None) -> None: ...
-    def open_experiment(self, id: str) -> None: ...
-    def setting_changed(self, key: str) -> None: ...
-    def open_help(self, below: Screen[Any]) -> None: ...
-    def go_back(self) -> None: ...
 
 
 # Errors

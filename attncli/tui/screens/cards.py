@@ -31,7 +31,7 @@ from attncli.practice.queue import STATES, FoundCards, browse
 from attncli.practice.record import annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Routes, edit_externally, error_text
+from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
@@ -122,7 +122,7 @@ class CardScreen(AttnScreen):
         self.refresh_bindings()
 
     def action_experiment(self) -> None:
-        self.attn.open_experiment(self._asked().card.experiment)
+        self.attn.show("experiment", self._asked().card.experiment)
 
     def action_flag(self) -> None:
         on = toggle_flag(self.workspace, self.card_id)
@@ -198,7 +198,7 @@ class SearchField(LineField):
 
     def replace(self, text: str, start: int, end: int) -> None:
         value = f"{self.value[:start]}{text}{self.value[end:]}"
-        with cast("Routes", self.app).showing_errors():
+        with cast(Navigation, self.app).showing_errors():
             require_length(value)
         super().replace(text[: max(0, len(text) + MOST_CHARACTERS - len(value))], start, end)
 
@@ -311,7 +311,7 @@ class SearchScreen(AttnScreen):
             self._search()
 
     def action_add(self) -> None:
-        self.attn.open_add_card()
+        self.attn.show("add-card")
 
     def action_to_query(self) -> None:
         field = self.query_one(SearchField)
@@ -320,7 +320,7 @@ class SearchScreen(AttnScreen):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None:
-            self.attn.open_card(event.option_id, question_first=True)
+            self.attn.show("card", event.option_id, question_first=True)
 
 
 class SearchThread:

@@ -317,7 +317,7 @@ class ChallengeScreen(AttnScreen):
         mistakes = self.report.diagnosis if self.report else ()
         for card in [*(card for mistake in mistakes for card in mistake.cards), *self.challenge.cards]:
             if self.question_of(card) is not None:
-                self.attn.open_card(card)
+                self.attn.show("card", card)
                 return
         self.notify(say("challenge.no-card", self.lang))
 

@@ -135,4 +135,4 @@ class ChallengesScreen(AttnScreen):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None:
-            self.attn.open_challenge(event.option_id)
+            self.attn.show("challenge", event.option_id)

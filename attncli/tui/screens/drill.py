@@ -14,8 +14,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import KINDS, LEVELS
-from attncli.errors import NoCardMatches
-from attncli.practice.queue import CardFilter, matching_cards, without
+from attncli.practice.queue import CardFilter, default_level, matching_cards, without
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, left
@@ -43,9 +42,7 @@ class OptionsScreen(AttnScreen, Generic[W]):
     FIELDS: ClassVar[tuple[str, ...]]
     NAME_CELLS: ClassVar[int] = 20
 
-    def __init__(self, options: W) -> None:
-        super().__init__()
-        self.options = options
+    options: W
 
     @abstractmethod
     def rows(self) -> list[tuple[str, Content]]: ...
@@ -92,6 +89,10 @@ class DrillScreen(OptionsScreen[CardFilter]):
     CSS_PATH = Path(__file__).with_name("drill.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
     FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
+
+    def __init__(self, card_filter: CardFilter | None = None) -> None:
+        super().__init__()
+        self.options = card_filter or CardFilter(level=default_level(self.workspace))
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("drill.title", self.lang))
@@ -147,7 +148,7 @@ class DrillScreen(OptionsScreen[CardFilter]):
 
     def action_start(self) -> None:
         """Start the drill; if nothing fits, the first row already says so."""
-        try:
-            self.attn.start_drill(self.options)
-        except NoCardMatches:
+        if matching_cards(self.workspace, self.options):
+            self.attn.show("review", card_filter=self.options, replace=True)
+        else:
             self.refresh_rows()

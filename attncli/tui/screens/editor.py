@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
 from attncli.practice.start import OpenFile
-from attncli.tui.screens.base import Routes
+from attncli.tui.screens.base import HelpScreen, Navigation
 from attncli.tui.theme import code_theme_named, code_themes
 from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
 from attncli.words.app_texts import say
@@ -117,8 +117,8 @@ class EditorScreen(Screen[bool]):
         self.query_one(TextArea).theme = code_theme_named(self.app.current_theme)
 
     @property
-    def attn(self) -> Routes:
-        return cast("Routes", self.app)
+    def attn(self) -> Navigation:
+        return cast(Navigation, self.app)
 
     def on_mount(self) -> None:
         self.attn.save_text = self.action_save
@@ -153,7 +153,7 @@ class EditorScreen(Screen[bool]):
         (self.query_one("#statement") if self.has_class("-statement") else self.query_one(TextArea)).focus()
 
     def action_help(self) -> None:
-        self.attn.open_help(self)
+        self.app.push_screen(HelpScreen(self, self.lang))
 
     def action_save(self) -> bool:
         return self._save(show_errors=True)

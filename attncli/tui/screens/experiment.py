@@ -10,7 +10,6 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli import paths
-from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.plots import WIDEST, lines
 from attncli.experiments.runner import ChildRun, SeedOutcome, find
@@ -39,10 +38,10 @@ class Ended(Message):
 class ExperimentScreen(AttnScreen):
     """An experiment, which runs in a child process while the screen is open."""
 
-    def __init__(self, id: str, lang: Lang) -> None:
+    def __init__(self, id: str) -> None:
         super().__init__()
         self.experiment = find(paths.bundled_impl(), id)
-        text = self.experiment.text[lang] if self.experiment.text else ""
+        text = self.experiment.text[self.lang] if self.experiment.text else ""
         self.child_run = ChildRun(self.experiment, paths.bundled_impl(), self.experiment.seeds(quick=True), True, text)
         self.share, self.outcomes, self.problem = 0.0, list[SeedOutcome](), ""
 

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
 from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
-from attncli.tui.screens.base import READ_SECONDS, AttnScreen, Route
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
 from attncli.tui.widgets.charts import shade
@@ -174,26 +174,26 @@ class HomeScreen(AttnScreen):
         )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.attn.open_review(None if event.option_id == ALL else event.option_id)
+        self.attn.show("review", None if event.option_id == ALL else event.option_id)
 
     def action_review_all(self) -> None:
-        self.attn.open_review()
+        self.attn.show("review")
 
     def action_drill(self) -> None:
-        self.attn.open_drill(CardFilter(topic=self._topic_under_cursor(), level=default_level(self.workspace)))
+        self.attn.show("drill", CardFilter(topic=self._topic_under_cursor(), level=default_level(self.workspace)))
 
     def action_quiz(self) -> None:
-        self.attn.open_quiz(self._topic_under_cursor())
+        self.attn.show("quiz", topic=self._topic_under_cursor())
 
     def action_add_card(self) -> None:
-        self.attn.open_add_card(self._topic_under_cursor())
+        self.attn.show("add-card", self._topic_under_cursor())
 
     def _topic_under_cursor(self) -> str | None:
         row = self.query_one(Rows).highlighted_option
         return None if row is None or row.id == ALL else row.id
 
-    def action_go(self, route: Route) -> None:
-        self.attn.open(route)
+    def action_go(self, name: str) -> None:
+        self.attn.show(name)
 
     def action_to_all_topics(self) -> None:
         """Move the cursor to the first row; Escape does not leave Home, q does."""

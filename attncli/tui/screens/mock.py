@@ -18,12 +18,13 @@ from textual.widgets import OptionList
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import MissedItem, MockReport
-from attncli.domain.vocabulary import LEVELS
+from attncli.domain.vocabulary import LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
-from attncli.practice.mock import MockInterview, MockOptions, past_mocks, split
+from attncli.practice.mock import MOCK_LEVEL, MockInterview, MockOptions, past_mocks, report_of, split
+from attncli.practice.queue import default_level
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen
 from attncli.tui.screens.challenge import ChallengeScreen
@@ -72,6 +73,11 @@ class MockScreen(OptionsScreen[MockOptions]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
     FIELDS = ("minutes", "level", "interviewer")
     NAME_CELLS = 24
+
+    def __init__(self, options: MockOptions | None = None) -> None:
+        super().__init__()
+        level = default_level(self.workspace) or MOCK_LEVEL
+        self.options = options or MockOptions(level=level, seed=self.attn.rng.randrange(SITTINGS))
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("mock.title", self.lang))
@@ -139,12 +145,12 @@ class MockScreen(OptionsScreen[MockOptions]):
         """
         with self.attn.showing_errors():
             if self.is_current and (interview := create()) is not None:
-                self.attn.show_interview(interview)
+                show_next(self, interview)
 
     def _show_report(self, id: str) -> None:
         for report in past_mocks(self.workspace):
             if report.id == id:
-                self.attn.open_mock_report(report)
+                self.app.push_screen(MockReportScreen(report))
 
     def action_start(self) -> None:
         """Draw an interview and start it; an unfinished one ends, and its report stays."""
@@ -195,16 +201,29 @@ class MockReportScreen(AttnScreen):
         with self.attn.showing_errors():
             if missed.is_code:
                 self.workspace.library.challenge(missed.card)
-                self.attn.open_challenge(missed.card)
+                self.attn.show("challenge", missed.card)
             else:
                 self.workspace.library.card(missed.card)
-                self.attn.open_card(missed.card)
+                self.attn.show("card", missed.card)
 
     def action_again(self) -> None:
-        self.attn.open("mock")
+        self.attn.show("mock")
 
 
 # Questions and code rounds
+
+
+def show_next(screen: AttnScreen, interview: MockInterview) -> None:
+    """Replace `screen` by the interview's next question, or its report once it is over.
+
+    Raises AttnError if the file of a code round cannot be written.
+    """
+    following: AttnScreen
+    if interview.item is None:
+        following = MockReportScreen(report_of(screen.workspace, interview.state))
+    else:
+        following = (MockCodeScreen if interview.item.is_code else MockInterviewScreen)(interview)
+    screen.app.switch_screen(following)
 
 
 class InterviewClock(AttnScreen):
@@ -353,7 +372,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
             self.app.clear_notifications()
             if self.asked is None:
                 self.is_left = True
-                self.attn.show_interview(self.interview)
+                show_next(self, self.interview)
             else:
                 await self._show()
 
@@ -462,7 +481,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     def action_go_on(self) -> None:
         self.is_left = True
         self.interview.go_on()
-        self.attn.show_interview(self.interview)
+        show_next(self, self.interview)
 
     def action_skip(self) -> None:
         self._step(self.interview.skip)

@@ -67,10 +67,10 @@ class PlanScreen(AttnScreen):
         return (*self.plan.days[0].reviews, *self.plan.days[0].new)
 
     def action_study(self) -> None:
-        self.attn.open_planned(self._today)
+        self.attn.show("review", planned=self._today, replace=True)
 
     def action_settings(self) -> None:
-        self.attn.open("settings")
+        self.attn.show("settings")
 
     def _parts(self) -> Iterable[Widget]:
         if self.plan is None:

@@ -14,7 +14,8 @@ from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import SITTINGS
 from attncli.practice.marking import Asked
-from attncli.practice.quiz import Missed, Quiz
+from attncli.practice.queue import default_level
+from attncli.practice.quiz import Missed, Quiz, QuizOptions
 from attncli.tui.formulas import inline
 from attncli.tui.screens.review import AskingScreen
 from attncli.tui.widgets.answers import Rows
@@ -35,10 +36,14 @@ class QuizScreen(AskingScreen):
         Binding("enter", "back", "key.back", show=False),
     ]
 
-    def __init__(self, quiz: Quiz) -> None:
+    def __init__(self, quiz: Quiz | None = None, topic: str | None = None) -> None:
         super().__init__()
-        self.quiz = quiz
+        self.quiz = quiz or self._drawn(QuizOptions(topic, level=default_level(self.workspace)))
         self.is_over = False
+
+    def _drawn(self, options: QuizOptions) -> Quiz:
+        """Return a quiz of a new draw. Raises NoCardMatches."""
+        return Quiz(self.workspace, replace(options, seed=self.attn.rng.randrange(SITTINGS)))
 
     @property
     def asked(self) -> Asked | None:  # type: ignore[override]
@@ -120,7 +125,7 @@ class QuizScreen(AskingScreen):
 
     async def action_again(self) -> None:
         """Start another quiz of the same topic and length."""
-        self.quiz = Quiz(self.workspace, replace(self.quiz.options, seed=self.attn.rng.randrange(SITTINGS)))
+        self.quiz = self._drawn(self.quiz.options)
         self.is_over = False
         await self._show_current()
 
@@ -133,4 +138,4 @@ class QuizScreen(AskingScreen):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None and self.question_of(event.option_id) is not None:
-            self.attn.open_card(event.option_id)
+            self.attn.show("card", event.option_id)

@@ -313,7 +313,7 @@ class ReviewScreen(AskingScreen):
 
     def action_experiment(self) -> None:
         if self.asked is not None:
-            self.attn.open_experiment(self.asked.card.experiment)
+            self.attn.show("experiment", self.asked.card.experiment)
 
     async def action_rate(self, rating: int) -> None:
         await self._rate(Rating(rating))
