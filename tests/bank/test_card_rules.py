@@ -108,7 +108,7 @@ def only(found: list[str], start: str) -> None:
             lambda c: c["blanks"][0].update(answer="2*x/d"),
             '"x" is not a name of this formula; its variables are d, i',
         ),
-        ("cloze", lambda c: c["blanks"][0].update(answer="2*i/"), '"2*i/" cannot be read to its end; write a formula'),
+        ("cloze", lambda c: c["blanks"][0].update(answer="2*i/"), '"2*i/" cannot be read; write a formula'),
         (
             "cloze",
             lambda c: c["blanks"][0].update(answer="sqrt(0-i)"),
