@@ -21,6 +21,7 @@ from attncli.domain.arithmetic import (
     DIMENSIONS,
     FUNCTIONS,
     LARGEST,
+    Compute,
     ComputeError,
     Number,
     algebra_equal,
@@ -34,7 +35,6 @@ from attncli.domain.card import BLANK
 from attncli.domain.text import LANGS
 
 Document = Mapping[str, Any]
-Compute = Callable[[Mapping[str, Number]], Number]
 Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
 """The keys that a rule needs, and the rule."""
 

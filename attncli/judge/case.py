@@ -20,7 +20,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attncli.domain.arithmetic import Number, compile_expression, names_in
+from attncli.domain.arithmetic import Compute, compile_expression, names_in
 from attncli.domain.challenge import FACTS
 from attncli.errors import JudgeFailed
 from attncli.judge.checks import CHECKS
@@ -222,7 +222,7 @@ def facts_of(module: ModuleType, path: Path) -> Facts:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: str) -> tuple[frozenset[str], Callable[[Mapping[str, Number]], Number]]:
+def _compiled(expression: str) -> tuple[frozenset[str], Compute]:
     return names_in(expression), compile_expression(expression)
 
 
