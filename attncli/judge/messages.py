@@ -268,32 +268,25 @@ SENTENCES: dict[str, Localised] = {
         "把输入舍入到 {dtype} 之后，{what}就完全一致：计算之前输入被转成了 {dtype}。",
     ),
     # Cases that the learner types
-    "typed-syntax": _T("this is no Python: {error}", "这不是 Python：{error}"),
-    "typed-too-long": _T("a case has up to {count} characters", "一个用例最多 {count} 个字符"),
-    "typed-too-many-calls": _T("a case has up to {count} calls", "一个用例最多 {count} 次调用"),
+    "while-typed": _T("in the case that you typed", "在你输入的用例里"),
+    "typed-refused": _T("a case may compute, and nothing else: it tried {names}", "用例只能做计算，不能用 {names}"),
     "typed-too-large": _T(
-        "{code}: a case holds up to 65536 numbers; make it smaller", "{code}：一个用例最多 65536 个数，请改小"
+        "a case has up to {calls} calls and {numbers} numbers; make it smaller",
+        "一个用例最多 {calls} 次调用、{numbers} 个数，请改小",
     ),
-    "typed-unfit": _T("{code}: {error}", "{code}：{error}"),
+    "typed-unfit": _T(
+        "{name} does not take these arguments: {error}; it has {known}",
+        "{name} 的参数不对：{error}；它的参数是 {known}",
+    ),
     "typed-not-allowed": _T(
-        "{code} cannot stand in a case; numbers, texts, lists, dicts, torch.tensor([...]) and torch.randn(2, 3) can",
-        "用例里不能写 {code}；可以写数字、字符串、列表、字典、torch.tensor([...])、torch.randn(2, 3)",
+        "{value} cannot be passed; numbers, texts, lists, dicts, torch.tensor([...]) and torch.randn(2, 3) can",
+        "不能传入 {value}；可以传数字、字符串、列表、字典、torch.tensor([...])、torch.randn(2, 3)",
     ),
-    "typed-unknown": _T("{code} is not known here; tensors come from {made}", "不认识 {code}；张量可用 {made} 创建"),
     "typed-no-call": _T("nothing is called; type the arguments of {names}", "没有调用；请输入 {names} 的参数"),
-    "typed-not-called": _T("{code} cannot be called here; {names} can", "这里不能调用 {code}；可以调用 {names}"),
     "typed-module": _T(
         "{name} is a module with weights of its own, drawn at random: no case can be typed for it",
         "{name} 是带随机初始权重的模块，不能自己输入用例",
     ),
-    "typed-too-many": _T(
-        "{name} takes {count} arguments, here are {got}", "{name} 有 {count} 个参数，这里给了 {got} 个"
-    ),
-    "typed-other-name": _T(
-        "{name} has no argument {given}; it has {known}", "{name} 没有参数 {given}；它的参数是 {known}"
-    ),
-    "typed-twice": _T("{name} is given {given} twice ({known})", "{name} 的 {given} 给了两次（{known}）"),
-    "typed-missing": _T("{name} still needs {missing}", "{name} 还缺 {missing}"),
     "typed-other-rank": _T(
         "{argument} has {got} dimensions; the challenge has it as ({axes})",
         "{argument} 有 {got} 维；题目里它是 ({axes})",

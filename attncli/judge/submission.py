@@ -151,6 +151,18 @@ class Submission:
             self._put_away()
         return self._reading
 
+    def record_case(self, text: str, entries: Mapping[str, Sequence[str]], reply_limit: int) -> Reply | Failure:
+        """Have a worker of its own run a typed case and record its calls; see sandbox/typed_case.py."""
+        limit = self.budget.wait()
+        with self.open_worker() as worker:
+            header = {"op": "case", "text": text, "entries": entries}
+            outcome = worker.request(header, [], limit, reply_limit=reply_limit)
+        failure = self._failure(outcome, say("while-typed"), limit)
+        if failure is not None:
+            return failure
+        assert isinstance(outcome, Reply)
+        return outcome
+
     def load(self) -> Failure | None:
         """Execute the file in a worker in which none of it has run. If that fails, every later request fails, too."""
         if not self._unused:

@@ -277,8 +277,8 @@ class Environment:
     def __init__(
         self,
         tensors: Sequence[Tensor],
-        callables: Sequence[Callable[..., Any]] = (),
-        generators: Sequence[torch.Generator] = (),
+        callables: Sequence[Any] = (),
+        generators: Sequence[Any] = (),
         most_parts: int | None = None,
     ) -> None:
         self.tensors = list(tensors)

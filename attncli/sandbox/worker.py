@@ -19,7 +19,7 @@ import sys
 import tempfile
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,7 @@ from . import devices, kernels, landlock, namespaces, seccomp, source_reading, w
 from .interpreter import serve
 from .kernels import KernelFault
 from .policy import CPU, MIB, NO_GPU, Probes, WorkerPolicy
+from .typed_case import FILE, TypedCase
 from .wire import CHANNEL_LOST, OUT_OF_MEMORY
 
 CHANNEL, RULESET = 3, 4
@@ -347,6 +348,8 @@ class WorkerSession:
         if frame.header["op"] == "read":
             rules = source_reading.Rules(**frame.header["rules"])
             return {"op": "read", **source_reading.read_source(bytes(frame.payload), rules)}, []
+        if frame.header["op"] == "case":
+            return run_case(frame.header["text"], frame.header["entries"])
         if frame.header["op"] == "load":
             return self._load(frame.header, bytes(frame.payload)), []
         nonce = frame.header["nonce"]
@@ -392,6 +395,14 @@ class WorkerSession:
                 return chunks
             text = f"the description of the result is larger than {wire.HEADER_LIMIT >> 20} MiB"
         return wire.chunks({"op": "raised", "reason": "too-large", "type": "", "text": text, "frames": []} | stamp, [])
+
+
+def run_case(text: str, entries: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
+    """Record the calls of a case that the learner typed. Returns the reply to "case"."""
+    case, guard = TypedCase(text, entries), ExceptionGuard()
+    with guard:
+        return case.run()
+    return {**report(guard, FILE), "frames": case.place_of(guard.trace)}, []
 
 
 def _kind(value: object) -> str:

@@ -49,7 +49,7 @@ _CONTROL_CHARACTERS = re.compile(
 _STATUS_TIMEOUT_SECONDS = 1.0
 # All calls of the judge's callables within a request may take this many times the request's limit.
 _INVOKES_OVERTIME = 2.0
-_REPLY_OPERATIONS = {"read": "read", "load": "loaded"}
+_REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
 
 _KILL_TIMEOUT_MS = 5000
 

@@ -13,10 +13,10 @@ TEXTS: dict[str, _T] = {
         "参数，如 torch.randn(1, 2, 4), 3, scale=0.5；多次调用用 ; 隔开",
     ),
     "own-case.how": _T(
-        "Type what {calls} is called with, and see what your file and the reference answer. Numbers, texts, lists and "
-        "dicts stand as in Python; tensors are torch.tensor([[1, 2]]), randn(2, 3), arange(4), zeros(2, 3).bool() and "
+        "Type what {calls} is called with, and see what your file and the reference answer. Write any Python; "
+        "tensors are torch.tensor([[1, 2]]), randn(2, 3), arange(4), zeros(2, 3).bool() and "
         "the like. The same text draws the same numbers. Nothing is recorded.",
-        "输入调用 {calls} 的参数，看看你的文件和参考解各自给出什么。数字、字符串、列表、字典照 Python 的写法；"
+        "输入调用 {calls} 的参数，看看你的文件和参考解各自给出什么。可以写任意 Python 表达式；"
         "张量可写 torch.tensor([[1, 2]])、randn(2, 3)、arange(4)、zeros(2, 3).bool() 等。"
         "同样的文字得到同样的随机数。不会留下记录。",
     ),

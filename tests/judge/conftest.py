@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.grade_report import BothAnswers
+from attncli.judge.case import Case
 from attncli.judge.challenge import Folder
 from attncli.judge.submission import Budget, Submission
-from attncli.judge.try_case import both_answers
+from attncli.judge.try_case import both_answers, typed_case
 from in_process import InProcessWorker, write_challenge
 
 REFERENCE = """
@@ -62,7 +63,16 @@ def answered(folder: Folder) -> Callable[..., BothAnswers]:
     """`answered(text, source)`: both answers to a typed case."""
 
     def ask(text: str, source: str = RIGHT) -> BothAnswers:
-        submission = Submission(source.encode(), "mine.py", folder.entry, InProcessWorker, Budget(60))
-        return both_answers(folder, submission, text)
+        return both_answers(folder, submission_of(folder, source), text)
 
     return ask
+
+
+@pytest.fixture
+def typed(folder: Folder) -> Callable[[str], Case]:
+    """`typed(text)`: the case of a text."""
+    return lambda text: typed_case(folder, submission_of(folder), text)
+
+
+def submission_of(folder: Folder, source: str = RIGHT) -> Submission:
+    return Submission(source.encode(), "mine.py", folder.entry, InProcessWorker, Budget(60))

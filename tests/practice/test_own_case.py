@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from attncli.config import Settings
-from attncli.domain.grade_report import GradeReport, check_of
+from attncli.domain.grade_report import BothAnswers, GradeReport, check_of
 from attncli.errors import NotFound
 from attncli.judge.challenge import Folder
+from attncli.judge.submission import Budget, Submission
 from attncli.judge.try_case import typed_case
 from attncli.paths import Home
 from attncli.practice.challenges import reference
 from attncli.practice.grade import WarmJudge, calls_of, counterexample_text, try_request
 from attncli.practice.workspace import Workspace
+from in_process import InProcessWorker
 
 
 @pytest.fixture
@@ -56,7 +60,8 @@ def test_a_counterexample_can_be_typed_back(workspace: Workspace, values: torch.
     shown = tensor(values)
     shown["values"] = [str(v) if v in (torch.inf, -torch.inf) else v for v in shown["values"]]
     text = counterexample_text(challenge, rejected({"x": shown, "dim": -1}))
-    case = typed_case(text, Folder({"id": challenge.id, "entry": challenge.entry}, Path(challenge.folder)))
+    folder = Folder({"id": challenge.id, "entry": challenge.entry}, Path(challenge.folder))
+    case = typed_case(folder, Submission(b"", "mine.py", folder.entry, InProcessWorker, Budget(60)), text)
     assert case.inputs[0].value.dtype == values.dtype and torch.equal(case.inputs[0].value, values)
     assert case.steps[0]["kwargs"]["dim"] == ["i", -1]
 
@@ -86,17 +91,60 @@ def test_without_a_file_there_is_nothing_to_try(workspace: Workspace) -> None:
         try_request(workspace, "gqa", workspace.home.solutions / "gqa.py", "1")
 
 
-def test_the_judge_gives_both_answers_and_nothing_is_recorded(workspace: Workspace) -> None:
+@pytest.fixture
+def tried(workspace: Workspace) -> Iterator[Callable[..., BothAnswers]]:
+    """`tried(text)`: both answers of one judge, whose process stays the same."""
     challenge, file = workspace.library.challenge("causal-mask"), workspace.home.solutions / "causal-mask.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(reference(challenge).replace("key <= query", "key < query"), encoding="utf-8")
-    rows = workspace.store.log.length()
     grader = WarmJudge()
-    try:
-        found = grader.try_case(try_request(workspace, "causal-mask", file, "3"))
-        refused = grader.try_case(try_request(workspace, "causal-mask", file, "open('x')"))
-    finally:
-        grader.close()
+    grader.warm_up()
+    judge = grader._judge
+
+    def answers(text: str, **limits: Any) -> BothAnswers:
+        found = grader.try_case(replace(try_request(workspace, "causal-mask", file, text), **limits))
+        assert grader._judge is judge
+        return found
+
+    yield answers
+    grader.close()
+
+
+def test_the_judge_gives_both_answers_and_nothing_is_recorded(
+    workspace: Workspace, tried: Callable[..., BothAnswers]
+) -> None:
+    rows = workspace.store.log.length()
+    found = tried("3")
     assert found.same is False and found.shown is not None and found.shown.first_wrong_index is not None
-    assert "cannot be called here" in refused.refused.en
     assert workspace.store.log.length() == rows
+
+
+# What a text means no good with, and a part of the line that says so.
+HOSTILE = {
+    "__import__('os').system('true')": "it tried os.system",
+    "open('/etc/passwd').read()": "PermissionError",
+    "open('/tmp/new', 'w')": "(line 1: open('/tmp/new', 'w'))",
+    "torch.zeros(10**9)": "a case has up to 16 calls and 65536 numbers",
+    "[0] * 10**10": "a case has up to 16 calls and 65536 numbers",
+    "torch.zeros(1000, 1000)": "a case has up to 16 calls and 65536 numbers",
+    "list(range(100000))": "with too many parts",
+    "causal_mask(3)\nwhile True: pass": "still running after 2 s in the case that you typed",
+    "import sys; [sys.stdout.write('x' * 100000) for _ in range(99)]; causal_mask(3)": "printed more than 1 MiB",
+    "import os; os._exit(0); causal_mask(3)": "exit status 0",
+    "import ctypes; ctypes.string_at(0); causal_mask(3)": "SIGSEGV",
+    "raise SystemExit(3)": "SystemExit: 3",
+    "exit(3)": "exit",
+    "type('Sub', (torch.Tensor,), {})([1.0])": "<Sub> cannot be passed",
+    "torch": "<module> cannot be passed",
+    "__import__('os').write(3, b'aTn1' + bytes(99))": "sent",
+    "type('E', (Exception,), {'__str__': lambda self: 1 / 0}); raise E": "",
+}
+
+
+@pytest.mark.sandbox
+def test_a_hostile_text_is_one_line_and_the_next_case_is_answered(tried: Callable[..., BothAnswers]) -> None:
+    for text, says in HOSTILE.items():
+        found = tried(text, timeout_seconds=2.0)
+        assert says in found.refused.en and "\n" not in found.refused.en, (text, found)
+        assert found.refused.en and found.refused.zh and not found.printed and found.shown is None
+    assert tried("print('of the text') or 3").shown is not None

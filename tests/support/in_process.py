@@ -16,7 +16,7 @@ from attncli.judge.grade import Grading
 from attncli.judge.submission import Budget, Submission
 from attncli.sandbox import interpreter, source_reading
 from attncli.sandbox.compiler import postpone_compiler
-from attncli.sandbox.worker import reason_of
+from attncli.sandbox.worker import reason_of, run_case
 from attncli.sandbox.zygote_client import Reply
 
 postpone_compiler()
@@ -48,6 +48,10 @@ class InProcessWorker:
             )
             return Reply(json.loads(json.dumps({"op": "read", **found})), memoryview(b""))
 
+        if header["op"] == "case":
+            reply, chunks = run_case(**json.loads(json.dumps({key: header[key] for key in ("text", "entries")})))
+            return Reply(json.loads(json.dumps(reply)), memoryview(b"".join(chunks)))
+
         def invoke(asked: dict, payload: Any) -> tuple[dict, memoryview]:
             answer, chunks = on_invoke(json.loads(json.dumps(asked)), memoryview(b"".join(payload)))
             return answer, memoryview(b"".join(chunks))
@@ -65,6 +69,12 @@ class InProcessWorker:
     def receive(self, seconds: float) -> Reply:
         header, buffers, on_invoke = self._waiting.popleft()
         return self.request(header, buffers, seconds, on_invoke)
+
+    def __enter__(self) -> InProcessWorker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
 
     def end(self) -> None:
         pass
