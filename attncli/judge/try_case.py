@@ -225,7 +225,7 @@ def _passable(value: Any) -> Any:
         case None | float() | str() | bytes() | torch.dtype() | Shared() | Generator() | Callback():
             parts = []
         case _:
-            raise untypable("typed-not-allowed", value=repr(value)[:_QUOTED])
+            raise untypable("typed-not-allowed", value=" ".join(repr(value).split())[:_QUOTED])
     for part in parts:
         _passable(part)
     return value

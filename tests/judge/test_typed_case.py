@@ -118,6 +118,7 @@ def test_a_tensor_is_the_one_that_torch_makes(typed: Typed, text: str, due: torc
         ("torch.device('cuda')", "device(type='cuda') cannot be passed"),
         ("lambda x: x", "<function> cannot be passed"),
         ("type('Sub', (torch.Tensor,), {})([1.0])", "<Sub> cannot be passed"),
+        (r"type('a\nb', (), {})()", "<a b> cannot be passed"),
         ("(n for n in range(3))", "<generator> cannot be passed"),
         ("x = []; x.append(x); turned(x)", "nested too deeply"),
         ("turned(ones(1, 2)).numpy()", "a result has no numpy before the call is made (line 1:"),
