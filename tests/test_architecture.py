@@ -106,8 +106,8 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.anki.exporter, attncli.anki.package", {"genanki", "zstandard"}),
         ("import attncli.export.render", {"weasyprint", "ziafont", "ziamath", "genanki"}),
         ("import attncli.cohort.ray_judges", {"ray"}),
-        ("import attncli.servers.browser, attncli.servers.mcp", {"aiohttp", "mcp", "anyio", "jsonschema", "textual"}),
-        *((f"import attncli.commands.{path.stem}", {"torch", "textual", "rich"}) for path in COMMANDS),
+        ("import attncli.servers.mcp", {"aiohttp", "mcp", "anyio", "jsonschema", "textual"}),
+        *((f"import attncli.commands.{path.stem}", {"torch", "textual", "rich", "aiohttp"}) for path in COMMANDS),
     ],
 )
 def test_importing_a_room_does_not_load_what_it_must_not(statement: str, absent: set[str]) -> None:

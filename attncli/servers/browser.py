@@ -1,35 +1,34 @@
 """`attn serve`: the app in a browser on the same machine, behind a secret path, with one app process for each visitor.
 
-Every request must name this machine as its host and start with the token, or it gets status 403 and no text. The page
-loads only files of this server, and its policy forbids anything else. An app draws into a pipe by Textual's web driver:
-frames go both ways, a letter (D data, M meta as JSON), the length in four bytes, the payload.
+textual-serve runs the apps and carries keys and pictures. Every request must name this machine as its host and start
+with the token, or it gets status 403 and no text. The page loads only files of this server, and its policy forbids
+anything else.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
 import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from secrets import compare_digest
 from socket import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+from textual_serve.server import Server, to_int
 
 from attncli.domain.text import Lang, printable
-from attncli.errors import EnvironmentFailure
 from attncli.words.serve_texts import PAGE, TOO_MANY
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 LOOPBACK = "127.0.0.1"
 # Not localhost: a browser may ask [::1] first, where another program may listen.
@@ -45,30 +44,35 @@ HEARTBEAT_SECONDS = 15.0
 # Clears the terminal of the page.
 EMPTY = b"\x1b[2J\x1b[H"
 # Escape in kitty's keyboard protocol: after a bare escape character the next key would be read as Alt and that key.
-ESCAPE = "\x1b[27u"
-
-DATA, META = b"D", b"M"
-READY = b"__GANGLION__\n"
-LENGTH_BYTES = 4
+ESCAPE = b"\x1b[27u"
 # Leaving may take seconds: the app writes its daily copy, or waits for a judge that is starting.
 SECONDS_TO_LEAVE = 15.0
 LAST_OUTPUT_BYTES = 2000
-MOST_LINES_BEFORE = 10
+NOT_A_MESSAGE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    RecursionError,
+)
 
-Handler = Callable[["web.Request"], Awaitable["web.StreamResponse"]]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_ready: Callable[[str], None]) -> None:
     """Serve on the socket `listening` until Ctrl-C or SIGTERM, then stop all apps; `on_ready` gets the URL."""
-    from aiohttp import web
-    from aiohttp.http_exceptions import HttpProcessingError
 
     async def session() -> None:
         browser_server = BrowserServer(command, token, lang)
         log = logging.getLogger(__name__)
         # Anybody can send bytes that are not HTTP, as often as they like: no log for those.
         log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
-        runner = web.AppRunner(browser_server.application(), access_log=None, logger=log, shutdown_timeout=1.0)
+        logging.getLogger("textual-serve").addHandler(logging.NullHandler())
+        application = await browser_server.application()
+        runner = web.AppRunner(application, access_log=None, logger=log, shutdown_timeout=1.0)
         await runner.setup()
         server = runner.server
         assert server is not None
@@ -89,18 +93,17 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
     asyncio.run(session())
 
 
-class BrowserServer:
-    """Serves the app that `command` opens to browsers that know `token`."""
+class BrowserServer(Server):
+    """Serves the app that `app_command` opens to browsers that know `token`."""
 
-    def __init__(self, command: Sequence[str], token: str, lang: Lang) -> None:
-        self.command, self.token, self.lang = command, token, lang
-        self._apps: dict[web.WebSocketResponse, AppProcess] = {}
-        self._visitors = 0
+    def __init__(self, app_command: Sequence[str], token: str, lang: Lang) -> None:
+        super().__init__("attn", LOOPBACK)
+        self.app_command, self.token, self.lang = app_command, token, lang
+        self._apps: set[AppProcess] = set()
         self._strangers: dict[web.RequestHandler, asyncio.TimerHandle] = {}
 
-    def application(self) -> web.Application:
-        """Return the application; the token is part of every route."""
-        from aiohttp import web
+    async def application(self) -> web.Application:
+        """Return the application of textual-serve below the token, behind the guard."""
 
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -111,20 +114,12 @@ class BrowserServer:
             refused.force_close()
             return refused
 
-        application = web.Application(middlewares=[guard])
-        root = f"/{self.token}"
-        application.add_routes(
-            [
-                web.get(f"{root}/", self._page),
-                web.get(f"{root}/page.css", _file("page.css", "text/css")),
-                web.get(f"{root}/page.js", _file("page.js", "text/javascript")),
-                web.get(f"{root}/ws", self._visit),
-                web.static(f"{root}/static", terminal_files()),
-            ]
-        )
-        application.on_response_prepare.append(self._set_headers)
-        application.on_shutdown.append(self._stop_all)
-        return application
+        page = await self._make_app()
+        page.router.add_static("/page", FILES)
+        guarded = web.Application(middlewares=[guard])
+        guarded.add_subapp(f"/{self.token}", page)
+        guarded.on_response_prepare.append(self._set_headers)
+        return guarded
 
     def connection_handler(self, server: web.Server) -> web.RequestHandler:
         """Return the handler of a new connection.
@@ -165,99 +160,52 @@ class BrowserServer:
             }
         )
 
-    async def _page(self, request: web.Request) -> web.Response:
-        from aiohttp import web
+    async def on_startup(self, app: web.Application) -> None:
+        """Print nothing: `serve` prints the URL."""
 
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Stop all apps."""
+        await asyncio.gather(*(running.stop() for running in self._apps))
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Return the page in the learner's language."""
         texts = {name: PAGE[name][self.lang] for name in ("closed", "again", "noscript")}
         texts |= {"lang": self.lang, "websocket": f"ws://{request.host}/{self.token}/ws"}
         page = (FILES / "index.html").read_text(encoding="utf-8")
         filled = page.format(**{name: escape(text) for name, text in texts.items()})
         return web.Response(text=filled, content_type="text/html")
 
-    async def _visit(self, request: web.Request) -> web.StreamResponse:
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Serve one visitor with an app that lives as long as the connection."""
-        from aiohttp import web
-
         if request.headers.get("Origin") != f"http://{request.host}":
-            return web.Response(status=403)
+            raise web.HTTPForbidden
         page = web.WebSocketResponse(heartbeat=HEARTBEAT_SECONDS)
         await page.prepare(request)
-        if self._visitors >= MOST_VISITORS:
+        if len(self._apps) >= MOST_VISITORS:
             await page.send_bytes(TOO_MANY[self.lang].encode())
             await page.close()
             return page
-        self._visitors += 1
+        app = AppProcess(self.app_command, page, self.download_manager)
+        self._apps.add(app)
         try:
-            await self._with_app(page, _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24))
+            width, height = to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24)
+            await app.start(_cells(width), _cells(height))
+            while not page.closed:
+                with suppress(*NOT_A_MESSAGE):
+                    await self._process_messages(page, app)
         finally:
-            self._visitors -= 1
+            await asyncio.shield(app.stop())
+            self._apps.discard(app)
         return page
 
-    async def _with_app(self, page: web.WebSocketResponse, columns: int, rows: int) -> None:
-        app = self._apps[page] = await AppProcess.start(self.command, columns, rows)
-        drawing = asyncio.create_task(_draw(app, page))
-        try:
-            async for message in page:
-                await _handle_message(app, page, message.data)
-        finally:
-            await asyncio.shield(self._stop(page))
-            await drawing
 
-    async def _stop(self, page: web.WebSocketResponse) -> None:
-        if page in self._apps:
-            await self._apps[page].stop()
-            self._apps.pop(page, None)
+def _cells(value: float) -> int:
+    """Return a number of columns or rows between 1 and MOST_CELLS.
 
-    async def _stop_all(self, application: web.Application) -> None:
-        pages = list(self._apps)
-        await asyncio.gather(*(self._stop(page) for page in pages))
-        await asyncio.gather(*(page.close() for page in pages))
-
-
-def _file(name: str, content_type: str) -> Handler:
-    """Return a handler that serves a file of the page."""
-    from aiohttp import web
-
-    async def give(request: web.Request) -> web.StreamResponse:
-        return web.Response(text=(FILES / name).read_text(encoding="utf-8"), content_type=content_type)
-
-    return give
-
-
-async def _draw(app: AppProcess, page: web.WebSocketResponse) -> None:
-    """Send to the page what the app draws and, if it failed, its last output on stderr."""
-    with suppress(ConnectionError):
-        async for drawn in app.drawn():
-            await page.send_bytes(drawn)
-        await page.send_bytes(EMPTY)
-        if last_output := await app.stop():
-            await page.send_bytes(printable(last_output).replace("\n", "\r\n").encode())
-        await page.close()
-
-
-async def _handle_message(app: AppProcess, page: web.WebSocketResponse, data: Any) -> None:
-    """Pass keys, mouse and size of the page to the app; ignore anything else."""
-    with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError, ConnectionError):
-        message = json.loads(data)
-        match message[0]:
-            case "stdin":
-                await app.send_keys(ESCAPE if message[1] == "\x1b" else str(message[1]))
-            case "resize":
-                size = {name: _cells(message[1][name], 0) for name in ("width", "height")}
-                if all(size.values()):
-                    await app.send({"type": "resize", **size})
-            case "ping":
-                await page.send_json(["pong", str(message[1])])
-            case "blur" | "focus" as kind:
-                await app.send({"type": kind})
-
-
-def _cells(value: Any, otherwise: int) -> int:
-    """Return a number of columns or rows between 1 and MOST_CELLS, or `otherwise` if it is not a number."""
-    try:
-        return max(1, min(int(value), MOST_CELLS))
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
+    Raises:
+        ValueError, TypeError, OverflowError: the page sent something else than a finite number.
+    """
+    return max(1, min(int(value), MOST_CELLS))
 
 
 def policy(host: str) -> str:
@@ -268,98 +216,80 @@ def policy(host: str) -> str:
     )
 
 
-def terminal_files() -> Path:
-    """Return the folder of textual-serve with the terminal for the page, its style and font. Its code is not run."""
-    found = find_spec("textual_serve")
-    if found is None or not found.submodule_search_locations:
-        raise EnvironmentFailure("`attn serve` needs textual-serve; install attncli again: pip install attncli")
-    return Path(found.submodule_search_locations[0]) / "static"
+class AppProcess(AppService):
+    """One running app that draws on `page`; the caller of `start` calls `stop`."""
 
+    def __init__(self, app_command: Sequence[str], page: web.WebSocketResponse, downloads: DownloadManager) -> None:
+        async def close() -> None:
+            await page.close()
 
-class AppProcess:
-    """One running app; the caller of `start` calls `stop`."""
+        super().__init__(
+            "attn",
+            write_bytes=page.send_bytes,
+            write_str=page.send_str,
+            close=close,
+            download_manager=downloads,
+        )
+        self.app_command = app_command
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._last_output = b""
-        self._stderr_task = asyncio.create_task(self._read_stderr())
-
-    @staticmethod
-    async def start(command: Sequence[str], columns: int, rows: int) -> AppProcess:
-        """Start `command`, which opens the app, for a page of this size."""
-        from attncli.tui.app import WEB_DRIVER
-
-        environment = {
-            **os.environ,
-            "TEXTUAL_DRIVER": WEB_DRIVER,
-            "TEXTUAL_COLOR_SYSTEM": "truecolor",
-            "COLUMNS": str(columns),
-            "ROWS": str(rows),
-        }
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         # A new session, so that Ctrl-C reaches only the server, which then stops its apps.
         options: dict[str, Any] = {} if sys.platform == "win32" else {"start_new_session": True}
-        return AppProcess(
-            await asyncio.create_subprocess_exec(
-                *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, **options
-            )
+        environment = self._build_environment(width, height)
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self.app_command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, **options
         )
+        assert process.stderr is not None
+        self._last_output = asyncio.create_task(_last_output(process.stderr))
+        # textual-serve would print what it reads of stderr; `run` shows it in the page.
+        process.stderr = asyncio.StreamReader()
+        process.stderr.feed_eof()
+        self._stdin = process.stdin
+        return process
 
-    async def drawn(self) -> AsyncIterator[bytes]:
-        """Yield what the app draws, until it ends."""
-        stream = self._process.stdout
-        assert stream is not None
-        try:
-            for _ in range(MOST_LINES_BEFORE):
-                if await stream.readline() == READY:
-                    break
-            while True:
-                head = await stream.readexactly(1 + LENGTH_BYTES)
-                payload = await stream.readexactly(int.from_bytes(head[1:], "big"))
-                if head[:1] == DATA:
-                    yield payload
-                elif head[:1] == META and json.loads(payload).get("type") == "exit":
-                    return
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return
+    async def run(self) -> None:
+        """Draw until the app ends, then clear the page and, if the app failed, show its last output on stderr."""
+        await super().run()
+        assert self._process is not None
+        failed = await self._process.wait()
+        last_output = await self._last_output
+        with suppress(ConnectionError):
+            await self.remote_write_bytes(EMPTY)
+            if failed:
+                await self.remote_write_bytes(printable(last_output).replace("\n", "\r\n").encode())
+            await self.remote_close()
 
-    async def send_keys(self, text: str) -> None:
+    async def on_data(self, payload: bytes) -> None:
+        """Draw, and read on without a page: an app whose pipe is full could not leave."""
+        with suppress(ConnectionError):
+            await super().on_data(payload)
+
+    async def on_meta(self, data: bytes) -> None:
+        """Do nothing: `run` sees the end of the app, and the page opens no links and saves no files."""
+
+    async def send_bytes(self, data: bytes) -> bool:
         """Send keys and mouse events, as a terminal does."""
-        await self._write_frame(DATA, text.encode("utf-8", "replace"))
+        return await super().send_bytes(ESCAPE if data == b"\x1b" else data)
 
-    async def send(self, document: Mapping[str, Any]) -> None:
-        """Send a new size, the focus, or the request to quit."""
-        await self._write_frame(META, json.dumps(document).encode())
+    async def set_terminal_size(self, width: int, height: int) -> None:
+        """Send a new size of the page."""
+        await super().set_terminal_size(_cells(width), _cells(height))
 
-    async def _write_frame(self, kind: bytes, payload: bytes) -> None:
-        stream = self._process.stdin
-        assert stream is not None
-        try:
-            stream.write(kind + len(payload).to_bytes(LENGTH_BYTES, "big") + payload)
-            await stream.drain()
-        except (ConnectionError, RuntimeError):
-            return  # the app has ended, which `drawn` notices
-
-    async def stop(self) -> str:
-        """Stop the app, by force if it takes too long, and return its last output on stderr if it failed."""
-        await self.send({"type": "quit"})
+    async def stop(self) -> None:
+        """Stop the app, by force if it takes too long."""
+        if self._process is None or self._task is None:
+            return
+        await self.send_meta({"type": "quit"})
         try:
             await asyncio.wait_for(self._process.wait(), SECONDS_TO_LEAVE)
         except TimeoutError:
             self._process.kill()
-            await self._process.wait()
-        await self._stderr_task
-        await self._close_pipes()
-        return self._last_output.decode("utf-8", "replace") if self._process.returncode else ""
+        await self._task
 
-    async def _close_pipes(self) -> None:
-        into, out = self._process.stdin, self._process.stdout
-        assert into is not None and out is not None
-        into.close()
-        with suppress(RuntimeError):  # `drawn` reads to the end itself
-            await out.read()
 
-    async def _read_stderr(self) -> None:
-        stream = self._process.stderr
-        assert stream is not None
-        while chunk := await stream.read(LAST_OUTPUT_BYTES):
-            self._last_output = (self._last_output + chunk)[-LAST_OUTPUT_BYTES:]
+async def _last_output(stream: asyncio.StreamReader) -> str:
+    """Read to the end, and return the last LAST_OUTPUT_BYTES."""
+    last = b""
+    while chunk := await stream.read(LAST_OUTPUT_BYTES):
+        last = (last + chunk)[-LAST_OUTPUT_BYTES:]
+    return last.decode("utf-8", "replace")

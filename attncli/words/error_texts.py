@@ -66,7 +66,6 @@ REMEDIES: tuple[_T, ...] = (
     _T("install attncli again", "请重新安装 attncli"),
     _T("reinstall attncli", "请重新安装 attncli"),
     _T("update attncli", "请更新 attncli"),
-    _T("install attncli again: {command}", "请重新安装 attncli：{command}"),
     _T("install it with: {command}", "安装命令：{command}"),
     _T("install it: {command}", "安装命令：{command}"),
     _T("run it again with --debug for the traceback", "加上 --debug 再运行一次，可看到错误追踪"),
@@ -188,7 +187,6 @@ PROGRAM: tuple[_T, ...] = (
     _T("{moment} is no time between {least} and {most}", "{moment} 不在 {least} 年到 {most} 年之间"),
     _T("cannot listen on port {port} of {address} ({reason})", "无法监听 {address} 的端口 {port}（{reason}）"),
     _T("choose another: attn serve --port 0 picks a free one", "请换一个：attn serve --port 0 任选一个空闲端口"),
-    _T("`attn serve` needs textual-serve", "`attn serve` 需要 textual-serve"),
     _T("`attn mcp` needs the MCP SDK", "`attn mcp` 需要 MCP SDK"),
     _T("standard input is closed", "标准输入已关闭"),
     _T(

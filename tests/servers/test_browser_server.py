@@ -11,8 +11,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from attncli.__main__ import main
-from attncli.servers.browser import EMPTY, MOST_STRANGERS, MOST_VISITORS, AppProcess, BrowserServer, policy
+from attncli.servers.browser import EMPTY, MOST_STRANGERS, BrowserServer, policy
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -45,14 +45,23 @@ while head := into.read(5):
     draw(b"D", head[:1] + said)
 """
 COMMAND = [sys.executable, "-c", ECHO]
-STUBBORN = [sys.executable, "-c", "import time; time.sleep(1000)"]
+# Draws its pid and hears nothing.
+DEAF = """
+import os, time
+pid = str(os.getpid())
+print("__GANGLION__\\nD\\0\\0\\0" + chr(len(pid)) + pid, end="", flush=True)
+time.sleep(1000)
+"""
+STUBBORN = [sys.executable, "-c", DEAF]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="apps in a browser were tried on Linux alone")
 
 
-def client_of(command: list[str] = COMMAND) -> TestClient[Any, Any]:
-    server = BrowserServer(command, TOKEN, "en")
-    return TestClient(TestServer(server.application(), host="127.0.0.1"))
+@asynccontextmanager
+async def client_of(server: BrowserServer | None = None) -> AsyncIterator[TestClient[Any, Any]]:
+    server = server or BrowserServer(COMMAND, TOKEN, "en")
+    async with TestClient(TestServer(await server.application(), host="127.0.0.1")) as client:
+        yield client
 
 
 def origin(client: TestClient[Any, Any]) -> dict[str, str]:
@@ -109,7 +118,7 @@ HOSTS = [
 @pytest.mark.parametrize("host", HOSTS)
 async def test_a_name_that_was_made_to_lead_here_gets_nothing(host: str) -> None:
     async with client_of() as client:
-        for path in ("/", "/ws", "/page.js"):
+        for path in ("/", "/ws", "/page/page.js"):
             answer = await client.get(f"/{TOKEN}{path}", headers={"Host": host, "Origin": f"http://{host}"})
             assert (answer.status, await answer.read()) == (403, b"")
 
@@ -133,12 +142,12 @@ async def test_the_page_names_only_files_of_this_server_and_its_policy_allows_no
         assert "default-src 'none'" in policy("h") and "'unsafe-eval'" not in policy("h") and "*" not in policy("h")
         assert page.count("://") == 1 and f"ws://127.0.0.1:{client.port}/{TOKEN}/ws" in page
         assert answer.headers["Referrer-Policy"] == "no-referrer" and answer.headers["Cache-Control"] == "no-store"
-        for file in ("page.css", "page.js", "static/js/textual.js", "static/css/xterm.css"):
+        for file in ("page/page.css", "page/page.js", "static/js/textual.js", "static/css/xterm.css"):
             given = await client.get(f"/{TOKEN}/{file}")
             text = await given.text()
             bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S) if file.endswith("css") else text
             assert given.status == 200 and "://" not in bare
-        for file in ("static/", "static/../server.py", "static/%2e%2e/server.py", "download/1", "nothing"):
+        for file in ("static/../server.py", "static/%2e%2e/server.py", "download/1", "nothing"):
             url = URL(f"http://127.0.0.1:{client.port}/{TOKEN}/{file}", encoded=True)
             async with ClientSession() as session, session.get(url) as missing:
                 assert missing.status in (403, 404) and b"import" not in await missing.read()
@@ -198,15 +207,16 @@ async def test_an_app_that_fails_says_why_in_its_page() -> None:
 
 async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.servers.browser.SECONDS_TO_LEAVE", 0.1)
-    app = await AppProcess.start(STUBBORN, 80, 24)
-    assert await app.stop() == ""
-    assert [drawn async for drawn in app.drawn()] == []
+    async with client_of(BrowserServer(STUBBORN, TOKEN, "en")) as client:
+        page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
+        pid = int(await page.receive_bytes())
+        await page.close()
+        assert await gone(pid)
 
 
-async def test_more_visitors_than_the_machine_bears_are_told() -> None:
-    server = BrowserServer(COMMAND, TOKEN, "en")
-    server._visitors = MOST_VISITORS
-    async with TestClient(TestServer(server.application(), host="127.0.0.1")) as client:
+async def test_more_visitors_than_the_machine_bears_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attncli.servers.browser.MOST_VISITORS", 0)
+    async with client_of() as client:
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         assert b"Too many" in await page.receive_bytes()
 
@@ -294,7 +304,7 @@ def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any
 
 async def test_a_visitor_who_named_the_token_stays() -> None:
     server = BrowserServer(COMMAND, TOKEN, "en")
-    runner = web.AppRunner(server.application())
+    runner = web.AppRunner(await server.application())
     await runner.setup()
     listening = await asyncio.get_running_loop().create_server(
         lambda: server.connection_handler(runner.server), "127.0.0.1", 0

@@ -23,7 +23,7 @@ from served_page import ServedPage, served
 pytestmark = pytest.mark.browser
 ENTRIES = "performance.getEntriesByType"
 FILES = [
-    *("page.css", "page.js", "static/js/textual.js", "static/css/xterm.css"),
+    *("page/page.css", "page/page.js", "static/js/textual.js", "static/css/xterm.css"),
     "static/fonts/RobotoMono-VariableFont_wght.ttf",
 ]
 
