@@ -23,7 +23,6 @@ from typing import Any
 from attncli.anki.read_package import Answer, ReadCard, ReadPackage, own_id, read_in_child
 from attncli.bank.loader import BankFile, completed, load_file, topic_findings
 from attncli.bank.problems import shown_path
-from attncli.bank.yaml_reader import parse
 from attncli.domain.card import FROM_ANKI
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.text import is_chinese, printable
@@ -297,7 +296,7 @@ def texts_of(banks: Path, cards: Iterable[NewOwnCard]) -> dict[Path, str]:
 
 
 def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
-    existing = load_file(path, own=True) if path.exists() else BankFile(path, topic)
+    existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
         raise UsageError(f"{existing.problems[0]}; correct it first, then import again; nothing was imported")
     title = json.dumps(cards[0].title, ensure_ascii=False)
@@ -307,10 +306,7 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
         else f"{_HEAD}topic: {topic}\ntitle: {title}\ncards:"
     )
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
-    parsed = parse(shown_path(path), text)
-    whole, _ = completed(parsed.value)
-    is_whole = not parsed.problems and not topic_findings(whole, own=True)
-    if not is_whole or len(whole["cards"]) != len(existing.documents) + len(cards):
+    if len(load_file(path, own=True, text=text).documents) != len(existing.documents) + len(cards):
         raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; move it away and import again")
     return text
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from attncli.bank.check import check, load_readings, reading, written
-from attncli.bank.checked_files import Checked, Surroundings
+from attncli.bank.checked_files import Surroundings, checked_file
 from attncli.bank.loader import LEDGER, bank_files
 from attncli.bank.problems import visible
 from attncli.bank.schema import json_schema
@@ -46,8 +46,8 @@ def read(arguments: list[str], quizbank: Path) -> int:
     parser.add_argument("--on", required=True, metavar="DATE")
     parser.add_argument("--checked", required=True, metavar="TEXT")
     options = parser.parse_args(arguments)
-    files = [Checked.of(path) for path in bank_files(quizbank)]
-    known = {card["id"]: card for file in files if file.judged.sound for _, card in file.cards}
+    files = [checked_file(path) for path in bank_files(quizbank)]
+    known = {card["id"]: card for file in files if file.sound for _, card in file.cards}
     if missing := [card for card in options.cards if card not in known]:
         message = f"there is no card {visible(missing[0])} that can be read; correct the id or its file"
         print(f"attn: {message}", file=sys.stderr)

@@ -17,12 +17,11 @@ from textwrap import dedent
 from typing import Any
 
 from attncli.bank.link_rules import Known, card_faults
-from attncli.bank.loader import judge, shape_findings
+from attncli.bank.loader import BankFile, judge, shape_findings
 from attncli.bank.mistakes import Mistakes
 from attncli.bank.problems import Finding, Problem, Way, did_you_mean, kind_of_value, one_of, shown, shown_path, visible
 from attncli.bank.prose_rules import english_words, formula_findings, hidden_findings
 from attncli.bank.schema import RepairsShape
-from attncli.bank.yaml_reader import UnreadableYaml, located, read_text
 from attncli.domain.challenge import (
     CARDS,
     FACTS,
@@ -60,9 +59,9 @@ _NEEDED = {
 }
 
 
-def folder_problems(yaml: Path, value: Any, known: Known) -> list[Problem]:
-    """Return every problem of the files beside a `challenge.yaml`, and of its lines; `value` is its content."""
-    return sorted(set(_Files(yaml, value if isinstance(value, dict) else {}, known).problems()))
+def folder_problems(challenge: BankFile, known: Known) -> list[Problem]:
+    """Return every problem of the files beside a `challenge.yaml`, and of its lines."""
+    return sorted(set(_Files(challenge, known).problems()))
 
 
 @dataclass(frozen=True)
@@ -77,13 +76,20 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Files:
-    yaml: Path
-    value: Mapping[str, Any]
+    challenge: BankFile
     known: Known
+
+    @property
+    def yaml(self) -> Path:
+        return self.challenge.path
 
     @property
     def folder(self) -> Path:
         return self.yaml.parent
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        return self.challenge.value if isinstance(self.challenge.value, dict) else {}
 
     @property
     def entry(self) -> list[str]:
@@ -100,7 +106,7 @@ class _Files:
         for source in (*inputs, *reference, *wrong, *right):
             if source.fault is not None:
                 yield _at(source.path, *source.fault)
-        yield from _long_lines(self.yaml, _read(self.yaml))
+        yield from _long_lines(self.yaml, self.challenge.parsed.text)
         for source in inputs:
             yield from _long_lines(source.path, source.text)
             yield from _located(source, _fact_faults)
@@ -155,9 +161,8 @@ class _Files:
 
     def _first_line(self, lang: str) -> int:
         """Return the line of the file in which the statement in a language begins."""
-        text = _read(self.yaml)
-        (place,) = located("", text, [Finding(("statement", lang), "")])
-        line = text.splitlines()[place.line - 1] if place.line <= len(text.splitlines()) else ""
+        (place,) = self.challenge.parsed.located([Finding(("statement", lang), "")])
+        line = self.challenge.parsed.text.splitlines()[place.line - 1]
         return place.line + (line[place.column - 1 : place.column] in ("|", ">"))
 
 
@@ -186,13 +191,6 @@ def _long_lines(path: Path, text: str) -> Iterator[Problem]:
 
 def _at(path: Path, line: int, message: str) -> Problem:
     return Problem(shown_path(path), line, 1, visible(message))
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_text(path)
-    except UnreadableYaml:
-        return ""  # reading the YAML has reported why
 
 
 def _source(path: Path) -> _Source:
@@ -309,11 +307,10 @@ def load_repairs(folder: Path) -> tuple[Repair, ...]:
     path = folder / REPAIRS
     if not path.is_file():
         return ()
-    judged = judge(path, partial(repair_findings, folder=folder, kernel=False))
-    if not judged.sound:
-        first = next(iter(judged.located))
-        raise EnvironmentFailure(f"{first}; `attn verify {folder.name}` tells every fault of the challenge")
-    return _repairs(judged.value)
+    file = judge(path, "repairs", partial(repair_findings, folder=folder))
+    if not file.sound:
+        raise EnvironmentFailure(f"{file.problems[0]}; `attn verify {folder.name}` tells every fault of the challenge")
+    return _repairs(file.value)
 
 
 def repair_problems(folder: Path, challenge: Any) -> list[Problem]:
@@ -322,7 +319,7 @@ def repair_problems(folder: Path, challenge: Any) -> list[Problem]:
     if not path.is_file():
         return []
     kernel = isinstance(challenge, dict) and challenge.get("kernel") is True
-    return list(judge(path, partial(repair_findings, folder=folder, kernel=kernel)).located)
+    return list(judge(path, "repairs", partial(repair_findings, folder=folder, kernel=kernel)).problems)
 
 
 def _repairs(value: Any) -> tuple[Repair, ...]:

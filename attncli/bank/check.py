@@ -18,13 +18,14 @@ from typing import Any
 from attncli.bank.card_rules import age_findings, number_findings
 from attncli.bank.challenge_rules import folder_problems, follow_up_findings, repair_problems, statement_findings
 from attncli.bank.checked_files import (
-    Checked,
     Readable,
     Surroundings,
     challenge_rules,
+    checked_file,
     compare_files,
     files_in,
     files_of,
+    readable,
     topic_rules,
 )
 from attncli.bank.link_rules import (
@@ -36,7 +37,7 @@ from attncli.bank.link_rules import (
     load_planned,
     source_findings,
 )
-from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, bank_files, glossary_findings, judge, lies_below, locate
+from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, BankFile, bank_files, lies_below, load_glossary
 from attncli.bank.problems import Finding, Problem, did_you_mean, shown, shown_path
 from attncli.bank.prose_rules import (
     Terms,
@@ -89,7 +90,7 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     everything = not chosen
     if everything:
         chosen = [file for folder in around.bank_folders for file in files_in(folder)]
-    files = [Checked.of(path, around.is_own(path)) for path in dict.fromkeys(chosen)]
+    files = [checked_file(path, around.is_own(path)) for path in dict.fromkeys(chosen)]
     known = _known(files, around)
     terms = _terms(files, around)
     compare_files(files)
@@ -98,15 +99,15 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
         file.findings += _file_findings(file, known, terms, around)
         if file.role == "challenge":
             _check_challenge(file, known, around.is_bundled(file.path))
-            file.findings += () if file.own else terms.findings(file.judged.value)
+            file.findings += () if file.own else terms.findings(file.value)
         file.findings += _ledger_findings(file, readings, known, around)
         if today:
             file.findings += [
                 finding.below(("cards", entry.number))
-                for entry in file.readable
+                for entry in readable(file)
                 for finding in age_findings(entry.card, today)
             ]
-        file.findings = [found for found in file.findings if not lies_below(found.path, file.judged.filled)]
+        file.findings = [found for found in file.findings if not lies_below(found.path, file.filled)]
     planned = [*_missing_cards(files, known, around), *_unread_cards(files, readings, around)] if everything else []
     if everything and any(file.own for file in files):
         planned = list(_summed_up(files, planned, around))
@@ -115,33 +116,33 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
 
 def check_challenges(paths: Iterable[Path], known: Known, around: Surroundings) -> tuple[Problem, ...]:
     """Check some challenges and the files in their folders, without running anything."""
-    files = [Checked.of(path) for path in paths]
+    files = [checked_file(path) for path in paths]
     for file in files:
-        file.findings += hidden_findings(file.judged.value)
+        file.findings += hidden_findings(file.value)
         _check_challenge(file, known, around.is_bundled(file.path))
     return _report(files, []).problems
 
 
-def _check_challenge(file: Checked, known: Known, bundled: bool) -> None:
+def _check_challenge(file: BankFile, known: Known, bundled: bool) -> None:
     """Add the findings about a challenge and the files beside it."""
-    value = file.judged.value
-    if file.judged.sound:
+    value = file.value
+    if file.sound:
         file.findings += challenge_rules(file, known)
         file.findings += formula_findings(value)
         file.findings += source_findings(value)
         file.findings += follow_up_findings(value, bundled)
     file.findings += statement_findings(value if isinstance(value, dict) else {})
-    file.beside += folder_problems(file.path, value, known)
+    file.beside += folder_problems(file, known)
     file.beside += repair_problems(file.path.parent, value)
 
 
-def _known(files: Sequence[Checked], around: Surroundings) -> Known:
+def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
     """Collect what may be linked to: the checked cards and those around them, valid or not."""
     seen = {file.path.absolute() for file in files}
     others = [path for folder in around.bank_folders for path in bank_files(folder) if path.absolute() not in seen]
     cards: set[str] = set()
     formerly: dict[str, str] = {}
-    for file in [*files, *map(Checked.of, others)]:
+    for file in [*files, *map(checked_file, others)]:
         for _, card in file.cards:
             if isinstance(identity := card.get("id"), str):
                 cards.add(identity)
@@ -154,18 +155,18 @@ def _known(files: Sequence[Checked], around: Surroundings) -> Known:
     return Known(cards, formerly, challenges, experiments, load_planned(around.quizbank))
 
 
-def _terms(files: Iterable[Checked], around: Surroundings) -> Terms:
-    checked = [file.judged for file in files if file.role == "glossary"]
-    judged = checked or [judge(around.quizbank / GLOSSARY, glossary_findings)]
-    return Terms.of(term for one in judged if one.sound for term in one.value["terms"])
+def _terms(files: Iterable[BankFile], around: Surroundings) -> Terms:
+    checked = [file for file in files if file.role == "glossary"]
+    glossaries = checked or [load_glossary(around.quizbank / GLOSSARY)]
+    return Terms.of(term for glossary in glossaries for term in glossary.documents)
 
 
-def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundings) -> Iterator[Finding]:
-    yield from hidden_findings(file.judged.value)
+def _file_findings(file: BankFile, known: Known, terms: Terms, around: Surroundings) -> Iterator[Finding]:
+    yield from hidden_findings(file.value)
     bundled = around.in_quizbank(file.path)
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
-    for entry in file.readable:
+    for entry in readable(file):
         if file.own and FROM_ANKI in (entry.card.get("tags") or ()):
             continue  # written elsewhere: its shape is enough
         for finding in _card_rules(entry, known, file.own):
@@ -191,18 +192,18 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     yield from source_findings(card)
 
 
-def _ledger_findings(file: Checked, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
+def _ledger_findings(file: BankFile, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
     """Yield the findings of the ledger about a file of the bundled bank."""
     if not around.in_quizbank(file.path):
         return
-    if file.role == "ledger" and file.judged.sound:
+    if file.role == "ledger" and file.sound:
         yield from stranger_findings(readings, known.cards)
-    for entry in file.readable if file.role == "cards" else ():
+    for entry in readable(file) if file.role == "cards" else ():
         for finding in reading_findings(entry.card, readings):
             yield finding.below(("cards", entry.number))
 
 
-def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings) -> Iterator[Problem]:
+def _missing_cards(files: Iterable[BankFile], known: Known, around: Surroundings) -> Iterator[Problem]:
     present = {card.get("id") for file in files for _, card in file.cards}
     missing = [identity for identity in known.planned.cards if identity not in present]
     if missing:
@@ -210,7 +211,7 @@ def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings)
         yield Problem(shown_path(around.quizbank / PLANNED), 1, 1, message)
 
 
-def _unread_cards(files: Iterable[Checked], readings: Readings, around: Surroundings) -> Iterator[Problem]:
+def _unread_cards(files: Iterable[BankFile], readings: Readings, around: Surroundings) -> Iterator[Problem]:
     """Note how many cards the ledger lacks, if there is one."""
     ledger = around.quizbank / LEDGER
     bundled = [file for file in files if around.in_quizbank(file.path)]
@@ -219,7 +220,7 @@ def _unread_cards(files: Iterable[Checked], readings: Readings, around: Surround
         yield Problem(shown_path(ledger), 1, 1, message)
 
 
-def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
+def _summed_up(files: Iterable[BankFile], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
     """Replace all notes about the bundled bank by one line, where a learner's own files are checked with it."""
     count = len(planned)
     for file in files:
@@ -231,15 +232,10 @@ def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroun
         yield Problem(shown_path(around.quizbank), 1, 1, message)
 
 
-def _report(files: Sequence[Checked], notes: list[Problem]) -> Report:
-    problems: list[Problem] = []
-    cards = 0
-    for file in files:
-        errors = [finding for finding in (*file.judged.findings, *file.findings) if finding.error]
-        found = {*file.judged.problems, *locate(file.path, errors), *file.beside}
-        problems += sorted(found)
-        notes += sorted({*locate(file.path, [finding for finding in file.findings if not finding.error])})
-        cards += 0 if found else len(file.cards)
+def _report(files: Sequence[BankFile], notes: list[Problem]) -> Report:
+    problems = [problem for file in files for problem in file.problems]
+    notes += [note for file in files for note in file.notes]
+    cards = sum(len(file.cards) for file in files if not file.problems)
     return Report(tuple(problems), tuple(notes), cards, len(files))
 
 

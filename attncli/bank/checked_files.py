@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,15 @@ from attncli.bank.loader import (
     GLOSSARY,
     LEDGER,
     SUFFIXES,
-    CheckedFile,
+    BankFile,
     bank_files,
-    challenge_findings,
     glossary_findings,
     judge,
+    load_challenge,
+    load_file,
     shape_findings,
-    topic_findings,
 )
-from attncli.bank.problems import Finding, Problem, Way, shown, shown_path
+from attncli.bank.problems import Finding, Way, shown, shown_path
 from attncli.bank.schema import SHAPES, CardShape, LedgerShape
 from attncli.domain.challenge import REPAIRS
 from attncli.domain.text import LANGS
@@ -80,56 +80,29 @@ class Readable:
         return Readable(number, {key: card[key] for key in known if key in card and key not in faulty}, faulty)
 
 
-@dataclass
-class Checked:
-    """A judged file, and the findings that were added since.
+def checked_file(path: Path, own: bool = False) -> BankFile:
+    """Return a file with the findings about it alone; its name says what is in it."""
+    if path.name == GLOSSARY:
+        return judge(path, "glossary", glossary_findings)
+    if path.name == LEDGER:
+        return judge(path, "ledger", partial(shape_findings, model=LedgerShape, base=()))
+    if path.name == CHALLENGE:
+        return load_challenge(path)
+    if path.name == REPAIRS:
+        return judge(path, "repairs", partial(repair_findings, folder=path.parent))
+    return load_file(path, own)
 
-    `role` is cards, glossary, ledger, challenge or repairs; `repeated` are the positions of cards whose id is used
-    before; `own` cards are a learner's; `beside` are problems of the files beside a `challenge.yaml`.
-    """
 
-    path: Path
-    role: str
-    judged: CheckedFile
-    findings: list[Finding] = field(default_factory=list)
-    repeated: set[int] = field(default_factory=set)
-    own: bool = False
-    beside: list[Problem] = field(default_factory=list)
-
-    @staticmethod
-    def of(path: Path, own: bool = False) -> Checked:
-        roles = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge", REPAIRS: "repairs"}
-        role = roles.get(path.name, "cards")
-        judges: dict[str, Callable[[Any], list[Finding]]] = {
-            "cards": partial(topic_findings, own=own),
-            "glossary": glossary_findings,
-            "ledger": partial(shape_findings, model=LedgerShape, base=()),
-            "challenge": partial(challenge_findings, folder=path.parent),
-            "repairs": partial(repair_findings, folder=path.parent),
-        }
-        own_cards = own and role == "cards"
-        return Checked(path, role, judge(path, judges[role], own_cards), own=own_cards)
-
-    @cached_property
-    def cards(self) -> list[tuple[int, dict[str, Any]]]:
-        """The cards of the file, valid or not, with their position."""
-        value = self.judged.value
-        cards = value.get("cards") if isinstance(value, dict) and self.role == "cards" else None
-        if not isinstance(cards, list):
-            return []
-        return [(number, card) for number, card in enumerate(cards) if isinstance(card, dict)]
-
-    @cached_property
-    def readable(self) -> list[Readable]:
-        """The cards that rules can look at; none where the file as a whole has the wrong shape."""
-        if self.role != "cards" or not self.judged.whole or any(not finding.path for finding in self.judged.findings):
-            return []
-        faulty: dict[int, set[str]] = {}
-        shapeless = [finding.path for finding in self.judged.findings if finding.shape]
-        for way in (*shapeless, *self.judged.broken):
-            if way[:1] == ("cards",) and len(way) > 2:
-                faulty.setdefault(int(way[1]), set()).add(str(way[2]))
-        return [Readable.of(number, card, faulty.get(number, frozenset())) for number, card in self.cards]
+def readable(file: BankFile) -> list[Readable]:
+    """Return the cards that rules can look at; none where the file as a whole has the wrong shape."""
+    shapeless = [finding.path for finding in file.findings if finding.shape]
+    if file.role != "cards" or not file.parsed.whole or () in shapeless:
+        return []
+    faulty: dict[int, set[str]] = {}
+    for way in (*shapeless, *file.parsed.broken):
+        if way[:1] == ("cards",) and len(way) > 2:
+            faulty.setdefault(int(way[1]), set()).add(str(way[2]))
+    return [Readable.of(number, card, faulty.get(number, frozenset())) for number, card in file.cards]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -164,17 +137,17 @@ def files_in(folder: Path) -> list[Path]:
 # Topics, ids and repeated questions
 
 
-def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]:
+def topic_rules(file: BankFile, known: Known, bundled: bool) -> Iterator[Finding]:
     """Check that file name, topic and ids match, and in the bundled bank that cards are as planned."""
-    value = file.judged.value
+    value = file.value
     topic = value.get("topic") if isinstance(value, dict) else None
     if (
-        not file.judged.whole
+        not file.parsed.whole
         or not isinstance(topic, str)
-        or any(finding.path == ("topic",) for finding in file.judged.findings)
+        or any(finding.shape and finding.path == ("topic",) for finding in file.findings)
     ):
         return
-    cards = [entry for entry in file.readable if "id" in entry.card and entry.number not in file.repeated]
+    cards = [entry for entry in readable(file) if "id" in entry.card and entry.number not in file.repeated]
     ids = [entry.card["id"] for entry in cards]
     if len(ids) > 1 and not any(identity.startswith(f"{topic}-") for identity in ids):
         yield Finding(("topic",), f'topic "{topic}" fits none of its cards, such as {ids[0]}; correct the topic')
@@ -214,10 +187,10 @@ def _plan_rules(way: Way, entry: Readable, known: Known) -> Iterator[Finding]:
             yield Finding((*way, key), f"{message}; correct one of the two", at_key=True)
 
 
-def compare_files(files: Sequence[Checked]) -> None:
+def compare_files(files: Sequence[BankFile]) -> None:
     """Add to each file the findings that need the others: repeated ids and questions."""
     _repeated_ids(files)
-    asked = [(file, entry) for file in files for entry in file.readable if entry.number not in file.repeated]
+    asked = [(file, entry) for file in files for entry in readable(file) if entry.number not in file.repeated]
     asked = [(file, entry) for file, entry in asked if "question" in entry.card]
     reported: set[int] = set()
     for lang in LANGS:
@@ -231,8 +204,8 @@ def compare_files(files: Sequence[Checked]) -> None:
                 file.findings.append(Finding(("cards", entry.number, "question", lang), message))
 
 
-def _repeated_ids(files: Sequence[Checked]) -> None:
-    first: dict[str, Checked] = {}
+def _repeated_ids(files: Sequence[BankFile]) -> None:
+    first: dict[str, BankFile] = {}
     for file in files:
         own: set[str] = set()
         for number, card in file.cards:
@@ -249,13 +222,13 @@ def _repeated_ids(files: Sequence[Checked]) -> None:
                 file.findings.append(Finding(("cards", number, "id"), f"{message}; give this card another id"))
 
 
-def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
+def challenge_rules(file: BankFile, known: Known) -> Iterator[Finding]:
     """Check that no card has the id of a challenge, and that the cards it names exist."""
     name = file.path.absolute().parent.name
     if name in known.cards:
         message = f'"{name}" is a card\'s id, and both are kept in one log'
         yield Finding((), f"{message}; give this challenge's folder another name")
-    value = file.judged.value
+    value = file.value
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):
         yield from (Finding(way, message) for message in card_faults(card, known))

@@ -6,9 +6,9 @@ file may leave much out; `completed` fills it in first, and what was filled in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from attncli.bank.schema import (
     TopicShape,
     UnknownKindShape,
 )
-from attncli.bank.yaml_reader import UnreadableYaml, located, parse, read_text
+from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier
 from attncli.domain.challenge import REPAIRS
 from attncli.domain.text import LANGS
@@ -53,49 +53,66 @@ _LEFT_OUT_OF_NUMERIC = {"unit": "", "tolerance": "1%"}
 _TEXTS = ("question", "short", "explain", "symptom", "fix")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedFile:
-    """A file after checking: its value, the problems of reading it, and the findings about its shape and rules.
+@dataclass
+class BankFile:
+    """A YAML file: its value, and all that is wrong with it.
 
-    `broken` and `filled` are paths whose value is not to be trusted, or was filled in; `whole`: it was read to its end.
+    `role` is cards, glossary, ledger, challenge or repairs. `own` cards are a learner's; `filled` are the paths of what
+    they leave out, which `value` has. A `sound` file had no problem and no finding when it was loaded; a check may add
+    findings, the positions of cards whose id is used before (`repeated`) and problems of the files `beside` it.
     """
 
     path: Path
+    role: str
+    own: bool = False
+    parsed: Parsed = field(default_factory=lambda: Parsed(""))
     value: Any = None
-    problems: tuple[Problem, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    broken: frozenset[Way] = frozenset()
     filled: frozenset[Way] = frozenset()
-    whole: bool = True
+    findings: list[Finding] = field(default_factory=list)
+    sound: bool = False
+    repeated: set[int] = field(default_factory=set)
+    beside: list[Problem] = field(default_factory=list)
 
     @property
-    def sound(self) -> bool:
-        return not self.problems and not self.findings
+    def problems(self) -> tuple[Problem, ...]:
+        errors = self.parsed.located(finding for finding in self.findings if finding.error)
+        return tuple(sorted({*self.parsed.problems, *errors, *self.beside}))
 
     @property
-    def located(self) -> tuple[Problem, ...]:
-        return tuple(sorted({*self.problems, *locate(self.path, self.findings)}))
+    def notes(self) -> tuple[Problem, ...]:
+        return tuple(sorted({*self.parsed.located(finding for finding in self.findings if not finding.error)}))
+
+    @cached_property
+    def cards(self) -> list[tuple[int, dict[str, Any]]]:
+        """The cards of the file, valid or not, with their position."""
+        cards = self.value.get("cards") if isinstance(self.value, dict) and self.role == "cards" else None
+        if not isinstance(cards, list):
+            return []
+        return [(number, card) for number, card in enumerate(cards) if isinstance(card, dict)]
+
+    @property
+    def topic(self) -> str:
+        return self.value["topic"] if self.sound else ""
+
+    @property
+    def title(self) -> dict[str, str] | None:
+        return self.value.get("title") if self.sound else None
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The cards, the terms or the challenge that the file contributes; none unless it is sound."""
+        if not self.sound:
+            return ()
+        if self.role == "glossary":
+            return tuple(self.value["terms"])
+        if self.role == "challenge":
+            return (_challenge_document(self.path.parent.absolute(), self.value),)
+        return tuple(card_document(self.value["topic"], card) for card in self.value["cards"])
 
 
-@dataclass(frozen=True, slots=True)
-class BankFile:
-    """A loaded file: documents, or problems."""
-
-    path: Path
-    topic: str = ""
-    title: dict[str, str] | None = None
-    documents: tuple[Document, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-def load_file(path: Path, own: bool = False) -> BankFile:
-    """Load a bank file, bundled or a learner's `own`; never raises for its content."""
-    judged = judge(path, partial(topic_findings, own=own), own)
-    if not judged.sound:
-        return BankFile(path, problems=judged.located)
-    value = judged.value
-    documents = tuple(card_document(value["topic"], card) for card in value["cards"])
-    return BankFile(path, value["topic"], value.get("title"), documents)
+def load_file(path: Path, own: bool = False, text: str | None = None) -> BankFile:
+    """Load the cards of a bank file, bundled or a learner's `own`; of `text`, if given, as if the file had it."""
+    return judge(path, "cards", partial(topic_findings, own=own), own, text)
 
 
 def bank_files(folder: Path) -> list[Path]:
@@ -105,52 +122,39 @@ def bank_files(folder: Path) -> list[Path]:
 
 def load_glossary(path: Path) -> BankFile:
     """Load a glossary file; a missing one is empty."""
-    if not path.exists():
-        return BankFile(path)
-    judged = judge(path, glossary_findings)
-    return BankFile(path, documents=tuple(judged.value["terms"]) if judged.sound else (), problems=judged.located)
+    return judge(path, "glossary", glossary_findings) if path.exists() else BankFile(path, "glossary")
 
 
 def load_challenge(path: Path) -> BankFile:
-    """Load a `challenge.yaml` as the document of an `attncli.domain.challenge.Challenge`."""
-    judged = judge(path, partial(challenge_findings, folder=path.parent))
-    if not judged.sound:
-        return BankFile(path, problems=judged.located)
-    folder = path.parent.absolute()
+    """Load a `challenge.yaml`, whose document is that of an `attncli.domain.challenge.Challenge`."""
+    return judge(path, "challenge", partial(challenge_findings, folder=path.parent))
+
+
+def _challenge_document(folder: Path, value: Document) -> Document:
     lists: Document = {key: [] for key in ("badges", "forbidden", "cards", "follow_ups", "sources")}
-    document = {"version": 1, "kernel": False, "hardened": {"en": "", "zh": ""}, **lists, **judged.value}
-    document |= {"id": folder.name, "track": folder.parent.name, "folder": str(folder)}
-    return BankFile(path, documents=(document,))
+    document = {"version": 1, "kernel": False, "hardened": {"en": "", "zh": ""}, **lists, **value}
+    return document | {"id": folder.name, "track": folder.parent.name, "folder": str(folder)}
 
 
-def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = False) -> CheckedFile:
+def judge(
+    path: Path, role: str, findings_in: Callable[[Any], list[Finding]], own: bool = False, text: str | None = None
+) -> BankFile:
     """Read and check a file; never raises for its content. A learner's `own` file is completed first."""
+    name = shown_path(path)
     try:
-        parsed = parse(shown_path(path), read_text(path))
+        parsed = parse(name, read_text(path) if text is None else text)
     except UnreadableYaml as stop:
-        return CheckedFile(path, problems=(stop.problem,), whole=False)
+        parsed = Parsed(name, problems=[stop.problem], whole=False)
     value, filled = completed(parsed.value) if own else (parsed.value, frozenset())
-    broken = frozenset(parsed.broken)
     findings = findings_in(value) if parsed.whole else []
-    findings = [finding for finding in findings if not lies_below(finding.path, broken | filled)]
-    return CheckedFile(path, value, tuple(parsed.problems), tuple(findings), broken, filled, parsed.whole)
+    findings = [finding for finding in findings if not lies_below(finding.path, parsed.broken | filled)]
+    sound = not parsed.problems and not findings
+    return BankFile(path, role, own, parsed, value, filled, findings, sound)
 
 
 def lies_below(path: Way, ways: Collection[Way]) -> bool:
     """Return True if a path is one of some ways, or below one."""
     return bool(ways) and any(path[:length] in ways for length in range(len(path) + 1))
-
-
-def locate(path: Path, findings: Iterable[Finding]) -> list[Problem]:
-    """Turn findings about a file into problems with line and column; reads the file again."""
-    findings = list(findings)
-    if not findings:
-        return []
-    name = shown_path(path)
-    try:
-        return located(name, read_text(path), findings)
-    except UnreadableYaml as stop:
-        return [stop.problem, *(Problem(name, 1, 1, finding.message) for finding in findings)]
 
 
 def shape_findings(value: Any, model: type[BaseModel], base: Way) -> list[Finding]:
@@ -166,7 +170,11 @@ def topic_findings(value: Any, own: bool = False) -> list[Finding]:
     """Return every finding about a bank file; a learner's `own`, completed, has to meet fewer rules."""
     if not isinstance(value, dict):
         actual = kind_of_value(value)
-        return [Finding((), f"a bank file is a mapping with topic and cards, found {actual}; start it with topic: …")]
+        return [
+            Finding(
+                (), f"a bank file is a mapping with topic and cards, found {actual}; start it with topic: …", shape=True
+            )
+        ]
     findings = shape_findings(value, TopicShape, ())
     cards = value.get("cards")
     if isinstance(cards, list):

@@ -1,9 +1,8 @@
-"""Read YAML into plain values, safely for any bytes, and find the line and column of what a message is about.
+"""Read YAML into plain values, safely for any bytes, with the line and column of each value.
 
-YAML is read as a stream of events with a stack of our own: nothing recurses, so nesting cannot crash it (it crashes
-PyYAML's C composer). Depth, number of values and size are bounded. Anchors, aliases and tags are refused, so nothing
-can be expanded or constructed. Values carry no positions: `located` reads the text once more, for only those paths
-that messages need.
+YAML is read as a stream of events, with one Python call for each level of nesting; PyYAML's C composer crashes on deep
+nesting. Depth, number of values and size are bounded. Anchors, aliases and tags are refused, so nothing can be expanded
+or constructed.
 """
 
 from __future__ import annotations
@@ -11,8 +10,10 @@ from __future__ import annotations
 import math
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -23,7 +24,7 @@ from attncli.bank.problems import Finding, Problem, Way, shown, shown_path, visi
 
 MAX_BYTES = 128 * 1024 * 1024
 MAX_DEPTH = 24
-MAX_VALUES = 5_000_000
+MAX_VALUES = 1_000_000
 MAX_PROBLEMS = 1000
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -53,17 +54,42 @@ Place = tuple[int, int]
 """Line and column, from 1."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Parsed:
-    """The value of a file, and the problems in reading it. `broken` are paths whose value is not to be trusted.
+    """The value of a text, the problems in reading it, and the places of all that is in it.
 
-    `whole` is false when reading stopped early: `value` is then incomplete.
+    `broken` are paths whose value is not to be trusted. `whole` is false when reading stopped early: `value` is then
+    incomplete. `places` maps each path to line and column of its key and of its value, from 0.
     """
 
+    name: str
+    text: str = ""
     value: Any = None
     problems: list[Problem] = field(default_factory=list)
     broken: set[Way] = field(default_factory=set)
     whole: bool = True
+    places: dict[Way, tuple[int, int, int, int]] = field(default_factory=dict)
+
+    def located(self, findings: Iterable[Finding]) -> list[Problem]:
+        """Return findings as problems; a path that does not exist gets the place of its parent."""
+        return [Problem(self.name, *self._place(finding), visible(finding.message)) for finding in findings]
+
+    def _place(self, finding: Finding) -> Place:
+        way = finding.path
+        while way and way not in self.places:
+            way = way[:-1]
+        places = self.places.get(way, (0, 0, 0, 0))
+        line, column = places[:2] if finding.at_key else places[2:]
+        return self.place(line, column)
+
+    def place(self, line: int, column: int) -> Place:
+        """Return a place of PyYAML's, which counts a line break after a last line without one, in the text."""
+        return min((line + 1, column + 1), self._end)
+
+    @cached_property
+    def _end(self) -> Place:
+        lines = _LINE_BREAK.split(self.text)
+        return len(lines), len(lines[-1]) + 1
 
 
 class UnreadableYaml(Exception):
@@ -125,32 +151,132 @@ def decode(name: str, data: bytes) -> str:
     return text
 
 
-def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
-    """Yield the YAML events of a text.
-
-    Raises:
-        UnreadableYaml: malformed YAML.
-    """
-    source = (loader or LOADER)(text)
-    try:
-        while source.check_event():
-            yield source.get_event()
-    except yaml.MarkedYAMLError as error:
-        raise UnreadableYaml(_malformed(name, error)) from None
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # The pure-Python scanner raises ValueError on escapes beyond Unicode and on endless version numbers.
-        line = " ".join(str(error).split())
-        raise UnreadableYaml(Problem(name, 1, 1, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")) from None
-    finally:
-        source.dispose()
+def parse(name: str, text: str, loader: Any = None) -> Parsed:
+    """Read the plain value of a YAML text; malformed text gives a problem, never an exception."""
+    return _Reader(name, text, loader).read()
 
 
-def _malformed(name: str, error: yaml.MarkedYAMLError) -> Problem:
+class _Reader:
+    """Builds plain dicts and lists from events. Every loop ends with the events, so what was read before stays."""
+
+    def __init__(self, name: str, text: str, loader: Any) -> None:
+        self.parsed = Parsed(name, text)
+        self.events = self._events(loader or LOADER)
+
+    def read(self) -> Parsed:
+        for event in self.events:
+            if isinstance(event, yaml.NodeEvent):
+                self.parsed.value = self._value(event, ())
+            elif isinstance(event, yaml.DocumentStartEvent) and self.parsed.places:
+                message = "a second document starts here; keep one document in a file and remove the --- line"
+                self._stop(event, message)
+        return self.parsed
+
+    def _events(self, loader: Any) -> Generator[Any]:
+        """Yield the YAML events of the text, up to where it is malformed."""
+        source = loader(self.parsed.text)
+        try:
+            while source.check_event():
+                yield source.get_event()
+        except yaml.MarkedYAMLError as error:
+            self._end_with(_mark(error), _malformed(error))
+        except (yaml.YAMLError, ValueError, OverflowError) as error:
+            # The pure-Python scanner raises ValueError on escapes beyond Unicode and on endless version numbers.
+            line = " ".join(str(error).split())
+            self._end_with(None, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")
+        finally:
+            source.dispose()
+
+    def _inside(self) -> Iterator[Any]:
+        """Yield the events of the open list or mapping, up to its end."""
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
+
+    def _value(self, event: Any, way: Way, key: Any = None) -> Any:
+        """Return the value that starts with `event`, at the path `way`; `key` is the event of its key."""
+        start, places = event.start_mark, self.parsed.places
+        named = key.start_mark if key else start
+        places.setdefault(way, (named.line, named.column, start.line, start.column))
+        if len(places) > MAX_VALUES:
+            self._stop(event, f"more than {MAX_VALUES} values in one file; split it by topic")
+            return None
+        self._refuse(event, way)
+        if isinstance(event, yaml.ScalarEvent):
+            return resolve(event.value) if _is_plain(event) else event.value
+        if isinstance(event, yaml.AliasEvent):
+            self.parsed.broken.add(way)
+            return None
+        if len(way) >= MAX_DEPTH:
+            self._stop(event, f"nested deeper than {MAX_DEPTH} levels; write it flatter")
+            return None
+        return self._list(way) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(way)
+
+    def _list(self, way: Way) -> list[Any]:
+        values: list[Any] = []
+        for event in self._inside():
+            values.append(self._value(event, (*way, len(values))))
+        return values
+
+    def _mapping(self, way: Way) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for event in self._inside():
+            key = self._key(event, way)
+            if key in mapping:
+                self._report(event, f"duplicate key {shown(key)}: remove one of the two")
+            for value in islice(self.events, 1):
+                mapping.setdefault(key, self._value(value, (*way, key), event))
+        return mapping
+
+    def _key(self, event: Any, way: Way) -> str:
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._stop(event, "a list or mapping cannot be a key; use a plain word as the key, or quote it")
+            return ""
+        self._refuse(event, way)
+        return f"*{event.anchor}" if isinstance(event, yaml.AliasEvent) else str(event.value)
+
+    def _refuse(self, event: Any, way: Way) -> None:
+        """Report an alias, an anchor, a tag, and characters that cannot be shown."""
+        anchor = event.anchor
+        if isinstance(event, yaml.AliasEvent):
+            self._report(event, f"alias *{anchor[:40]}: aliases are not read here; write the value out")
+            return
+        if anchor is not None:
+            self._report(event, f"anchor &{anchor[:40]}: anchors are not read here; remove it and write values out")
+        if event.tag is not None:
+            self._report(event, f"tag {shown(event.tag, 40)}: tags are not read here; remove it")
+            self.parsed.broken.add(way)
+        if isinstance(event, yaml.ScalarEvent) and not _is_plain(event) and (found := _UNPRINTABLE.search(event.value)):
+            self._report(event, f"character U+{ord(found.group()):04X} in this text cannot be shown; delete it")
+            self.parsed.broken.add(way)
+
+    def _report(self, event: Any, message: str) -> None:
+        self._add(event.start_mark, message)
+        if len(self.parsed.problems) == MAX_PROBLEMS:
+            self._stop(event, f"more than {MAX_PROBLEMS} problems; correct these first")
+
+    def _stop(self, event: Any, message: str) -> None:
+        self._end_with(event.start_mark, message)
+        self.events.close()
+
+    def _end_with(self, mark: Any, message: str) -> None:
+        self._add(mark, message)
+        self.parsed.whole = False
+
+    def _add(self, mark: Any, message: str) -> None:
+        place = self.parsed.place(mark.line, mark.column) if mark else (1, 1)
+        self.parsed.problems.append(Problem(self.parsed.name, *place, message))
+
+
+def _is_plain(event: Any) -> bool:
+    return event.implicit[0] and not event.tag
+
+
+def _malformed(error: yaml.MarkedYAMLError) -> str:
     reason = " ".join(part for part in (error.context, error.problem) if part)
     remedy = next((remedy for words, remedy in _REMEDIES if words in reason), _DEFAULT_REMEDY)
-    mark = _mark(error)
-    place = _place_of(mark) if mark else (1, 1)
-    return Problem(name, *place, f"malformed YAML: {error.problem or error.context}; {remedy}")
+    return f"malformed YAML: {error.problem or error.context}; {remedy}"
 
 
 def _mark(error: yaml.MarkedYAMLError) -> Any:
@@ -160,146 +286,6 @@ def _mark(error: yaml.MarkedYAMLError) -> Any:
         return fault or opening
     unclosed = any(word in (error.context or "") for word in ("quoted scalar", "flow"))
     return opening if unclosed and opening.line != fault.line else fault
-
-
-def _place_of(mark: Any) -> Place:
-    return mark.line + 1, mark.column + 1
-
-
-def parse(name: str, text: str, loader: Any = None) -> Parsed:
-    """Read the plain value of a YAML text; malformed text gives a problem, never an exception."""
-    builder = _Builder(name)
-    try:
-        for event in events(name, text, loader):
-            builder.take[type(event)](event)
-    except UnreadableYaml as stop:
-        builder.parsed.problems.append(stop.problem)
-        builder.parsed.whole = False
-    builder.parsed.problems = [_inside(problem, text) for problem in builder.parsed.problems]
-    return builder.parsed
-
-
-def _inside(problem: Problem, text: str) -> Problem:
-    """Move a problem into the text: PyYAML counts a line break after a last line without one."""
-    lines = len(_LINE_BREAK.findall(text)) + 1 if problem.line > 1 else 1
-    if problem.line <= lines:
-        return problem
-    last = _LINE_BREAK.split(text)[-1]
-    return replace(problem, line=lines, column=len(last) + 1)
-
-
-_NO_KEY: Any = object()
-
-
-class _Builder:
-    """Builds plain dicts and lists from events; `stack` holds the open containers, `keys` their pending keys."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.parsed = Parsed()
-        self.stack: list[Any] = []
-        self.keys: list[Any] = []
-        self.steps: list[str | int] = []
-        self.values = 0
-        self.documents = 0
-        self.take: dict[type, Callable[[Any], None]] = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: lambda event: self._open({}, event),
-            yaml.SequenceStartEvent: lambda event: self._open([], event),
-            yaml.MappingEndEvent: self._end,
-            yaml.SequenceEndEvent: self._end,
-            yaml.AliasEvent: self._alias,
-            yaml.DocumentStartEvent: self._document,
-            **dict.fromkeys((yaml.DocumentEndEvent, yaml.StreamStartEvent, yaml.StreamEndEvent), lambda event: None),
-        }
-
-    def _document(self, event: Any) -> None:
-        self.documents += 1
-        if self.documents > 1:
-            self._stop(event, "a second document starts here; keep one document in a file and remove the --- line")
-
-    def _scalar(self, event: Any) -> None:
-        self._check(event)
-        value = event.value
-        plain = event.implicit[0] and not event.tag
-        if not plain and (found := _UNPRINTABLE.search(value)):
-            self._report(event, f"character U+{ord(found.group()):04X} in this text cannot be shown; delete it")
-            self.parsed.broken.add(self._path())
-        if self._awaits_key():
-            self._key(event, value)
-        else:
-            self._put(resolve(value) if plain else value, event)
-
-    def _open(self, container: Any, event: Any) -> None:
-        if self._awaits_key():
-            self._stop(event, "a list or mapping cannot be a key; use a plain word as the key, or quote it")
-        self._check(event)
-        if len(self.stack) >= MAX_DEPTH:
-            self._stop(event, f"nested deeper than {MAX_DEPTH} levels; write it flatter")
-        self.steps = list(self._path())
-        self._put(container, event)
-        self.stack.append(container)
-        self.keys.append(_NO_KEY)
-
-    def _end(self, event: Any) -> None:
-        self.stack.pop()
-        self.keys.pop()
-        if self.steps:
-            self.steps.pop()
-
-    def _alias(self, event: Any) -> None:
-        self._report(event, f"alias *{event.anchor[:40]}: aliases are not read here; write the value out")
-        if self._awaits_key():
-            self._key(event, f"*{event.anchor}")
-        else:
-            self.parsed.broken.add(self._path())
-            self._put(None, event)
-
-    def _check(self, event: Any) -> None:
-        if event.anchor is not None:
-            self._report(
-                event, f"anchor &{event.anchor[:40]}: anchors are not read here; remove it and write values out"
-            )
-        if event.tag is not None:
-            self._report(event, f"tag {shown(event.tag, 40)}: tags are not read here; remove it")
-            self.parsed.broken.add(self._path())
-
-    def _awaits_key(self) -> bool:
-        return bool(self.stack) and self.keys[-1] is _NO_KEY and type(self.stack[-1]) is dict
-
-    def _key(self, event: Any, key: str) -> None:
-        if key in self.stack[-1]:
-            self._report(event, f"duplicate key {shown(key)}: remove one of the two")
-        self.keys[-1] = key
-
-    def _put(self, value: Any, event: Any) -> None:
-        self.values += 1
-        if self.values > MAX_VALUES:
-            self._stop(event, f"more than {MAX_VALUES} values in one file; split it by topic")
-        if not self.stack:
-            self.parsed.value = value
-            return
-        top = self.stack[-1]
-        if type(top) is list:
-            top.append(value)
-            return
-        top.setdefault(self.keys[-1], value)
-        self.keys[-1] = _NO_KEY
-
-    def _path(self) -> Way:
-        if not self.stack:
-            return ()
-        top = self.stack[-1]
-        step = len(top) if type(top) is list else self.keys[-1]
-        return (*self.steps, step) if step is not _NO_KEY else tuple(self.steps)
-
-    def _report(self, event: Any, message: str) -> None:
-        self.parsed.problems.append(Problem(self.name, *_place_of(event.start_mark), message))
-        if len(self.parsed.problems) >= MAX_PROBLEMS:
-            self._stop(event, f"more than {MAX_PROBLEMS} problems; correct these first")
-
-    def _stop(self, event: Any, message: str) -> None:
-        raise UnreadableYaml(Problem(self.name, *_place_of(event.start_mark), message))
 
 
 # Unquoted scalars
@@ -336,103 +322,3 @@ def resolve(word: str) -> bool | int | float | str | None:
         number = float(word)
         return number if math.isfinite(number) else word
     return word
-
-
-# Lines and columns
-
-
-@dataclass(slots=True)
-class _Searched:
-    """A node in the tree of searched paths; the places of its `value` and `key` are filled in when they are met."""
-
-    children: dict[str | int, _Searched]
-    value: Place | None = None
-    key: Place | None = None
-
-    def size(self) -> int:
-        return 1 + sum(child.size() for child in self.children.values())
-
-
-def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
-    """Turn findings into problems with line and column; a path that does not exist gets the place of its parent."""
-    findings = list(findings)
-    root = _Searched({})
-    for finding in findings:
-        node = root
-        for step in finding.path:
-            node = node.children.setdefault(step, _Searched({}))
-    if findings:
-        _walk(name, text, root)
-    return [_inside(Problem(name, *_place(root, finding), visible(finding.message)), text) for finding in findings]
-
-
-def _place(node: _Searched, finding: Finding) -> Place:
-    place = node.value or (1, 1)
-    for step in finding.path:
-        node = node.children[step]
-        place = (node.key if finding.at_key else None) or node.value or place
-    return place
-
-
-def _walk(name: str, text: str, root: _Searched) -> None:
-    walker = _Walker(root)
-    try:
-        for event in events(name, text):
-            walker.take(event)
-            if not walker.left:
-                return
-    except UnreadableYaml:
-        return  # what came before the fault has its places
-
-
-@dataclass(slots=True)
-class _Level:
-    """An open list or mapping; `next` is the position or key of the next value, None while a key comes next."""
-
-    searched: _Searched | None
-    is_list: bool
-    next: Any
-
-
-class _Walker:
-    """Follows the events of a text and fills in the places below `root`; `left` values are still missing."""
-
-    def __init__(self, root: _Searched) -> None:
-        self.root = root
-        self.left = root.size()
-        self.levels: list[_Level] = []
-
-    def take(self, event: Any) -> None:
-        if isinstance(event, yaml.NodeEvent):
-            self._node(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self.levels.pop()
-
-    def _node(self, event: Any) -> None:
-        level = self.levels[-1] if self.levels else None
-        place = _place_of(event.start_mark)
-        if level is not None and level.next is None:
-            self._key(level, event, place)
-            return
-        searched = self._met(level, place)
-        if isinstance(event, yaml.CollectionStartEvent):
-            is_list = isinstance(event, yaml.SequenceStartEvent)
-            self.levels.append(_Level(searched, is_list, 0 if is_list else None))
-
-    def _key(self, level: _Level, event: Any, place: Place) -> None:
-        level.next = event.value if isinstance(event, yaml.ScalarEvent) else f"*{getattr(event, 'anchor', '')}"
-        node = level.searched and level.searched.children.get(level.next)
-        if node and node.key is None:
-            node.key = place
-
-    def _met(self, level: _Level | None, place: Place) -> _Searched | None:
-        """Fill in the place of the value that starts here; None if its path is not searched."""
-        node: _Searched | None = self.root
-        if level is not None:
-            node = level.searched.children.get(level.next) if level.searched else None
-            level.next = level.next + 1 if level.is_list else None
-        if node is None or node.value is not None:
-            return None
-        node.value = place
-        self.left -= 1
-        return node

@@ -16,9 +16,8 @@ from typing import Any
 from unicodedata import normalize
 
 from attncli import paths
-from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, completed, load_challenge, load_file, topic_findings
+from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, load_challenge, load_file
 from attncli.bank.problems import shown_path
-from attncli.bank.yaml_reader import parse
 from attncli.domain.card import is_identifier
 from attncli.domain.text import Lang
 from attncli.errors import InvalidInput, UsageError, remedy_for
@@ -55,7 +54,7 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
         path = workspace.home.banks / f"{topic}.yaml"
     if path.name in NOT_CARDS:
         raise UsageError(f"“{topic}” cannot be a topic, since {path.name} is no file of cards; choose another name")
-    bank = load_file(path, own=True) if path.exists() else BankFile(path, topic)
+    bank = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if bank.problems:
         raise UsageError(f"{bank.problems[0]}; correct it first, then add a card")
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
@@ -91,9 +90,7 @@ def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
 
 def _write_bank(path: Path, text: str, cards: int) -> None:
     """Write the file if it parses as a bank with so many cards."""
-    parsed = parse(shown_path(path), text)
-    whole, _ = completed(parsed.value)
-    if parsed.problems or topic_findings(whole, own=True) or len(whole["cards"]) != cards:
+    if len(load_file(path, own=True, text=text).documents) != cards:
         raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; add the card by hand")
     write_text(path, text, "choose another folder with --home")
 

@@ -58,7 +58,7 @@ def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank
         (folder / name).write_text("terms:\n- {en: head, zh: 头}\n")
     assert [path.name for path in bank_files(folder)] == ["att.yaml"]
     assert load_glossary(folder / "glossary.yaml").documents == ({"en": "head", "zh": "头"},)
-    assert load_glossary(folder / "missing.yaml") == BankFile(folder / "missing.yaml")
+    assert load_glossary(folder / "missing.yaml") == BankFile(folder / "missing.yaml", "glossary")
 
 
 def test_a_broken_glossary_is_reported(tmp_path: Path) -> None:

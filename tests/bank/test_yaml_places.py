@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from attncli.bank.problems import Finding, Way
-from attncli.bank.yaml_reader import located
+from attncli.bank.yaml_reader import parse
 
 TEXT = """\
 topic: att
@@ -16,7 +16,7 @@ cards:
 
 
 def place(*way: str | int, at_key: bool = False, text: str = TEXT) -> tuple[int, int]:
-    (problem,) = located("f", text, [Finding(way, "m", at_key=at_key)])
+    (problem,) = parse("f", text).located([Finding(way, "m", at_key=at_key)])
     return problem.line, problem.column
 
 
@@ -49,4 +49,4 @@ def test_places_before_a_fault_are_found() -> None:
 
 def test_many_findings_are_placed_in_one_pass() -> None:
     ways: list[Way] = [("cards", number, "id") for number in range(2)]
-    assert [p.line for p in located("f", TEXT, [Finding(way, "m") for way in ways])] == [3, 8]
+    assert [p.line for p in parse("f", TEXT).located(Finding(way, "m") for way in ways)] == [3, 8]
