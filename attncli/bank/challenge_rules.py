@@ -17,7 +17,7 @@ from textwrap import dedent
 from typing import Any
 
 from attncli.bank.link_rules import Known, card_faults
-from attncli.bank.loader import BankFile, judge, shape_findings
+from attncli.bank.loader import BankFile, load, shape_findings
 from attncli.bank.mistakes import Mistakes
 from attncli.bank.problems import Finding, Problem, Way, did_you_mean, kind_of_value, one_of, shown, shown_path, visible
 from attncli.bank.prose_rules import english_words, formula_findings, hidden_findings
@@ -307,7 +307,7 @@ def load_repairs(folder: Path) -> tuple[Repair, ...]:
     path = folder / REPAIRS
     if not path.is_file():
         return ()
-    file = judge(path, "repairs", partial(repair_findings, folder=folder))
+    file = load(path, "repairs", partial(repair_findings, folder=folder))
     if not file.sound:
         raise EnvironmentFailure(f"{file.problems[0]}; `attn verify {folder.name}` tells every fault of the challenge")
     return _repairs(file.value)
@@ -319,7 +319,7 @@ def repair_problems(folder: Path, challenge: Any) -> list[Problem]:
     if not path.is_file():
         return []
     kernel = isinstance(challenge, dict) and challenge.get("kernel") is True
-    return list(judge(path, "repairs", partial(repair_findings, folder=folder, kernel=kernel)).problems)
+    return list(load(path, "repairs", partial(repair_findings, folder=folder, kernel=kernel)).problems)
 
 
 def _repairs(value: Any) -> tuple[Repair, ...]:

@@ -18,7 +18,7 @@ from attncli.bank.loader import (
     BankFile,
     bank_files,
     glossary_findings,
-    judge,
+    load,
     load_challenge,
     load_file,
     shape_findings,
@@ -83,13 +83,13 @@ class Readable:
 def checked_file(path: Path, own: bool = False) -> BankFile:
     """Return a file with the findings about it alone; its name says what is in it."""
     if path.name == GLOSSARY:
-        return judge(path, "glossary", glossary_findings)
+        return load(path, "glossary", glossary_findings)
     if path.name == LEDGER:
-        return judge(path, "ledger", partial(shape_findings, model=LedgerShape, base=()))
+        return load(path, "ledger", partial(shape_findings, model=LedgerShape, base=()))
     if path.name == CHALLENGE:
         return load_challenge(path)
     if path.name == REPAIRS:
-        return judge(path, "repairs", partial(repair_findings, folder=path.parent))
+        return load(path, "repairs", partial(repair_findings, folder=path.parent))
     return load_file(path, own)
 
 

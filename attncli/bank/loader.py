@@ -1,6 +1,6 @@
 """Load bank files as the documents of cards and challenges; a file with a problem contributes nothing.
 
-`judge` reads a file, checks its shape and then the rules that its shape allows, and keeps all findings. A learner's own
+`load` reads a file, checks its shape and then the rules that its shape allows, and keeps all findings. A learner's own
 file may leave much out; `completed` fills it in first, and what was filled in is never reported.
 """
 
@@ -112,7 +112,7 @@ class BankFile:
 
 def load_file(path: Path, own: bool = False, text: str | None = None) -> BankFile:
     """Load the cards of a bank file, bundled or a learner's `own`; of `text`, if given, as if the file had it."""
-    return judge(path, "cards", partial(topic_findings, own=own), own, text)
+    return load(path, "cards", partial(topic_findings, own=own), own, text)
 
 
 def bank_files(folder: Path) -> list[Path]:
@@ -122,12 +122,12 @@ def bank_files(folder: Path) -> list[Path]:
 
 def load_glossary(path: Path) -> BankFile:
     """Load a glossary file; a missing one is empty."""
-    return judge(path, "glossary", glossary_findings) if path.exists() else BankFile(path, "glossary")
+    return load(path, "glossary", glossary_findings) if path.exists() else BankFile(path, "glossary")
 
 
 def load_challenge(path: Path) -> BankFile:
     """Load a `challenge.yaml`, whose document is that of an `attncli.domain.challenge.Challenge`."""
-    return judge(path, "challenge", partial(challenge_findings, folder=path.parent))
+    return load(path, "challenge", partial(challenge_findings, folder=path.parent))
 
 
 def _challenge_document(folder: Path, value: Document) -> Document:
@@ -136,7 +136,7 @@ def _challenge_document(folder: Path, value: Document) -> Document:
     return document | {"id": folder.name, "track": folder.parent.name, "folder": str(folder)}
 
 
-def judge(
+def load(
     path: Path, role: str, findings_in: Callable[[Any], list[Finding]], own: bool = False, text: str | None = None
 ) -> BankFile:
     """Read and check a file; never raises for its content. A learner's `own` file is completed first."""

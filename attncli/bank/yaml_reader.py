@@ -151,17 +151,17 @@ def decode(name: str, data: bytes) -> str:
     return text
 
 
-def parse(name: str, text: str, loader: Any = None) -> Parsed:
+def parse(name: str, text: str) -> Parsed:
     """Read the plain value of a YAML text; malformed text gives a problem, never an exception."""
-    return _Reader(name, text, loader).read()
+    return _Reader(name, text).read()
 
 
 class _Reader:
     """Builds plain dicts and lists from events. Every loop ends with the events, so what was read before stays."""
 
-    def __init__(self, name: str, text: str, loader: Any) -> None:
+    def __init__(self, name: str, text: str) -> None:
         self.parsed = Parsed(name, text)
-        self.events = self._events(loader or LOADER)
+        self.events = self._events()
 
     def read(self) -> Parsed:
         for event in self.events:
@@ -172,9 +172,9 @@ class _Reader:
                 self._stop(event, message)
         return self.parsed
 
-    def _events(self, loader: Any) -> Generator[Any]:
+    def _events(self) -> Generator[Any]:
         """Yield the YAML events of the text, up to where it is malformed."""
-        source = loader(self.parsed.text)
+        source = LOADER(self.parsed.text)
         try:
             while source.check_event():
                 yield source.get_event()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from attncli.bank.problems import Finding, Way
+from attncli.bank.problems import Finding
 from attncli.bank.yaml_reader import parse
 
 TEXT = """\
@@ -45,8 +45,3 @@ def test_the_first_of_two_equal_keys_counts() -> None:
 
 def test_places_before_a_fault_are_found() -> None:
     assert place("a", 0, text="a:\n- 1\n- [\n") == (2, 3)
-
-
-def test_many_findings_are_placed_in_one_pass() -> None:
-    ways: list[Way] = [("cards", number, "id") for number in range(2)]
-    assert [p.line for p in parse("f", TEXT).located(Finding(way, "m") for way in ways)] == [3, 8]

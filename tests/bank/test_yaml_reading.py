@@ -2,26 +2,29 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.bank import yaml_reader
 from attncli.bank.yaml_reader import UnreadableYaml, decode, parse, read_text
 
-LOADERS = [yaml_reader.LOADER, yaml.SafeLoader]
+
+@pytest.fixture(params=[yaml_reader.LOADER, yaml.SafeLoader])
+def each_loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read with PyYAML's parser in C, and with the one in Python."""
+    monkeypatch.setattr(yaml_reader, "LOADER", request.param)
 
 
-def messages(text: str, loader: Any = None) -> list[str]:
-    return [str(problem) for problem in parse("f", text, loader).problems]
+def messages(text: str) -> list[str]:
+    return [str(problem) for problem in parse("f", text).problems]
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_values_are_plain(loader: Any) -> None:
-    parsed = parse("f", "a: [1, '1', {b: ~}]\nc: |\n  x\n  y\n", loader)
+@pytest.mark.usefixtures("each_loader")
+def test_values_are_plain() -> None:
+    parsed = parse("f", "a: [1, '1', {b: ~}]\nc: |\n  x\n  y\n")
     assert parsed.value == {"a": [1, "1", {"b": None}], "c": "x\ny\n"}
     assert parsed.whole
     assert not parsed.problems
@@ -45,7 +48,7 @@ def test_a_fault_at_the_end_lies_on_the_last_line() -> None:
     assert messages("a: 1\r\nbc")[0].startswith("f:2:3: malformed YAML")
 
 
-@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.usefixtures("each_loader")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -62,8 +65,8 @@ def test_a_fault_at_the_end_lies_on_the_last_line() -> None:
         ('a: "\\e[2J"', "f:1:4: character U+001B in this text cannot be shown; delete it"),
     ],
 )
-def test_what_is_refused_is_named_with_its_place(text: str, expected: str, loader: Any) -> None:
-    assert expected in messages(text, loader)
+def test_what_is_refused_is_named_with_its_place(text: str, expected: str) -> None:
+    assert expected in messages(text)
 
 
 @pytest.mark.parametrize(
@@ -97,15 +100,15 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.usefixtures("each_loader")
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
-def test_deep_nesting_is_refused_and_does_not_crash(text: str, loader: Any) -> None:
-    assert "levels; write it flatter" in messages(text, loader)[-1]
+def test_deep_nesting_is_refused_and_does_not_crash(text: str) -> None:
+    assert "levels; write it flatter" in messages(text)[-1]
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_deeply_nested_keys_are_refused(loader: Any) -> None:
-    assert "cannot be a key" in messages("? " * 100_000, loader)[-1]
+@pytest.mark.usefixtures("each_loader")
+def test_deeply_nested_keys_are_refused() -> None:
+    assert "cannot be a key" in messages("? " * 100_000)[-1]
 
 
 def test_a_billion_laughs_are_refused_at_once() -> None:
@@ -213,10 +216,11 @@ def test_any_bytes_give_text_or_a_located_problem(data: bytes) -> None:
         assert stop.problem.column >= 1
 
 
-@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.usefixtures("each_loader")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(alphabet="ab:-?[]{},&*!|>%@`'\"#\\ \n\t0x~<=", max_size=120))
-def test_any_text_gives_a_value_or_located_problems(text: str, loader: Any) -> None:
-    parsed = parse("f", text, loader)
+def test_any_text_gives_a_value_or_located_problems(text: str) -> None:
+    parsed = parse("f", text)
     assert parsed.whole or parsed.problems
     assert all(problem.line >= 1 and problem.column >= 1 for problem in parsed.problems)
 
@@ -226,8 +230,9 @@ def test_any_text_gives_a_value_or_located_problems(text: str, loader: Any) -> N
     ids=["beyond Unicode", "surrogate", "version"],
     argvalues=['"\\UFFFFFFFF"', '"\\uD800"', "%YAML " + "9" * 5000 + ".1\n--- 1"],
 )
-def test_the_pure_reader_survives_what_its_scanner_does_not_expect(text: str) -> None:
-    assert messages(text, yaml.SafeLoader)
+@pytest.mark.usefixtures("each_loader")
+def test_escapes_and_versions_beyond_all_bounds_are_refused(text: str) -> None:
+    assert messages(text)
 
 
 @given(
