@@ -2,7 +2,7 @@
 
 A case is the arguments of the entry point, or calls of it one after the other:
 `randn(1, 2, 4), base=100.0` · `apply_rope(torch.tensor([[1.0, 0.0]]), base=100.0)` ·
-`cache = StaticKVCache(1, 2, 8, 4); cache.append(randn(1, 2, 1, 4), randn(1, 2, 1, 4))`
+`cache = StaticKVCache(1, 2, 8, 4); cache.update(randn(1, 2, 1, 4), randn(1, 2, 1, 4), tensor([0]))`
 
 A sandboxed worker runs the text and sends the calls (see sandbox/typed_case.py). The judge checks each part of them.
 """

@@ -42,7 +42,8 @@ class Result:
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._methods:
-            raise AttributeError(f"a result has no {name} before the call is made")
+            known = ", ".join(self._methods) or "no methods"
+            raise AttributeError(f"a result has no {name} before the call is made; it has {known}")
         return partial(self._case.record, name, self._call, ())
 
     @property
