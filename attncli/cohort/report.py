@@ -14,7 +14,6 @@ import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from itertools import combinations
 from typing import Any
 
@@ -24,6 +23,7 @@ from attncli.domain.text import Lang, printable
 from attncli.words.cohort_texts import left_out_text
 
 Document = dict[str, Any]
+Shingle = tuple[str, ...]
 MOST_COSTLY = 10
 
 COLUMNS = (
@@ -34,12 +34,11 @@ MOST_NAMES = 10
 # Spreadsheets run a cell that starts so as a formula, also after a semicolon. Names and messages are other people's.
 _FORMULA = re.compile(r"""(^|;)([ "']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])""")
 
-METHOD = "winnowing (Schleimer, Wilkerson, Aiken 2003)"
-# Files that share a run of GRAM + WINDOW - 1 = 11 tokens share a fingerprint; shorter runs than GRAM never count.
-GRAM, WINDOW = 8, 4
+METHOD = "Jaccard similarity of token 5-grams"
+SHINGLE = 5
 THRESHOLD = 0.6
-LEAST_FINGERPRINTS = 12  # shorter files can be written in one way only
-# In a class of at least this size, fingerprints of more than half of it are due to the challenge.
+LEAST_SHINGLES = 30  # shorter files can be written in one way only
+# In a class of at least this size, shingles of more than half of it are due to the challenge.
 LEAST_CLASS, COMMON_SHARE = 10, 0.5
 # Python's tokenizer takes quadratic time for an endless line of quotes.
 LARGEST_COMPARED, LONGEST_LINE = 64 * 1024, 500
@@ -263,77 +262,53 @@ class SimilarFiles:
 def similar_files(challenge: str, sources: Mapping[str, bytes], known: Sequence[str]) -> list[SimilarFiles]:
     """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner got.
 
-    Files are compared by winnowing over tokens (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for
-    document fingerprinting", SIGMOD 2003), as in MOSS. Comments, layout, docstrings and names of variables do not
-    count; names after a dot (`torch.softmax`), keywords and numbers do. The known texts, and what most of a class
-    writes, are left out.
+    Files are compared by the runs of SHINGLE tokens that both have, among those that either has. Comments, layout,
+    docstrings and names of variables do not count; names after a dot (`torch.softmax`), keywords and numbers do. The
+    known texts, and what most of a class writes, are left out.
     """
-    given = set().union(*(_fingerprints(_tokens(text)) for text in known)) if known else set()
-    fingerprints = {
-        learner: frozenset(_fingerprints(_tokens(_text(source))) - given) for learner, source in sources.items()
-    }
-    common = _common_marks(fingerprints.values())
-    groups: dict[frozenset[int], list[str]] = defaultdict(list)
-    for learner, found in sorted(fingerprints.items()):
-        if len(found) >= LEAST_FINGERPRINTS:
-            groups[found].append(learner)
-    return sorted(
-        (
-            SimilarFiles(challenge, tuple(sorted(name for place in group for name in groups[place])), round(share, 2))
-            for group, share in _groups(list(groups), common)
-            if sum(len(groups[place]) for place in group) > 1
-        ),
-        key=lambda found: (-found.share, found.learners),
-    )
-
-
-def _common_marks(fingerprints: Collection[frozenset[int]]) -> set[int]:
-    if len(fingerprints) < LEAST_CLASS:
-        return set()
-    counts = Counter(mark for found in fingerprints for mark in found)
-    return {mark for mark, count in counts.items() if count > COMMON_SHARE * len(fingerprints)}
-
-
-def _groups(
-    fingerprints: Sequence[frozenset[int]], common: Collection[int]
-) -> Iterator[tuple[list[frozenset[int]], float]]:
-    """Yield the groups linked by similar pairs, with the least similarity that joins each group."""
-    group_of = {place: [place] for place in range(len(fingerprints))}
-    least = dict.fromkeys(group_of, 1.0)
-    for share, one, other in sorted(_pairs(fingerprints, common), reverse=True):
+    given = set().union(*(_shingles(text) for text in known))
+    files = {learner: _shingles(_text(source)) - given for learner, source in sorted(sources.items())}
+    common = _common_shingles(files.values())
+    files = {learner: found for learner, found in files.items() if len(found) >= LEAST_SHINGLES}
+    group_of = {learner: [learner] for learner in files}
+    least: dict[str, float] = {}
+    for share, one, other in sorted(_similar_pairs(files, common), reverse=True):
         first, second = group_of[one], group_of[other]
         if first is not second:
             first += second
             group_of |= dict.fromkeys(second, first)
-            least[first[0]] = min(least[first[0]], least[second[0]], share)
-    for place, group in group_of.items():
-        if group[0] == place:
-            yield [fingerprints[member] for member in group], least[place]
+            least[first[0]] = share
+    groups = (
+        SimilarFiles(challenge, tuple(sorted(group_of[first])), round(share, 2))
+        for first, share in least.items()
+        if group_of[first][0] == first
+    )
+    return sorted(groups, key=lambda found: (-found.share, found.learners))
 
 
-def _pairs(fingerprints: Sequence[frozenset[int]], common: Collection[int]) -> Iterator[tuple[float, int, int]]:
-    """Yield every similar pair as (similarity, index, index): shared fingerprints among those of either."""
-    own = [found - set(common) for found in fingerprints]
-    having: dict[int, list[int]] = defaultdict(list)
-    for place, found in enumerate(own):
-        for mark in found:
-            having[mark].append(place)
-    shared = Counter((one, other) for places in having.values() for one, other in combinations(places, 2))
-    for (one, other), count in shared.items():
-        share = count / len(own[one] | own[other])
-        if share >= THRESHOLD and min(len(own[one]), len(own[other])) >= LEAST_FINGERPRINTS:
-            yield share, one, other
+def _common_shingles(files: Collection[set[Shingle]]) -> set[Shingle]:
+    if len(files) < LEAST_CLASS:
+        return set()
+    counts = Counter(shingle for found in files for shingle in found)
+    return {shingle for shingle, count in counts.items() if count > COMMON_SHARE * len(files)}
 
 
-def _fingerprints(tokens: Sequence[str]) -> set[int]:
-    """Return the smallest hash of each window of overlapping runs of tokens."""
-    grams = [_hash(" ".join(tokens[start : start + GRAM])) for start in range(max(0, len(tokens) - GRAM + 1))]
-    windows = (grams[start : start + WINDOW] for start in range(max(1, len(grams) - WINDOW + 1)))
-    return {min(window) for window in windows if window}
+def _similar_pairs(files: Mapping[str, set[Shingle]], common: set[Shingle]) -> Iterator[tuple[float, str, str]]:
+    """Yield every pair with a similarity of at least THRESHOLD; equal files count also where all of it is common."""
+    own = {learner: found - common for learner, found in files.items()}
+    for one, other in combinations(files, 2):
+        if files[one] == files[other]:
+            yield 1.0, one, other
+        elif min(len(own[one]), len(own[other])) >= LEAST_SHINGLES:
+            shared = len(own[one] & own[other])
+            share = shared / (len(own[one]) + len(own[other]) - shared)
+            if share >= THRESHOLD:
+                yield share, one, other
 
 
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+def _shingles(text: str) -> set[Shingle]:
+    tokens = _tokens(text)
+    return {tuple(tokens[start : start + SHINGLE]) for start in range(len(tokens) - SHINGLE + 1)}
 
 
 def _text(source: bytes) -> str:

@@ -62,9 +62,8 @@ REPORT: dict[str, Localised] = {
     "cards": _T("Cards", "卡片"),
     "similar": _T("Nearly the same", "高度相似"),
     "similar_note": _T(
-        "A reason to look, no proof. By {method}: {percent} % or more of the fingerprints are shared, the starter's "
-        "taken out.",
-        "只是值得一看的线索，不是证据。方法：{method}；去掉起始文件的内容后，共有指纹不少于 {percent}%。",
+        "A reason to look, no proof. By {method}, without the starter's: {percent} % or more.",
+        "只是值得一看的线索，不是证据。方法：{method}，去掉起始文件的内容后不少于 {percent}%。",
     ),
     "share": _T("Shared", "共有"),
     "left_out": _T("Not graded", "未评测"),
