@@ -102,11 +102,7 @@ class ClockWrong(UsageError):
 
 
 class Outdated(UsageError):
-    """Raised when the screen is outdated; `reason` says why: `answered`, `day` or `settings`."""
-
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+    """Raised when other intervals are shown than would be stored."""
 
 
 class InvalidInput(UsageError):

@@ -116,8 +116,8 @@ class PlainReview:
             if (rating := _rating(line) if line else suggested) is not None:
                 try:
                     self.review.rate(rating, points=asked.points, correct=asked.correct)
-                except Outdated as error:
-                    echo(OUTDATED[error.reason][self.workspace.lang])
+                except Outdated:
+                    echo(OUTDATED[self.workspace.lang])
                     continue
                 interval = interval_text(item.interval(rating), lang)
                 key = "saved" if self.review.is_recorded else "noted"

@@ -34,22 +34,6 @@ _NEXT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewBasis:
-    """Study day and last review: with the settings, the intervals on the buttons follow from these."""
-
-    day: int
-    last_row: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The interval on the button that was pressed, and what it follows from."""
-
-    basis: ReviewBasis
-    interval_days: float
-
-
-@dataclass(frozen=True, slots=True)
 class AnsweredReview:
     """A recorded review and the schedule after it."""
 
@@ -98,21 +82,18 @@ def answer(
     rating: Rating,
     at: datetime | None = None,
     details: Mapping[str, Any] | None = None,
-    shown: Shown | None = None,
+    shown: Schedule | None = None,
 ) -> AnsweredReview:
     """Record one review of `card` at `at` (now); `details` are added to the log row.
 
-    Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if another interval
-    than the `shown` one would be stored, because what it follows from has changed.
+    Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if another interval or
+    repetition than the `shown` one would be stored.
     """
     card = workspace.library.card_id(card)
     store = workspace.store
     with recording(workspace, at):
         when = stamp(workspace, card, REVIEWS, at)
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
-        if shown is not None and shown.basis.last_row != last_row:
-            message = f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again"
-            raise Outdated(message, "answered")
         is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
         payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
@@ -125,23 +106,9 @@ def answer(
             if derived is None:
                 raise NotFound(f"card {card} has no standing review")
             schedule = derived
-        if shown is not None:
-            _require_same_interval(shown, schedule, when.day)
+        if shown and (shown.interval_days, shown.repetitions) != (schedule.interval_days, schedule.repetitions):
+            raise Outdated(f"the intervals of card {card} have changed; nothing was recorded, rate it again")
     return AnsweredReview(card, rating, when.at, schedule, row.id)
-
-
-def basis(workspace: Workspace, card: str) -> ReviewBasis:
-    """Return what the intervals of `card` follow from today."""
-    return ReviewBasis(workspace.calendar.day(workspace.clock()), workspace.store.schedules.last_row(card))
-
-
-def _require_same_interval(shown: Shown, stored: Schedule, day: int) -> None:
-    """Raise Outdated unless the stored interval is the one on the button."""
-    if stored.interval_days == shown.interval_days:
-        return
-    if day != shown.basis.day:
-        raise Outdated("another study day has begun meanwhile; nothing was recorded, rate it again", "day")
-    raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
 
 
 # Holds

@@ -18,7 +18,7 @@ from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
 from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
-from attncli.practice.record import AnsweredReview, ReviewBasis, Shown, take_back
+from attncli.practice.record import AnsweredReview, take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 
@@ -33,7 +33,6 @@ class SessionItem:
     schedule: Schedule | None
     previews: dict[Rating, Schedule]
     number: int
-    basis: ReviewBasis
 
     @property
     def state(self) -> State:
@@ -169,7 +168,7 @@ class ReviewSession:
         elapsed_ms = max(0, round((self.workspace.clock() - self._asked_at).total_seconds() * 1000))
         fields = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
         details = {key: value for key, value in fields.items() if value is not None}
-        shown = Shown(item.basis, item.previews[rating].interval_days)
+        shown = item.previews[rating]
         try:
             answered = record.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
         except Outdated:
@@ -291,9 +290,9 @@ class ReviewSession:
     def _item(self, id: str) -> SessionItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
         self.workspace.reload_settings()
-        basis, schedule = record.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
-        previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
-        return SessionItem(card, schedule, previews, len(self._answered) + 1, basis)
+        schedule, day = self.workspace.store.schedules.get(card.id), self.workspace.calendar.day(at)
+        previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, day)
+        return SessionItem(card, schedule, previews, len(self._answered) + 1)
 
     def _put_back(self, item: SessionItem) -> None:
         if item.state in (State.NEW, State.REVIEW):

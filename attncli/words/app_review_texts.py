@@ -79,5 +79,4 @@ TEXTS: dict[str, _T] = {
         for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
     },
     **{f"rating.{rating.word}": text for rating, text in shared_review_texts.RATINGS.items()},
-    **{f"outdated.{reason}": text for reason, text in shared_review_texts.OUTDATED.items()},
 }

@@ -130,6 +130,7 @@ TEXTS: dict[str, _T] = {
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
     "fault.gone": shared_review_texts.GONE,
+    "fault.outdated": shared_review_texts.OUTDATED,
     "fault.no-torch": _T(
         "Grading needs PyTorch, and it is not installed: pip install torch.",
         "评测需要 PyTorch，但还没有安装：pip install torch。",

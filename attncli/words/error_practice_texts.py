@@ -47,9 +47,7 @@ CARDS: tuple[_T, ...] = (
     _T("“{given}” does not fit here", "单位“{given}”在这里不合适"),
     _T("the answer is asked for in {unit}", "答案要用 {unit}"),
     _T("the answer is asked for as a plain number", "答案只要一个数"),
-    _T("the settings were changed meanwhile", "这期间设置已更改"),
-    _T("card {card} was answered elsewhere meanwhile", "卡片 {card} 这期间已在别处作答"),
-    _T("another study day has begun meanwhile", "这期间已进入新的一天"),
+    _T("the intervals of card {card} have changed", "卡片 {card} 的间隔已更新"),
     _T("nothing was recorded, rate it again", "没有留下记录，请重新评分"),
     _T("card {card} has no standing review", "卡片 {card} 没有有效的复习"),
     _T(

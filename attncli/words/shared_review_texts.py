@@ -28,18 +28,5 @@ RATINGS: dict[Rating, _T] = {
     Rating.GOOD: _T("Good", "良好"),
     Rating.EASY: _T("Easy", "简单"),
 }
-OUTDATED: dict[str, _T] = {
-    "answered": _T(
-        "Nothing stored: answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过。间隔已更新，请重新评分。",
-    ),
-    "day": _T(
-        "Nothing stored: a new study day has begun. Rate it again.",
-        "未保存：新的学习日已开始。间隔已更新，请重新评分。",
-    ),
-    "settings": _T(
-        "Nothing stored: the settings were changed. Rate it again.",
-        "未保存：设置已更改。间隔已更新，请重新评分。",
-    ),
-}
+OUTDATED = _T("Nothing stored: the intervals have changed. Rate it again.", "未保存：间隔已更新，请重新评分。")
 GONE = _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。")

@@ -93,12 +93,9 @@ def test_the_end_of_input_ends_the_sitting_and_keeps_what_was_answered(attn: Att
 @pytest.mark.parametrize(
     ("meanwhile", "lang", "said"),
     [
-        ("answered", "en", "answered elsewhere meanwhile"),
-        ("answered", "zh", "刚在别处答过"),
-        ("day", "en", "a new study day has begun"),
-        ("day", "zh", "新的学习日已开始"),
-        ("settings", "en", "the settings were changed"),
-        ("settings", "zh", "设置已更改"),
+        ("answered", "en", "the intervals have changed"),
+        ("day", "en", "the intervals have changed"),
+        ("settings", "zh", "间隔已更新"),
         ("gone", "en", "att-01 is no longer in its bank"),
         ("gone", "zh", "att-01 已不在题库中"),
     ],

@@ -27,7 +27,6 @@ from attncli.errors import (
     InvalidInput,
     JudgeFailed,
     NoTorch,
-    Outdated,
     StoreBusy,
     StoreError,
     StoreFull,
@@ -248,21 +247,12 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
         before = rows(screen)
         await pilot.press("4")
         await pilot.pause()
-        assert "answered elsewhere meanwhile" in shown(screen.attn)
+        assert "the intervals have changed" in shown(screen.attn)
         assert rows(screen) == before and card(screen) == asked and screen.item is not None
         promised = screen.item.previews[Rating.EASY]
         await pilot.press("4")
         stored = screen.workspace.store.schedules.get(asked)
         assert stored is not None and stored.interval_days == promised.interval_days and rows(screen) == before + 1
-
-
-async def test_an_answer_given_elsewhere_shows_when_the_card_is_turned(make_app: MakeApp, clock: Clock) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        with _second(screen, clock) as other:
-            record.answer(other, card(screen), Rating.EASY)
-        await pilot.press("space")
-        await pilot.pause()
-        assert "answered elsewhere meanwhile" in shown(screen.attn) and len(screen.query(RatingButton)) == 4
 
 
 async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app: MakeApp, clock: Clock) -> None:
@@ -271,7 +261,7 @@ async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app:
         clock.move(days=10)
         await pilot.press("3")
         await pilot.pause()
-        assert "a new study day has begun" in shown(screen.attn) and rows(screen) == before
+        assert "the intervals have changed" in shown(screen.attn) and rows(screen) == before
         await pilot.press("3")
         assert rows(screen) == before + 1
 
@@ -285,7 +275,7 @@ async def test_settings_changed_elsewhere_are_taken_over(make_app: MakeApp, cloc
         before = rows(screen)
         await pilot.press("4")
         await pilot.pause()
-        assert "the settings were changed" in shown(screen.attn) and rows(screen) == before
+        assert "the intervals have changed" in shown(screen.attn) and rows(screen) == before
         await pilot.press("4")
         stored = screen.workspace.store.schedules.get(asked)
         screen.workspace.derive_all()
@@ -362,7 +352,7 @@ def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Wor
         yield other
 
 
-SAID = [key for key in TEXTS if key.startswith(("fault.", "outdated.")) and key not in ("fault.gone", "fault.other")]
+SAID = [key for key in TEXTS if key.startswith("fault.") and key not in ("fault.gone", "fault.other")]
 
 
 @pytest.mark.parametrize("key", SAID)
@@ -384,12 +374,6 @@ def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
     assert len(set(lines)) == len(lines)
 
 
-@pytest.mark.parametrize("reason", ["answered", "day", "settings"])
-def test_what_no_longer_holds_is_told_by_its_reason(reason: str) -> None:
-    told = TEXTS[f"outdated.{reason}"]
-    assert [error_text(Outdated("x", reason), lang) for lang in LANGS] == [told.en, told.zh]
-
-
 async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,7 +383,7 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        monkeypatch.setattr(AttnApp, "open", fail)
+        monkeypatch.setattr(AttnApp, "show", fail)
         await pilot.press("s")
         await pilot.pause()
         assert app.failure is None and any("disk is full" in note.message for note in app._notifications)

@@ -341,6 +341,7 @@ _KEYS: dict[type[AttnError], str] = {
     ClockWrong: "fault.clock",
     StoreCorrupt: "fault.damaged",
     StoreError: "fault.store",
+    Outdated: "fault.outdated",
     NoCardMatches: "fault.nothing-fits",
     NoTorch: "fault.no-torch",
     JudgeFailed: "fault.judge",
@@ -351,8 +352,6 @@ _KEYS: dict[type[AttnError], str] = {
 
 def error_text(error: AttnError, lang: Lang) -> str:
     """Return one line in the learner's language: what failed, and what to do."""
-    if isinstance(error, Outdated):
-        return say(f"outdated.{error.reason}", lang)
     if isinstance(error, InvalidInput):
         return say(f"unfit.{error.reason}", lang, **error.parts)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")

@@ -295,13 +295,10 @@ class ReviewScreen(AskingScreen):
 
     def _refresh_item(self) -> bool:
         """Reload the card's intervals, which time and other processes change; return False if the card is gone."""
-        before = self.item
         try:
             self.item = self.session.refresh()
         except NotFound:
             return False
-        if before is not None and before.basis.last_row != self.item.basis.last_row:
-            self.problem = say("outdated.answered", self.lang)
         return True
 
     async def _drop_card(self) -> None:
