@@ -211,7 +211,7 @@ def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
         answer=short if not answer else answer + short,
         why=_why(card, lang),
         points=_listed([inline(point[lang]) for point in card.points], "ol"),
-        pitfalls=_listed([inline(pitfall.says[lang]) for pitfall in card.pitfalls]) + _slips(card, lang),
+        pitfalls=_listed([inline(pitfall[lang]) for pitfall in card.pitfalls]) + _slips(card, lang),
         follow_ups="".join(_follow_up(follow_up, lang, question_of) for follow_up in card.follow_ups),
     )
 
@@ -272,7 +272,7 @@ def _cloze(card: ClozeCard, lang: Lang) -> tuple[str, str]:
 
 
 def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
-    texts = dict(card.items)
+    texts = card.texts
     asked = _listed([inline(texts[key][lang]) for key in shuffled_items(card, rng)])
     ordered = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
     pairs = _listed([f"{inline(texts[a][lang])} → {inline(texts[b][lang])}" for a, b in card.before])

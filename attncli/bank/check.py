@@ -44,8 +44,8 @@ from attncli.bank.prose_rules import (
     fix_findings,
     formula_findings,
     hidden_findings,
+    length_findings,
     measured_findings,
-    short_findings,
     snippet_findings,
     style_findings,
 )
@@ -59,7 +59,7 @@ Readings = Mapping[str, Mapping[str, str]]
 HASH_DIGITS = 12
 SHOWN = 5
 _NAMES = {"en": "English", "zh": "Chinese"}
-_NOT_READ = frozenset({"topic", "core", "tags", "formerly", "challenge", "experiment"})
+_NOT_READ = frozenset({"topic", "core", "must_know", "tags", "formerly", "challenge", "experiment"})
 _HEAD = """\
 # Who reads a card again, sentence by sentence and without having written it, writes it down with
 # `python -m attncli.bank read CARD... --on DATE --checked "what was checked, and by which run or source"`.
@@ -180,7 +180,7 @@ def _file_findings(file: BankFile, known: Known, terms: Terms, around: Surroundi
 def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     card = entry.card
     if not own:
-        yield from short_findings(card)
+        yield from length_findings(card)
         yield from fix_findings(card)
         yield from measured_findings(card)
     yield from formula_findings(card)

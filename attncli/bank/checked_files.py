@@ -24,7 +24,8 @@ from attncli.bank.loader import (
     shape_findings,
 )
 from attncli.bank.problems import Finding, Way, shown, shown_path
-from attncli.bank.schema import SHAPES, CardShape, LedgerShape
+from attncli.bank.schema import SHAPES, UNKNOWN_KIND, LedgerShape
+from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
 from attncli.domain.text import LANGS
 from attncli.errors import NotFound
@@ -76,7 +77,7 @@ class Readable:
     def of(number: int, card: dict[str, Any], faulty: Collection[str]) -> Readable:
         if not faulty:
             return Readable(number, card, faulty)
-        known = SHAPES.get(str(card.get("kind")), CardShape).model_fields
+        known = types_of(SHAPES.get(str(card.get("kind")), UNKNOWN_KIND))
         return Readable(number, {key: card[key] for key in known if key in card and key not in faulty}, faulty)
 
 

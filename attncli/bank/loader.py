@@ -7,12 +7,12 @@ file may leave much out; `completed` fills it in first, and what was filled in i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from attncli.bank.card_rules import card_findings, choices_of
 from attncli.bank.problems import (
@@ -27,12 +27,13 @@ from attncli.bank.problems import (
     shown_path,
 )
 from attncli.bank.schema import (
+    CHALLENGE_SHAPE,
     OWN_SHAPES,
     SHAPES,
-    ChallengeShape,
+    UNKNOWN_KIND,
     GlossaryShape,
     TopicShape,
-    UnknownKindShape,
+    adapter,
 )
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier
@@ -131,8 +132,7 @@ def load_challenge(path: Path) -> BankFile:
 
 
 def _challenge_document(folder: Path, value: Document) -> Document:
-    lists: Document = {key: [] for key in ("badges", "forbidden", "cards", "follow_ups", "sources")}
-    document = {"version": 1, "kernel": False, "hardened": {"en": "", "zh": ""}, **lists, **value}
+    document = {key: part for key, part in value.items() if part is not None}
     return document | {"id": folder.name, "track": folder.parent.name, "folder": str(folder)}
 
 
@@ -157,10 +157,10 @@ def lies_below(path: Way, ways: Collection[Way]) -> bool:
     return bool(ways) and any(path[:length] in ways for length in range(len(path) + 1))
 
 
-def shape_findings(value: Any, model: type[BaseModel], base: Way) -> list[Finding]:
+def shape_findings(value: Any, model: type, base: Way) -> list[Finding]:
     """Return every finding about the shape of a value."""
     try:
-        model.model_validate(value)
+        adapter(model).validate_python(value)
     except ValidationError as error:
         return findings_of(error, model, base)
     return []
@@ -188,10 +188,10 @@ def _card(card: Any, base: Way, own: bool) -> list[Finding]:
     if not isinstance(card, dict):
         return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
     kind = card.get("kind")
-    model = (OWN_SHAPES if own else SHAPES).get(str(kind), UnknownKindShape)
+    model = (OWN_SHAPES if own else SHAPES).get(str(kind), UNKNOWN_KIND)
     findings = [*_kind(card, base), *shape_findings(card, model, base)]
     faulty = {str(found.path[len(base)]) for found in findings}
-    faulty |= {name for name, shape in model.model_fields.items() if shape.is_required() and name not in card}
+    faulty |= {key.name for key in fields(model) if key.default is MISSING and key.name not in card}
     return [*findings, *(found.below(base) for found in card_findings(card, faulty, own))]
 
 
@@ -242,7 +242,7 @@ def glossary_findings(value: Any) -> list[Finding]:
 
 def challenge_findings(value: Any, folder: Path) -> list[Finding]:
     """Return every finding about the `challenge.yaml` of `folder`, which is named by the id and lies in the track."""
-    findings = shape_findings(value, ChallengeShape, ())
+    findings = shape_findings(value, CHALLENGE_SHAPE, ())
     folder = folder.absolute()
     for what, name in (("challenge", folder.name), ("track", folder.parent.name)):
         if not is_identifier(name):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from attncli.domain.card import types_of
 from attncli.domain.text import marked
 
 MAX_GUESSES = 5000
@@ -129,8 +130,9 @@ _EXPECTED = {
     "int_type": "a whole number",
     "float_type": "a number",
     "list_type": "a list",
+    "tuple_type": "a list",
     "dict_type": "a mapping",
-    "model_type": "a mapping",
+    "dataclass_type": "a mapping",
 }
 
 
@@ -147,14 +149,14 @@ def kind_of_value(value: object) -> str:
     return "a list" if isinstance(value, list) else "a mapping"
 
 
-def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> list[Finding]:
+def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]:
     """Turn every error of a validation into a finding; `base` is the path of what was validated.
 
     A key that is missing because it is misspelt is reported once, as misspelt.
     """
     every = error.errors(include_url=False)
     items = [{**item, "loc": _in_file(item["loc"])} for item in every[:MAX_FINDINGS]]
-    misspelt = {_intended(item, model) for item in items if item["type"] == "extra_forbidden"}
+    misspelt = {_intended(item, model) for item in items if item["type"] == "unexpected_keyword_argument"}
     reported = [item for item in items if not (item["type"] == "missing" and item["loc"] in misspelt)]
     findings = [_finding(item, model, base) for item in reported]
     if len(every) > MAX_FINDINGS:
@@ -168,14 +170,14 @@ def _in_file(loc: Way) -> Way:
     return tuple(step for step in loc if step not in ("<id>", "<question>"))
 
 
-def _intended(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
+def _intended(item: Mapping[str, Any], model: type) -> Way:
     """Return the path of the key that a misspelt one was intended to be."""
     loc: Way = item["loc"]
     guess = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
     return (*loc[:-1], guess.removeprefix('did you mean "').removesuffix('"?'))
 
 
-def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding:
+def _finding(item: dict[str, Any], model: type, base: Way) -> Finding:
     loc: Way = tuple(item["loc"])
     kind = item["type"]
     is_key = loc[-1:] == ("[key]",)
@@ -184,7 +186,7 @@ def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding
         message = f"{shown(loc[-1], 40)} is no name; {_NAME_REMEDY}"
     else:
         message = _MESSAGES.get(kind, _other)(loc, item, model)
-    return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden", shape=True)
+    return Finding(base + loc, message, at_key=is_key or kind == "unexpected_keyword_argument", shape=True)
 
 
 def _name(loc: Way) -> str:
@@ -197,31 +199,31 @@ def _name(loc: Way) -> str:
     return f'"{".".join(keys[-2:])}"'
 
 
-def _missing(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _missing(loc: Way, item: Mapping[str, Any], model: type) -> str:
     name = str(loc[-1])
     where = f" in {_name(loc[:-1])}" if loc[:-1] else ""
     return f'missing "{name}"{where}: {_TEXT_HINTS.get(name, f"add {name}: …")}'
 
 
-def _extra(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _extra(loc: Way, item: Mapping[str, Any], model: type) -> str:
     known = known_keys(model, loc[:-1])
     guess = did_you_mean(str(loc[-1]), known) or (f"known are {', '.join(known)}" if known else "remove it")
     return f"key {shown(loc[-1], 40)} is not known here; {guess}"
 
 
-def _type(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _type(loc: Way, item: Mapping[str, Any], model: type) -> str:
     expected = _EXPECTED[item["type"]]
     value = item["input"]
     found = kind_of_value(value)
     if item["type"] == "string_type" and isinstance(value, bool | int | float):
         return f"{_name(loc)} must be text, found {found}; put it in quotes"
-    if item["type"] == "model_type" and {"en", "zh"} <= set(known_keys(model, loc)):
+    if item["type"] == "dataclass_type" and {"en", "zh"} <= set(known_keys(model, loc)):
         return f"{_name(loc)} must have both languages, found {found}; write {{en: …, zh: …}}"
     hint = _TEXT_HINTS.get(str(loc[-1])) if loc else None
     return f"{_name(loc)} must be {expected}, found {found}; {hint or f'write {expected} here'}"
 
 
-def _literal(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _literal(loc: Way, item: Mapping[str, Any], model: type) -> str:
     words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     value = item["input"]
     if not isinstance(value, str):
@@ -241,36 +243,36 @@ _PATTERNS = {
 }
 
 
-def _pattern(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _pattern(loc: Way, item: Mapping[str, Any], model: type) -> str:
     fault = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
     value = item["input"]
     return f"{_name(loc)} {shown(value, 40)} {fault}" if value.strip() else f"{_name(loc)} {fault}"
 
 
-def _count(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _count(loc: Way, item: Mapping[str, Any], model: type) -> str:
     context = item["ctx"]
     least, most, actual = context.get("min_length"), context.get("max_length"), context["actual_length"]
     bound = f"at least {least}; add {least - actual} more" if least is not None else f"at most {most}; drop the rest"
     return f"{_name(loc)} has {actual} entries, must have {bound}"
 
 
-def _too_long(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _too_long(loc: Way, item: Mapping[str, Any], model: type) -> str:
     return f"{_name(loc)} is longer than {item['ctx']['max_length']} characters; shorten it"
 
 
-def _bound(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _bound(loc: Way, item: Mapping[str, Any], model: type) -> str:
     context = item["ctx"]
     bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
     return f"{_name(loc)} is {item['input']}, must be {bound}; correct the number"
 
 
-def _other(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _other(loc: Way, item: Mapping[str, Any], model: type) -> str:
     return f"{_name(loc)}: {item['msg']}; correct it"
 
 
-_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type[BaseModel]], str]] = {
+_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type], str]] = {
     "missing": _missing,
-    "extra_forbidden": _extra,
+    "unexpected_keyword_argument": _extra,
     "literal_error": _literal,
     "string_pattern_mismatch": _pattern,
     "string_too_long": _too_long,
@@ -282,28 +284,24 @@ _MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type[BaseModel]], str]] =
 }
 
 
-def known_keys(model: type[BaseModel], loc: Way) -> list[str]:
+def known_keys(model: type, loc: Way) -> list[str]:
     """Return the keys that `model` allows at `loc`; empty where any is allowed."""
     current: Any = model
     for step in loc:
         current = _inside(current, step)
-    models = _models(current)
-    return list(models[0].model_fields) if models else []
+    found = _dataclass_in(current)
+    return list(types_of(found)) if found else []
 
 
-def _inside(annotation: Any, step: str | int) -> Any:
-    for model in _models(annotation):
-        if step in model.model_fields:
-            return model.model_fields[str(step)].annotation
-    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
-    return arguments[-1] if arguments else None
+def _inside(form: Any, step: str | int) -> Any:
+    """Return the type of a key or an entry of a value of type `form`."""
+    if found := _dataclass_in(form):
+        return types_of(found).get(str(step))
+    inner = [each for each in get_args(form) if each not in (NoneType, Ellipsis)]
+    return inner[-1] if inner else None
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    if "Annotated" in str(type(annotation)):
-        return _models(get_args(annotation)[0])
-    if get_origin(annotation) not in (Union, UnionType):
-        return []
-    return [model for form in get_args(annotation) for model in _models(form)]
+def _dataclass_in(form: Any) -> type | None:
+    """Return the dataclass that a type is, or that a mapping is read as if there is a choice."""
+    forms = (form, *get_args(form)) if get_origin(form) in (Union, UnionType) else (form,)
+    return next((each for each in forms if isinstance(each, type) and is_dataclass(each)), None)

@@ -19,8 +19,8 @@ from xml.etree import ElementTree
 from attncli.bank.problems import Finding, Way, shown
 from attncli.domain.text import IDEOGRAPHS, LANGS, beyond_limits, hidden_in, part_pattern
 
-SHORT_WORDS = (50, 120)
-SHORT_CHARACTERS = (100, 260)
+LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
+"""Of the 30-second answer and the lead: the least and most English words, and Chinese characters."""
 
 _CHINESE_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[^\W{IDEOGRAPHS}]+(?:[.'-][^\W{IDEOGRAPHS}]+)*")
 _HALF_WIDTH = re.compile(
@@ -48,21 +48,23 @@ def chinese_units(text: str) -> int:
     return len(_CHINESE_UNIT.findall(text))
 
 
-def short_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check the length of the 30-second answer: 50 to 120 English words, 100 to 260 Chinese characters."""
-    short = card.get("short")
-    if not short:
-        return
-    measures = (
-        ("en", english_words, SHORT_WORDS, "words"),
-        ("zh", chinese_units, SHORT_CHARACTERS, "characters (a Latin word or number counts as one)"),
-    )
-    for lang, measure, (least, most), unit in measures:
-        length = measure(short[lang])
-        if not least <= length <= most:
-            remedy = "say more" if length < least else "move detail to explain"
-            message = f"the short answer has {length} {unit}, must have {least} to {most}"
-            yield Finding(("short", lang), f"{message}; {remedy}")
+def length_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """Check the lengths of the 30-second answer and the lead in both languages."""
+    for key in (key for key in LENGTHS if card.get(key)):
+        words, characters = LENGTHS[key]
+        measures = (
+            ("en", english_words, words, "words"),
+            ("zh", chinese_units, characters, "characters (a Latin word or number counts as one)"),
+        )
+        for lang, measure, (least, most), unit in measures:
+            length = measure(card[key][lang])
+            if not least <= length <= most:
+                remedy = "say more" if length < least else "move detail to explain"
+                if key == "short":
+                    message = f"the short answer has {length} {unit}, must have {least} to {most}"
+                else:
+                    message = f"the lead has {length} {unit}, must have {least} to {most}"
+                yield Finding((key, lang), f"{message}; {remedy}")
 
 
 def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -163,8 +165,10 @@ _PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
 _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration)
 
 
-def formula_findings(value: object) -> Iterator[Finding]:
-    """Find formulas that cannot be shown, and stray dollar signs, in every text below a value."""
+def formula_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find formulas that cannot be shown, and stray dollar signs, in every text below a card or challenge."""
+    if (formula := value.get("formula")) and (fault := fault_of(formula)):
+        yield Finding(("formula",), f"formula {shown(formula)} {fault}")
     for way, text in localised(value):
         for lang in LANGS:
             if "$" not in text[lang]:

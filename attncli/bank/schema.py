@@ -1,231 +1,112 @@
-"""The shapes of bank files: pydantic models for each kind of card, the glossary, the ledger and a challenge's files.
+"""The shapes of bank files: the classes of cards as they are written, the glossary, the ledger, a challenge's files.
 
-Models only validate; documents stay the plain values that were read. Strict: nothing is converted, no key is ignored.
+pydantic only validates; documents stay the plain values that were read. Nothing is converted, no key is ignored.
 Rules that a shape cannot express (answers that compute, cycles, links) are in the `*_rules` modules.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field, fields, make_dataclass
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
+from pydantic import ConfigDict, TypeAdapter
 
-from attncli.domain.card import LONGEST, PATTERN
-from attncli.domain.vocabulary import CHECK_NAMES, Level
+from attncli.domain.card import CARDS, Card, Date, Id, types_of
+from attncli.domain.challenge import Challenge
+from attncli.domain.text import Localised
+from attncli.domain.vocabulary import Limits, Text
 
-Id = Annotated[str, StringConstraints(pattern=PATTERN, max_length=LONGEST)]
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
-Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
-Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
-Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
-NumberOrText = Annotated[Any, WithJsonSchema({"type": ["number", "string"]})]
-Choices = Annotated[
-    Any,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "array", "items": {"type": "number"}, "minItems": 1},
-                {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
-            ]
-        }
-    ),
-]
+Hash = Annotated[str, Limits(pattern=r"^[0-9a-f]{12}$")]
 
 
-class Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
+class Shape:
+    """A mapping of a bank file: a key that is not a field is an error."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
 
-class LocalisedText(Shape):
-    en: Text
-    zh: Text
+class LooseShape:
+    """A mapping in which other keys are ignored."""
+
+    __pydantic_config__ = ConfigDict(extra="ignore")
 
 
-class PitfallShape(LocalisedText):
-    errata: Errata = ""
+@cache
+def adapter(shape: type) -> TypeAdapter[Any]:
+    """Return the validator of a dataclass."""
+    return TypeAdapter(shape)
 
 
-class SourceShape(Shape):
-    id: Text
-    where: Text = ""
-    date: Date = ""
+def card_shape(card: type[Card], own: bool = False) -> type:
+    """Return the class of a card as a bank file writes it: with its kind, without the topic, which the file names.
+
+    A learner's `own` card need not explain its answer. `Card` itself stands for a kind that is not known.
+    """
+    found: list[tuple[str, Any, Any]] = [("kind", Any if card is Card else Literal[card.kind], field())]
+    for name, form, default in _fields(card, "topic"):
+        needed = not own and name in card.needed
+        if needed and NoneType in get_args(form):
+            form = get_args(form)[0]
+        if not own and name in card.fewest:
+            form = Annotated[form, Limits(min_length=card.fewest[name])]
+        found.append((name, form, field() if needed else default))
+    found[:2] = found[1::-1]
+    return make_dataclass(card.__name__, found, bases=(LooseShape if card is Card else Shape,), kw_only=True)
 
 
-class NumberShape(Shape):
-    says: Text
-    says_zh: Text = ""
-    compute: NumberOrText
+def _fields(shape: Any, *left_out: str) -> list[tuple[str, Any, Any]]:
+    """Return the name, type and default of each field."""
+    types = types_of(shape, with_limits=True)
+    return [
+        (each.name, types[each.name], field(default=each.default))
+        for each in fields(shape)
+        if each.name not in left_out
+    ]
 
 
-class FollowUpShape(Shape):
-    """The next question of an interviewer, with its answer; `card` is one that says more."""
-
-    ask: LocalisedText
-    answer: LocalisedText
-    card: Id = ""
-
-
-FollowUp = Annotated[
-    Annotated[Id, Tag("<id>")] | Annotated[FollowUpShape, Tag("<question>")],
-    Discriminator(lambda value: "<question>" if isinstance(value, dict) else "<id>"),
-]
-"""A card's id, or a question with its answer."""
+SHAPES = {kind: card_shape(card) for kind, card in CARDS.items()}
+OWN_SHAPES = {kind: card_shape(card, own=True) for kind, card in CARDS.items()}
+UNKNOWN_KIND = card_shape(Card)
+"""The common keys, to check a card whose kind is unknown."""
+CHALLENGE_SHAPE = make_dataclass(
+    "Challenge", _fields(Challenge, "id", "track", "mistakes", "folder"), bases=(Shape,), kw_only=True
+)
+"""`impl/<track>/<id>/challenge.yaml`; the folders name its track and id."""
 
 
-class CardShape(Shape):
-    """The keys of every kind."""
-
-    id: Id
-    kind: str
-    level: Level
-    core: bool = False
-    question: LocalisedText
-    short: LocalisedText | None = None
-    explain: LocalisedText | None = None
-    points: Annotated[list[LocalisedText], Field(min_length=1, max_length=7)] = []
-    pitfalls: list[PitfallShape] = []
-    follow_ups: list[FollowUp] = []
-    sources: list[SourceShape] = []
-    numbers: list[NumberShape] = []
-    tags: list[Text] = []
-    formerly: list[Id] = []
-    as_of: Date = ""
-    unverifiable: bool = False
-    challenge: Id | Annotated[list[Id], Field(min_length=1)] = ""
-    experiment: Id = ""
-
-
-class QaShape(CardShape):
-    kind: Literal["qa"]
-    short: LocalisedText
-    explain: LocalisedText
-    points: Annotated[list[LocalisedText], Field(min_length=3, max_length=7)]
-
-
-class OptionShape(Shape):
-    text: LocalisedText
-    correct: bool = False
-    why_not: LocalisedText | None = None
-    errata: Errata = ""
-
-
-class ChoiceShape(CardShape):
-    kind: Literal["choice"]
-    options: Annotated[list[OptionShape], Field(min_length=3, max_length=5)]
-
-
-class SlipShape(Shape):
-    """A common mistake: the formula that it computes, and an explanation."""
-
-    compute: NumberOrText
-    says: LocalisedText
-
-
-class NumericShape(CardShape):
-    kind: Literal["numeric"]
-    explain: LocalisedText
-    parameters: dict[Name, Choices] = {}
-    compute: NumberOrText
-    compute_unit: str = ""
-    unit: str
-    tolerance: NumberOrText
-    slips: list[SlipShape] = []
-
-
-class BlankShape(Shape):
-    answer: Text
-    accept: list[Text] = []
-    form: Literal["text", "algebra"] = "text"
-    variables: list[Text] = []
-
-
-class ClozeShape(CardShape):
-    kind: Literal["cloze"]
-    explain: LocalisedText
-    blanks: Annotated[list[BlankShape], Field(min_length=1, max_length=8)]
-
-
-class ItemShape(Shape):
-    key: Name
-    text: LocalisedText
-
-
-class OrderingShape(CardShape):
-    kind: Literal["ordering"]
-    explain: LocalisedText
-    items: Annotated[list[ItemShape], Field(min_length=2, max_length=12)]
-    before: Annotated[list[Annotated[list[Name], Field(min_length=2, max_length=2)]], Field(min_length=1)]
-
-
-class DebugShape(CardShape):
-    kind: Literal["debug"]
-    explain: LocalisedText
-    code: Text
-    lines: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
-    symptom: LocalisedText
-    fix: LocalisedText | None = None
-    wrong: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+/[a-z0-9_-]+$")] = ""
-
-
-SHAPES: dict[str, type[CardShape]] = {
-    "qa": QaShape,
-    "choice": ChoiceShape,
-    "numeric": NumericShape,
-    "cloze": ClozeShape,
-    "ordering": OrderingShape,
-    "debug": DebugShape,
-}
-
-
-def _own(shape: type[CardShape]) -> type[CardShape]:
-    """Return the shape of a learner's own card, which need not explain its answer."""
-    fields: dict[str, Any] = {
-        "explain": (LocalisedText | None, None),
-        "points": (Annotated[list[LocalisedText], Field(max_length=7)], []),
-    }
-    if shape is ChoiceShape:
-        fields["options"] = (Annotated[list[OptionShape], Field(min_length=2, max_length=5)], ...)
-    return create_model(f"Own{shape.__name__}", __base__=shape, **fields)
-
-
-OWN_SHAPES: dict[str, type[CardShape]] = {kind: _own(shape) for kind, shape in SHAPES.items()}
-
-
-class UnknownKindShape(CardShape):
-    """The common keys, to check a card whose kind is unknown."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
-    kind: Any = None
-
-
+@dataclass(kw_only=True)
 class TopicShape(Shape):
     """A bank file around its cards."""
 
     topic: Id
     licence: Text = ""
-    title: LocalisedText | None = None
+    title: Localised | None = None
     cards: list[Any]
 
 
+@dataclass(kw_only=True)
 class TermShape(Shape):
     """One term: its form in each language, other words to find it by, and words that cards must avoid."""
 
     en: Text
     zh: Text
     abbreviation: Text = ""
-    also_en: list[Text] = []
-    also_zh: list[Text] = []
-    avoid_en: list[Text] = []
-    avoid_zh: list[Text] = []
-    note: LocalisedText | None = None
+    also_en: list[Text] = field(default_factory=list)
+    also_zh: list[Text] = field(default_factory=list)
+    avoid_en: list[Text] = field(default_factory=list)
+    avoid_zh: list[Text] = field(default_factory=list)
+    note: Localised | None = None
 
 
+@dataclass(kw_only=True)
 class GlossaryShape(Shape):
     licence: Text = ""
     terms: list[TermShape]
 
 
+@dataclass(kw_only=True)
 class ReadingShape(Shape):
     """One reading of a card by somebody who had not written it: hashes of the texts, and how they were checked."""
 
@@ -235,29 +116,12 @@ class ReadingShape(Shape):
     checked: Text
 
 
+@dataclass(kw_only=True)
 class LedgerShape(Shape):
     cards: dict[Id, ReadingShape]
 
 
-class ChallengeShape(Shape):
-    """`impl/<track>/<id>/challenge.yaml`; the folders name its track and id."""
-
-    level: Annotated[int, Field(ge=1, le=5)]
-    version: Annotated[int, Field(ge=1)] = 1
-    title: LocalisedText
-    entry: Annotated[list[Name], Field(min_length=1)]
-    statement: LocalisedText
-    hardened: LocalisedText | None = None
-    hints: Annotated[list[LocalisedText], Field(min_length=1)]
-    required: Annotated[list[Literal[CHECK_NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
-    badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
-    forbidden: list[Text] = []
-    kernel: bool = False
-    cards: list[Id] = []
-    follow_ups: list[FollowUpShape] = []
-    sources: list[SourceShape] = []
-
-
+@dataclass(kw_only=True)
 class RepairShape(Shape):
     """A mistake to plant: lines of the reference and their replacement, which may be empty."""
 
@@ -266,6 +130,7 @@ class RepairShape(Shape):
     replace: str
 
 
+@dataclass(kw_only=True)
 class RepairsShape(Shape):
     """`repairs.yaml` beside a `challenge.yaml`."""
 
@@ -274,14 +139,12 @@ class RepairsShape(Shape):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a bank file, for editors."""
-    from pydantic.json_schema import models_json_schema
-
-    models = [(model, "validation") for model in (TopicShape, *SHAPES.values())]
-    _, schema = models_json_schema(models, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
+    shapes = (TopicShape, *SHAPES.values())
+    _, schema = TypeAdapter.json_schemas((each.__name__, "validation", adapter(each)) for each in shapes)
     topic = schema["$defs"].pop("TopicShape")
     topic["properties"]["cards"] = {
         "type": "array",
-        "items": {"oneOf": [{"$ref": f"#/$defs/{model.__name__}"} for model in SHAPES.values()]},
+        "items": {"oneOf": [{"$ref": f"#/$defs/{each.__name__}"} for each in SHAPES.values()]},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -325,7 +325,7 @@ def question(card: Card, lang: Lang) -> str:
     if isinstance(card, ChoiceCard):
         parts.append("\n".join(f"- {option.text[lang]}" for option in card.options))
     if isinstance(card, OrderingCard):
-        parts.append("\n".join(f"- {text[lang]}" for _, text in card.items))
+        parts.append("\n".join(f"- {text[lang]}" for text in card.texts.values()))
     return "\n\n".join(parts)
 
 
@@ -344,7 +344,7 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
             points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
             yield f"## {HEADINGS['points'][lang]}\n\n{points}"
         case "pitfalls":
-            yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
+            yield _section("pitfalls", [pitfall[lang] for pitfall in card.pitfalls], lang)
         case "unverifiable":
             yield UNVERIFIABLE[lang]
         case "challenge":
@@ -378,12 +378,12 @@ def _solution(card: Card, lang: Lang) -> str:
             return "\n".join(_option_line(option.text, option.correct, option.why_not, lang) for option in card.options)
         case NumericCard():
             drawn = [f"- *{name}*: {', '.join(label for label, _ in choices)}" for name, choices in card.parameters]
-            formula = f"`{card.compute}` {card.compute_unit} → {card.unit or '1'} ± {card.tolerance}"
+            formula = f"`{card.compute}` {card.computed_in} → {card.unit or '1'} ± {card.tolerance}"
             return "\n".join([formula, *drawn]) + _slips(card, lang)
         case ClozeCard():
             return "\n".join(f"{number}. `{blank.answer}`" for number, blank in enumerate(card.blanks, 1))
         case OrderingCard():
-            texts = dict(card.items)
+            texts = card.texts
             return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
         case DebugCard():
             where = f"{HEADINGS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"

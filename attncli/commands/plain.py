@@ -520,7 +520,7 @@ def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
 
 
 def _ordering(asked: Asked, card: OrderingCard, lang: Lang, read_line: ReadLine) -> None:
-    keys, texts = asked.item_order, dict(card.items)
+    keys, texts = asked.item_order, card.texts
     _print_numbered([texts[key][lang] for key in keys])
     while not asked.revealed:
         echo(QUESTIONS["order"][lang])

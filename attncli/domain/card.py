@@ -1,14 +1,19 @@
-"""Cards: one dataclass for each kind, built from a document that the bank has validated."""
+"""Cards: one dataclass for each kind, as bank files write it; the bank checks the limits of the fields with pydantic.
+
+The index keeps a card as plain data. `card_of` builds it again, without pydantic.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from itertools import repeat
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from attncli.domain.text import Localised, example_labels, filled
-from attncli.domain.vocabulary import Kind, Level
+from attncli.domain.vocabulary import Kind, Level, Limits, Text, WrittenAs
 
 Document = Mapping[str, Any]
 
@@ -21,22 +26,51 @@ PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 """Names of cards, topics and challenges: lower-case letters, digits and single hyphens."""
 LONGEST = 60
 
+Id = Annotated[str, Limits(pattern=PATTERN, max_length=LONGEST)]
+Name = Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
+Date = Annotated[str, Limits(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+Errata = Annotated[str, Limits(pattern=r"^E\d{2,3}$")]
+Flag = Annotated[bool, Limits(strict=True)]
+_NUMBER_OR_TEXT = WrittenAs(schema={"type": ["number", "string"]})
+Formula = Annotated[str, _NUMBER_OR_TEXT]
+Choices = Annotated[
+    tuple[tuple[str, float | int], ...],
+    WrittenAs(
+        schema={
+            "anyOf": [
+                {"type": "array", "items": {"type": "number"}, "minItems": 1},
+                {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
+            ]
+        }
+    ),
+]
+
+
+class IdOrQuestion:
+    """A follow-up is written as the id of a card, or as a question with its answer."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        return {
+            "type": "tagged-union",
+            "choices": {"<id>": handler.generate_schema(Id), "<question>": handler(source)},
+            "discriminator": lambda value: "<question>" if isinstance(value, dict) else "<id>",
+        }
+
 
 @dataclass(frozen=True, slots=True)
-class Pitfall:
+class Pitfall(Localised):
     """A wrong statement that candidates make; `errata` is its id in the list of common errors, or empty."""
 
-    says: Localised
-    errata: str
+    errata: Errata = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A reference for a statement: `id` is `arxiv:1706.03762`, `doi:…`, `url:…`; `where` a section or equation."""
 
-    id: str
-    where: str
-    date: str
+    id: Text
+    where: Text = ""
+    date: Date = ""
 
     @property
     def text(self) -> str:
@@ -47,6 +81,15 @@ class Source:
         return " ".join(part for part in (name, self.where, self.date and f"({self.date})") if part)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number in the text of a card, and the formula that gives it."""
+
+    says: Text
+    says_zh: Text = ""
+    compute: Annotated[Any, _NUMBER_OR_TEXT]
+
+
 @dataclass(frozen=True, slots=True)
 class FollowUp:
     """The next question of an interviewer: a question with its answer, a card that is worth asking, or both.
@@ -54,34 +97,49 @@ class FollowUp:
     Without `ask` the question is that of `card`; `card` is empty where no card says more.
     """
 
-    card: str
-    ask: Localised | None = None
-    answer: Localised | None = None
+    ask: Annotated[Localised | None, WrittenAs(Localised)]
+    answer: Annotated[Localised | None, WrittenAs(Localised)]
+    card: Id = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age."""
+    """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age.
+
+    `lead` is the first thing to say, `formula` one to know by heart (LaTeX); nearly every interview asks a `must_know`.
+    A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says.
+    """
 
     kind: ClassVar[Kind]
+    needed: ClassVar[tuple[str, ...]] = ("explain",)
+    fewest: ClassVar[Mapping[str, int]] = {"points": 1}
 
-    id: str
+    id: Id
     topic: str
     level: Level
-    core: bool
+    core: Flag = False
     question: Localised
     short: Localised | None = None
     explain: Localised | None = None
-    points: tuple[Localised, ...] = ()
+    points: Annotated[tuple[Localised, ...], Limits(max_length=7)] = ()
     pitfalls: tuple[Pitfall, ...] = ()
-    follow_ups: tuple[FollowUp, ...] = ()
+    follow_ups: tuple[Annotated[FollowUp, IdOrQuestion()], ...] = ()
     sources: tuple[Source, ...] = ()
-    tags: tuple[str, ...] = ()
-    formerly: tuple[str, ...] = ()
-    as_of: str = ""
-    unverifiable: bool = False
-    challenges: tuple[str, ...] = ()
-    experiment: str = ""
+    numbers: tuple[Number, ...] = ()
+    tags: tuple[Text, ...] = ()
+    formerly: tuple[Id, ...] = ()
+    as_of: Date = ""
+    unverifiable: Flag = False
+    challenge: Id | Annotated[tuple[Id, ...], Limits(min_length=1)] = ""
+    experiment: Id = ""
+    lead: Localised | None = None
+    formula: Text = ""
+    must_know: Flag = False
+
+    @property
+    def challenges(self) -> tuple[str, ...]:
+        """The challenges that go with the card."""
+        return (self.challenge,) if isinstance(self.challenge, str) and self.challenge else tuple(self.challenge)
 
     @property
     def listed(self) -> Localised:
@@ -94,6 +152,9 @@ class QaCard(Card):
     """Asked aloud, answered aloud, self-rated against `points`."""
 
     kind = "qa"
+    needed = ("short", "explain", "points")
+    fewest: ClassVar = {"points": 3}
+    short: Localised
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +162,9 @@ class Option:
     """An option of a choice card; a wrong one says why not."""
 
     text: Localised
-    correct: bool
-    why_not: Localised | None
-    errata: str
+    correct: Flag = False
+    why_not: Localised | None = None
+    errata: Errata = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +172,9 @@ class ChoiceCard(Card):
     """One or several options are right."""
 
     kind = "choice"
-    options: tuple[Option, ...]
+    needed = ()
+    fewest: ClassVar = {**Card.fewest, "options": 3}
+    options: Annotated[tuple[Option, ...], Limits(min_length=2, max_length=5)]
 
     @property
     def multiple(self) -> bool:
@@ -122,7 +185,7 @@ class ChoiceCard(Card):
 class Slip:
     """A common mistake in a numeric card: the formula that it computes, and an explanation."""
 
-    compute: str
+    compute: Formula
     says: Localised
 
 
@@ -131,17 +194,22 @@ class NumericCard(Card):
     """A number computed from parameters that are drawn afresh each time.
 
     `parameters` maps a name to its choices, each a (label, value) pair; `{{name}}` in the question shows the label.
-    `compute` is an arithmetic expression over the names, in `compute_unit`; the answer is asked for in `unit`.
-    `tolerance` is relative when it ends in `%`, absolute otherwise.
+    `compute` is an arithmetic expression over the names, in `compute_unit`, or where that is empty in `unit`, in which
+    the answer is asked for. `tolerance` is relative when it ends in `%`, absolute otherwise.
     """
 
     kind = "numeric"
-    parameters: tuple[tuple[str, tuple[tuple[str, float | int], ...]], ...]
-    compute: str
-    compute_unit: str
+    parameters: Annotated[tuple[tuple[str, Choices], ...], WrittenAs(dict[Name, Choices])] = ()
+    compute: Formula
+    compute_unit: str = ""
     unit: str
-    tolerance: str
+    tolerance: Formula
     slips: tuple[Slip, ...] = ()
+
+    @property
+    def computed_in(self) -> str:
+        """The unit in which `compute` gives the answer."""
+        return self.compute_unit or self.unit
 
     @property
     def listed(self) -> Localised:
@@ -158,10 +226,10 @@ class Blank:
     `accept` lists further answers that count as right.
     """
 
-    answer: str
-    accept: tuple[str, ...]
-    form: Literal["algebra", "text"]
-    variables: tuple[str, ...]
+    answer: Text
+    accept: tuple[Text, ...] = ()
+    form: Literal["text", "algebra"] = "text"
+    variables: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +237,15 @@ class ClozeCard(Card):
     """`____` in the question marks a blank, in order, in both languages."""
 
     kind = "cloze"
-    blanks: tuple[Blank, ...]
+    blanks: Annotated[tuple[Blank, ...], Limits(min_length=1, max_length=8)]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item to put in order."""
+
+    key: Name
+    text: Localised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +253,13 @@ class OrderingCard(Card):
     """Items to put in order; `before` holds the pairs (i, j) of item keys in which i must come before j."""
 
     kind = "ordering"
-    items: tuple[tuple[str, Localised], ...]
-    before: tuple[tuple[str, str], ...]
+    items: Annotated[tuple[Item, ...], Limits(min_length=2, max_length=12)]
+    before: Annotated[tuple[Annotated[tuple[Name, ...], Limits(min_length=2, max_length=2)], ...], Limits(min_length=1)]
+
+    @property
+    def texts(self) -> dict[str, Localised]:
+        """The text of each item, by its key."""
+        return {item.key: item.text for item in self.items}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,111 +267,41 @@ class DebugCard(Card):
     """At most 15 lines of code with a mistake: find its line (from 1; any of `lines` counts) and its symptom."""
 
     kind = "debug"
-    code: str
-    lines: tuple[int, ...]
+    code: Text
+    lines: Annotated[tuple[Annotated[int, Limits(ge=1, strict=True)], ...], Limits(min_length=1)]
     symptom: Localised
     fix: Localised | None = None
-    wrong: str = ""
+    wrong: Annotated[str, Limits(pattern=r"^[a-z0-9-]+/[a-z0-9_-]+$")] = ""
+
+
+CARDS: dict[str, type[Card]] = {
+    card.kind: card for card in (QaCard, ChoiceCard, NumericCard, ClozeCard, OrderingCard, DebugCard)
+}
 
 
 def card_of(document: Document) -> Card:
-    """Build the card that a validated document (see `attncli.bank.schema`) describes."""
-    common = _common(document)
-    match document["kind"]:
-        case "qa":
-            return QaCard(**common)
-        case "choice":
-            return ChoiceCard(**common, options=tuple(map(_option, document["options"])))
-        case "numeric":
-            return NumericCard(
-                **common,
-                parameters=tuple(
-                    (name, tuple((str(label), value) for label, value in choices))
-                    for name, choices in document.get("parameters") or ()
-                ),
-                compute=document["compute"],
-                compute_unit=document.get("compute_unit") or document.get("unit") or "",
-                unit=document.get("unit") or "",
-                tolerance=document["tolerance"],
-                slips=tuple(Slip(slip["compute"], Localised.of(slip["says"])) for slip in document.get("slips") or ()),
-            )
-        case "cloze":
-            return ClozeCard(**common, blanks=tuple(map(_blank, document["blanks"])))
-        case "ordering":
-            items = tuple((item["key"], Localised.of(item["text"])) for item in document["items"])
-            return OrderingCard(**common, items=items, before=tuple((a, b) for a, b in document["before"]))
-        case "debug":
-            return DebugCard(
-                **common,
-                code=document["code"],
-                lines=tuple(document["lines"]),
-                symptom=Localised.of(document["symptom"]),
-                fix=_text(document, "fix"),
-                wrong=document.get("wrong") or "",
-            )
-        case unknown:
-            raise KeyError(unknown)
+    """Build a card from its validated document. Raises KeyError for an unknown kind."""
+    card: Card = build(CARDS[document["kind"]], document)
+    return card
 
 
-def follow_ups_of(document: Document) -> tuple[FollowUp, ...]:
-    """Return the follow-ups of a validated card or challenge."""
-    return tuple(
-        FollowUp(entry)
-        if isinstance(entry, str)
-        else FollowUp(entry.get("card") or "", Localised.of(entry["ask"]), Localised.of(entry["answer"]))
-        for entry in document.get("follow_ups") or ()
-    )
+def build(form: Any, value: Any) -> Any:
+    """Build a value of type `form`, a dataclass or the type of a field, from validated plain data."""
+    forms = (form, *get_args(form))
+    if isinstance(value, dict) and form is not Any:
+        shape: Any = next(filter(is_dataclass, forms))
+        return shape(**{name: build(each, value[name]) for name, each in types_of(shape).items() if name in value})
+    if isinstance(value, list) and form is not Any:
+        items = get_args(next(each for each in forms if get_origin(each) is tuple))
+        return tuple(map(build, repeat(items[0]) if items[-1] is Ellipsis else items, value))
+    return FollowUp(None, None, value) if form is FollowUp else value
 
 
-def sources_of(document: Document) -> tuple[Source, ...]:
-    """Return the sources of a validated card or challenge."""
-    return tuple(Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ())
-
-
-def _common(document: Document) -> dict[str, Any]:
-    challenges = document.get("challenge") or ()
-    return {
-        "id": document["id"],
-        "topic": document["topic"],
-        "level": document["level"],
-        "core": bool(document.get("core")),
-        "question": Localised.of(document["question"]),
-        "short": _text(document, "short"),
-        "explain": _text(document, "explain"),
-        "points": tuple(Localised.of(point) for point in document.get("points") or ()),
-        "pitfalls": tuple(Pitfall(Localised.of(p), p.get("errata") or "") for p in document.get("pitfalls") or ()),
-        "follow_ups": follow_ups_of(document),
-        "sources": sources_of(document),
-        "tags": tuple(document.get("tags") or ()),
-        "formerly": tuple(document.get("formerly") or ()),
-        "as_of": document.get("as_of") or "",
-        "unverifiable": bool(document.get("unverifiable")),
-        "challenges": (challenges,) if isinstance(challenges, str) else tuple(challenges),
-        "experiment": document.get("experiment") or "",
-    }
-
-
-def _option(option: Document) -> Option:
-    return Option(
-        Localised.of(option["text"]),
-        bool(option.get("correct")),
-        _text(option, "why_not"),
-        option.get("errata") or "",
-    )
-
-
-def _blank(blank: Document) -> Blank:
-    return Blank(
-        blank["answer"],
-        tuple(blank.get("accept") or ()),
-        blank.get("form") or "text",
-        tuple(blank.get("variables") or ()),
-    )
-
-
-def _text(document: Document, key: str) -> Localised | None:
-    value = document.get(key)
-    return Localised.of(value) if value else None
+@cache
+def types_of(shape: Any, with_limits: bool = False) -> dict[str, Any]:
+    """Return the type of each field of a dataclass."""
+    types = get_type_hints(shape, include_extras=with_limits)
+    return {field.name: types[field.name] for field in fields(shape)}
 
 
 def is_identifier(name: str, longest: int = LONGEST) -> bool:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from random import Random
 from textwrap import dedent, indent
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
-from attncli.domain.card import FollowUp, Source
-from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, Localised, is_chinese
-from attncli.domain.vocabulary import CaseRung
+from attncli.domain.card import Flag, FollowUp, Id, Name, Source
+from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, NOTHING, Localised, is_chinese
+from attncli.domain.vocabulary import CaseRung, CheckName, Limits, Text, WrittenAs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,24 +27,25 @@ class Challenge:
     a GPU kernel in Triton. `mistakes` maps each file of `wrong/` to its mistake, read on demand.
     """
 
-    id: str
-    track: str
-    level: int
+    id: Id
+    track: Id
+    level: Annotated[int, Limits(ge=1, le=5, strict=True)]
+    version: Annotated[int, Limits(ge=1, strict=True)] = 1
     title: Localised
+    entry: Annotated[tuple[Name, ...], Limits(min_length=1)]
     statement: Localised
-    hardened: Localised
-    entry: tuple[str, ...]
-    hints: tuple[Localised, ...]
-    required: tuple[str, ...]
-    badges: tuple[str, ...]
-    forbidden: tuple[str, ...]
-    cards: tuple[str, ...]
-    mistakes: Mapping[str, Mistake]
-    folder: str
-    version: int = 1
-    kernel: bool = False
+    hardened: Annotated[Localised, WrittenAs(Localised | None)] = NOTHING
+    hints: Annotated[tuple[Localised, ...], Limits(min_length=1)]
+    required: Annotated[tuple[CheckName, ...], Limits(min_length=1)]
+    badges: tuple[CheckName, ...] = ()
+    forbidden: tuple[Text, ...] = ()
+    kernel: Flag = False
+    must_know: Flag = False
+    cards: tuple[Id, ...] = ()
     follow_ups: tuple[FollowUp, ...] = ()
     sources: tuple[Source, ...] = ()
+    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+    folder: str
 
 
 # Mistakes, as the docstrings of wrong solutions tell them
@@ -95,8 +96,8 @@ class Field:
 def mistake_in(docstring: str) -> Mistake:
     """Read the mistake of a docstring. Missing texts are empty; a missing rung is the first, the strictest."""
     texts: dict[str, str] = {}
-    for field in fields_in(docstring):
-        texts.setdefault(field.name, field.text)
+    for part in fields_in(docstring):
+        texts.setdefault(part.name, part.text)
     summary, symptom = texts.get(SUMMARY, ""), texts.get(SYMPTOM, "")
     return Mistake(
         says=Localised(summary, texts.get(SUMMARY_ZH) or summary),

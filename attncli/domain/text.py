@@ -13,6 +13,8 @@ from functools import cache
 from typing import Any, Literal
 from unicodedata import east_asian_width, normalize
 
+from attncli.domain.vocabulary import Text
+
 Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
 
@@ -24,8 +26,8 @@ _SLOT = r"\{\{\s*(\w+)\s*\}\}"
 class Localised:
     """The same content, written once for each language (Markdown, `$…$` inline and `$$…$$` display formulas)."""
 
-    en: str
-    zh: str
+    en: Text
+    zh: Text
 
     def __getitem__(self, lang: Lang) -> str:
         return self.zh if lang == "zh" else self.en

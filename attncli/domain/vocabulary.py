@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
@@ -49,6 +49,41 @@ CHECK_NAMES: tuple[str, ...] = (
     "memory",
     "speed",
 )
+
+
+class Limits:
+    """Limits of a value in a bank file, in the words of pydantic's schemas: `pattern`, `max_length`, `ge`, `strict`.
+
+    pydantic calls the method below; nothing else does, so that classes with limits do not need it.
+    """
+
+    def __init__(self, **limits: Any) -> None:
+        self.limits = limits
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        schema = handler(source)
+        if schema["type"] == "tuple":  # a list counts its entries although some of them are wrong
+            schema = {"type": "list", "items_schema": schema["items_schema"][0]}
+        return {**schema, **self.limits}
+
+
+class WrittenAs:
+    """The type that a bank file has in place of the field's own. Without one the rules of the bank check the value,
+    and editors are told the JSON schema.
+    """
+
+    def __init__(self, form: Any = None, schema: dict[str, Any] | None = None) -> None:
+        self.form, self.schema = form, schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler.generate_schema(Any if self.schema else self.form)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        return self.schema or handler(schema)
+
+
+Text = Annotated[str, Limits(pattern=r"\S")]
+CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 
 
 class Meeting(NamedTuple):

@@ -330,7 +330,7 @@ def _card_line(workspace: Workspace, lang: Lang, weak: Weakness) -> CardLine:
         answer=answer(card, lang),
         explain=card.explain[lang].strip() if card.explain else "",
         points=tuple(Point(point[lang], n in weak.points_missed) for n, point in enumerate(card.points)),
-        pitfalls=tuple(pitfall.says[lang] for pitfall in card.pitfalls),
+        pitfalls=tuple(pitfall[lang] for pitfall in card.pitfalls),
         recall=round(weak.recall, 4),
         lapses=weak.lapses,
         reasons=_reasons(weak),
@@ -543,7 +543,7 @@ def answer(card: Card, lang: Lang) -> str:
         case ClozeCard():
             solution = _filled(card, lang)
         case OrderingCard():
-            texts = dict(card.items)
+            texts = card.texts
             solution = "\n".join(f"{n}. {texts[key][lang]}" for n, key in enumerate(right_order(card), 1))
         case DebugCard():
             solution = _fixed_code(card, lang)

@@ -242,7 +242,7 @@ def _shown(asked: Asked, lang: Lang) -> dict[str, Any]:
         case ChoiceCard() as card:
             return {"options": _numbered([card.options[index].text[lang] for index in asked.option_order])}
         case OrderingCard() as card:
-            texts = dict(card.items)
+            texts = card.texts
             return {"items": _numbered([texts[key][lang] for key in asked.item_order])}
         case DebugCard() as card:
             return {"code": _numbered(card.code.rstrip().splitlines())}
@@ -263,7 +263,7 @@ def _section(section: Section, card: Card, lang: Lang) -> Any:
         case "points":
             return _numbered([point[lang] for point in card.points])
         case "pitfalls":
-            return [pitfall.says[lang] for pitfall in card.pitfalls]
+            return [pitfall[lang] for pitfall in card.pitfalls]
         case "follow-ups":
             return [_follow_up(entry, lang) for entry in card.follow_ups]
         case "sources":

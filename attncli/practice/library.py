@@ -97,7 +97,7 @@ class Library:
         """Drop links to challenges and experiments that do not exist; banks name planned ones too."""
         challenges = tuple(challenge for challenge in card.challenges if challenge in self._challenge_ids)
         known = card.experiment and (paths.bundled_impl() / "experiments" / f"{card.experiment}.py").exists()
-        return replace(card, challenges=challenges, experiment=card.experiment if known else "")
+        return replace(card, challenge=challenges, experiment=card.experiment if known else "")
 
     @cached_property
     def _challenge_ids(self) -> frozenset[str]:
@@ -183,16 +183,11 @@ def _nearest(id: str, known: Sequence[str], command: str) -> str:
 def challenge_of(document: dict[str, Any]) -> Challenge:
     """Build a challenge from a validated document (see `attncli.bank.schema`)."""
     from attncli.bank.mistakes import Mistakes
-    from attncli.domain.card import follow_ups_of, sources_of
+    from attncli.domain.card import build
     from attncli.domain.challenge import Challenge
 
-    fields: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "kernel", "folder")}
-    fields |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
-    fields |= {key: Localised.of(document[key]) for key in ("title", "statement")}
-    fields["hardened"] = Localised.of(document.get("hardened") or {"en": "", "zh": ""})
-    fields |= {"follow_ups": follow_ups_of(document), "sources": sources_of(document)}
-    hints = tuple(Localised.of(hint) for hint in document["hints"])
-    return Challenge(**fields, hints=hints, mistakes=Mistakes(Path(document["folder"])))
+    challenge: Challenge = build(Challenge, document)
+    return replace(challenge, mistakes=Mistakes(Path(challenge.folder)))
 
 
 # Search

@@ -254,7 +254,7 @@ def _bare(text: str) -> str:
 
 def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
     """Return the item keys in a random order that is not a right one, if one is found in SHUFFLES tries."""
-    keys = [key for key, _ in card.items]
+    keys = list(card.texts)
     for _ in range(SHUFFLES):
         rng.shuffle(keys)
         if not mark_ordering(card, keys).correct:
@@ -267,7 +267,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
 
     Raises UsageError if `keys` are not exactly the items.
     """
-    texts = dict(card.items)
+    texts = card.texts
     if sorted(keys) != sorted(texts):
         raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
     place = {key: index for index, key in enumerate(keys)}
@@ -280,7 +280,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
 
 def right_order(card: OrderingCard) -> list[str]:
     """Return one of the right orders: the items as the card lists them, as far as the pairs allow."""
-    left = [key for key, _ in card.items]
+    left = list(card.texts)
     order: list[str] = []
     while left:
         free = [key for key in left if not any(second == key and first in left for first, second in card.before)]
@@ -291,7 +291,7 @@ def right_order(card: OrderingCard) -> list[str]:
 
 def give_up_ordering(card: OrderingCard) -> Marked:
     """Mark as wrong without an answer; the feedback is one right order."""
-    texts = dict(card.items)
+    texts = card.texts
     return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
 
 
@@ -346,7 +346,7 @@ def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> Nume
     values = {name: value for name, (_, value) in chosen.items()}
 
     def answer(formula: str) -> Number:
-        return convert(evaluate(formula, values), card.compute_unit, card.unit)
+        return convert(evaluate(formula, values), card.computed_in, card.unit)
 
     return NumericTask(
         card=card.id,
@@ -454,8 +454,8 @@ def worked(card: NumericCard) -> WorkedNumber:
     formula = _NAME.sub(lambda name: _operand(values[name[0]]) if name[0] in values else name[0], card.compute)
     steps = [_typeset(card.compute), _typeset(formula)]
     computed = evaluate(card.compute, values)
-    if card.compute_unit != card.unit:
-        steps.append(f"{shown(computed)} {card.compute_unit}".strip())
+    if card.computed_in != card.unit:
+        steps.append(f"{shown(computed)} {card.computed_in}".strip())
     steps.append(f"{shown(task.expected)} {card.unit}".strip())
     return WorkedNumber(task, tuple(dict.fromkeys(steps)))
 

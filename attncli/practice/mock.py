@@ -301,7 +301,7 @@ def asked_card(workspace: Workspace, item: MockItem) -> Card:
         follow_ups=(),
         sources=(),
         experiment="",
-        challenges=(),
+        challenge=(),
     )
 
 

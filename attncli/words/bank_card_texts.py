@@ -148,6 +148,10 @@ TEXTS: tuple[_T, ...] = (
         "简答有 {length} {unit}，应为 {least} 到 {most}",
     ),
     _T(
+        "the lead has {length} {unit}, must have {least} to {most}",
+        "开场回答有 {length} {unit}，应为 {least} 到 {most}",
+    ),
+    _T(
         "{words} is a measurement of our own without an experiment that shows it",
         "{words} 是自己的测量，却没有实验可以证明",
     ),

@@ -8,6 +8,8 @@ import yaml
 
 from attncli.bank.loader import BankFile, bank_files, load_challenge, load_file, load_glossary
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
+from attncli.domain.text import NOTHING
+from attncli.practice.library import challenge_of
 
 Card = dict[str, Any]
 Writer = Callable[..., Path]
@@ -83,7 +85,8 @@ def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> No
     assert not good.problems and not bad.documents
     assert document["folder"] == str(tmp_path / "attention" / "sdpa")
     assert (document["id"], document["track"]) == ("sdpa", "attention")
-    assert (document["version"], document["badges"], document["hardened"]) == (1, [], {"en": "", "zh": ""})
+    challenge = challenge_of(document)
+    assert (challenge.version, challenge.badges, challenge.hardened) == (1, (), NOTHING)
     assert Path(problem.file).parent.name == "bad"
 
 

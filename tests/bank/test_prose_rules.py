@@ -34,6 +34,31 @@ def test_the_short_answer_has_a_length(
     assert found.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("words", "characters", "message"),
+    [
+        (44, 80, "the lead has 44 words, must have 45 to 70; say more"),
+        (71, 140, "the lead has 71 words, must have 45 to 70; move detail to explain"),
+        (45, 79, "the lead has 79 characters (a Latin word or number counts as one), must have 80 to 140; say more"),
+        (70, 141, "the lead has 141 characters (a Latin word or number counts as one), must have 80 to 140; move"),
+        (45, 80, None),
+        (70, 140, None),
+    ],
+)
+def test_the_lead_has_a_length(
+    cards: dict[str, Card], errors: Errors, words: int, characters: int, message: str | None
+) -> None:
+    lead = {"en": "word " * words, "zh": "字" * characters}
+    found = errors(cards["qa"] | {"lead": lead, "formula": r"\frac{1}{\sqrt{d_k}}", "must_know": True})
+    assert [text.startswith(message or "") for text in found] == [True] * bool(message)
+
+
+def test_a_formula_that_cannot_be_shown_is_reported(cards: dict[str, Card], errors: Errors) -> None:
+    (found,) = errors(cards["qa"] | {"formula": r"\frac{1}{d"})
+    assert found.startswith('formula "')
+    assert errors(cards["qa"] | {"must_know": "yes"})[0].startswith('"must_know" must be true or false')
+
+
 @pytest.mark.parametrize(("lang", "count"), [("en", 50), ("en", 120)])
 def test_the_bounds_are_allowed(cards: dict[str, Card], errors: Errors, lang: str, count: int) -> None:
     cards["qa"]["short"][lang] = "word " * count

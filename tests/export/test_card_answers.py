@@ -41,7 +41,7 @@ def test_every_card_of_a_kind_has_its_answer(bank, kind, lang):
             assert all(blank.answer in told for blank in card.blanks), card.id
             assert "____" not in told
         elif card.kind == "ordering":
-            texts = dict(card.items)
+            texts = card.texts
             order = [line.partition(". ")[2] for line in told.splitlines() if re.match(r"\d+\. ", line)]
             assert order[: len(texts)] == [texts[key][lang] for key in right_order(card)]
             assert mark_ordering(card, right_order(card)).correct

@@ -94,7 +94,7 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
     both = {"en": "How many bytes?", "zh": "多少字节？"}
     says = {"en": "Forgets the values.", "zh": "漏了 value。"}
     document = {"id": "x-01", "topic": "x", "kind": "numeric", "level": "screen", "question": both, "explain": both}
-    document |= {"compute": "2 * 8", "tolerance": "1%", "slips": [{"compute": "8", "says": says}]}
+    document |= {"compute": "2 * 8", "unit": "", "tolerance": "1%", "slips": [{"compute": "8", "says": says}]}
     asked = Asked.of(card_of(document), Random(1))
     asked.texts = ["8"]
     asked.submit()

@@ -120,7 +120,7 @@ def test_text_has_enough_contrast_in_every_theme(theme) -> None:  # type: ignore
 
 async def test_a_follow_up_that_is_a_card_wraps_beside_its_id() -> None:
     question = Localised("word " * 30, "字" * 60)
-    asked = FollowUps([FollowUp(card="att-02")], set(), "zh", lambda card: question)
+    asked = FollowUps([FollowUp(None, None, "att-02")], set(), "zh", lambda card: question)
     app: App[None] = App()
     async with app.run_test(size=(40, 12)) as pilot:
         await app.mount(asked)

@@ -11,8 +11,8 @@ from attncli.words.after_solving_texts import after_solving, asked_next
 from .test_statement_texts import challenge
 
 QUESTIONS = (
-    FollowUp("att-01", Localised("And 0?", "0 呢？"), Localised("It is 0.", "还是 0。")),
-    FollowUp("", Localised("And 1?", "1 呢？"), Localised("It is 2.", "是 2。")),
+    FollowUp(Localised("And 0?", "0 呢？"), Localised("It is 0.", "还是 0。"), "att-01"),
+    FollowUp(Localised("And 1?", "1 呢？"), Localised("It is 2.", "是 2。")),
 )
 
 

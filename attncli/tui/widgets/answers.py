@@ -229,7 +229,7 @@ class OrderingAnswer(MarkedRows):
 
     def __init__(self, asked: Asked, card: OrderingCard, lang: Lang) -> None:
         self.asked = asked
-        self._names = {key: inline(text[lang]) for key, text in card.items}
+        self._names = {key: inline(text[lang]) for key, text in card.texts.items()}
         super().__init__(list(self._names.values()))
         self.closed = asked.revealed
 

@@ -129,7 +129,7 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
 
 def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
     """Yield a right order."""
-    names = {key: text[lang] for key, text in card.items}
+    names = {key: text[lang] for key, text in card.texts.items()}
     lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
     yield _heading("ordering.one-order", lang)
     yield Plain(Content("\n").join(lines), classes="lines")
@@ -149,7 +149,7 @@ def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questi
             yield Points(card.points, lang, asked.ticked)
         case "pitfalls":
             yield _heading("review.pitfalls", lang)
-            lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall.says[lang])) for pitfall in card.pitfalls]
+            lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall[lang])) for pitfall in card.pitfalls]
             yield Plain(Content("\n").join(lines), classes="lines pitfalls")
         case "unverifiable":
             yield Plain(say("review.unverifiable", lang), classes="note")
