@@ -218,7 +218,7 @@ def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
 
 def _question_and_answer(card: Card, lang: Lang) -> tuple[str, str]:
     rng = Random(card.id)
-    match card:
+    match card := card.exercise:
         case ChoiceCard():
             return _choice(card, lang, rng)
         case NumericCard():
@@ -300,6 +300,7 @@ def _why(card: Card, lang: Lang) -> str:
 
 
 def _slips(card: Card, lang: Lang) -> str:
+    card = card.exercise
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
     slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]

@@ -319,6 +319,7 @@ def whole_card(card: Card, lang: Lang) -> str:
 
 def question(card: Card, lang: Lang) -> str:
     """Return the question with all that is needed to answer it; parameters of numeric cards appear as names."""
+    card = card.exercise
     parts = [re.sub(r"\{\{\s*(\w+)\s*\}\}", r"*\1*", card.question[lang]).strip()]
     if isinstance(card, DebugCard):
         parts.append(f"```python\n{numbered(card.code)}\n```")
@@ -373,7 +374,7 @@ def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
 
 
 def _solution(card: Card, lang: Lang) -> str:
-    match card:
+    match card := card.exercise:
         case ChoiceCard():
             return "\n".join(_option_line(option.text, option.correct, option.why_not, lang) for option in card.options)
         case NumericCard():

@@ -16,7 +16,7 @@ from random import Random
 from attncli.commands.cards import numbered, revealed
 from attncli.commands.grade import print_report
 from attncli.commands.session import echo
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
 from attncli.domain.log_row import Rating
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
@@ -480,25 +480,33 @@ def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: Rea
     `read_numbers` reads where only numbers make sense. An empty line gives up.
     """
     echo(asked.question[lang].strip())
-    match asked.card:
-        case ChoiceCard():
-            _choice(asked, asked.card, lang, read_numbers)
-        case NumericCard():
-            _numeric(asked, lang, read_numbers)
-        case ClozeCard():
-            _cloze(asked, lang, read_line)
-        case OrderingCard():
-            _ordering(asked, asked.card, lang, read_numbers)
-        case DebugCard():
-            _debug(asked, asked.card, lang, read_numbers)
+    if asked.rows(lang):
+        _rows(asked, lang, read_numbers)
+    elif asked.task:
+        _numeric(asked, lang, read_numbers)
+    elif asked.texts:
+        _cloze(asked, lang, read_line)
 
 
-def _choice(asked: Asked, card: ChoiceCard, lang: Lang, read_line: ReadLine) -> None:
-    _print_numbered([card.options[index].text[lang] for index in asked.option_order])
-    echo(QUESTIONS["choose-many" if card.multiple else "choose"][lang])
-    places = _numbers(read_line, len(asked.option_order), lang)
-    asked.chosen = {asked.option_order[place] for place in places}
-    asked.submit()
+def _rows(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
+    """Ask for the numbers of options, of items in their order, or of one line of code."""
+    rows, exercise = asked.rows(lang), asked.exercise
+    key = "line" if isinstance(exercise, DebugCard) else "order" if isinstance(exercise, OrderingCard) else "choose"
+    if isinstance(exercise, ChoiceCard) and exercise.multiple:
+        key = "choose-many"
+    echo(f"\n{numbered(exercise.code)}") if isinstance(exercise, DebugCard) else _print_numbered(rows)
+    drawn = asked.item_order
+    while not asked.revealed:
+        echo(QUESTIONS[key][lang])
+        places = _numbers(read_line, len(rows), lang)
+        if key == "line" and len(places) > 1:
+            continue
+        asked.item_order = drawn
+        asked.choose(places)
+        try:
+            asked.submit()
+        except UsageError:
+            echo(QUESTIONS["numbers"][lang].format(n=len(rows)))
 
 
 def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
@@ -517,27 +525,6 @@ def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
         echo(QUESTIONS["blank"][lang].format(n=index + 1))
         asked.texts[index] = read_line()
     asked.submit()
-
-
-def _ordering(asked: Asked, card: OrderingCard, lang: Lang, read_line: ReadLine) -> None:
-    keys, texts = asked.item_order, card.texts
-    _print_numbered([texts[key][lang] for key in keys])
-    while not asked.revealed:
-        echo(QUESTIONS["order"][lang])
-        asked.item_order = [keys[place] for place in _numbers(read_line, len(keys), lang)]
-        try:
-            asked.submit()
-        except UsageError:
-            echo(QUESTIONS["numbers"][lang].format(n=len(keys)))
-
-
-def _debug(asked: Asked, card: DebugCard, lang: Lang, read_line: ReadLine) -> None:
-    echo(f"\n{numbered(card.code)}")
-    while not asked.revealed:
-        echo(QUESTIONS["line"][lang])
-        if len(places := _numbers(read_line, len(card.code.rstrip().splitlines()), lang)) <= 1:
-            asked.line = places[0] + 1 if places else 0
-            asked.submit()
 
 
 def _print_numbered(items: list[str]) -> None:

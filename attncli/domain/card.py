@@ -137,6 +137,14 @@ class Card:
     must_know: Flag = False
 
     @property
+    def exercise(self) -> Card:
+        """The card that is asked, marked and printed in place of this one: by default itself.
+
+        A kind that is a variant of another one, such as a choice between two options, returns a card of that kind.
+        """
+        return self
+
+    @property
     def challenges(self) -> tuple[str, ...]:
         """The challenges that go with the card."""
         return (self.challenge,) if isinstance(self.challenge, str) and self.challenge else tuple(self.challenge)

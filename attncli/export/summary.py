@@ -535,7 +535,7 @@ def question(card: Card, lang: Lang) -> str:
 
 def answer(card: Card, lang: Lang) -> str:
     """Return the solution, with the reasons why other options are wrong, and the short answer if there is one."""
-    match card:
+    match card := card.exercise:
         case ChoiceCard():
             solution = _options(card, lang)
         case NumericCard():

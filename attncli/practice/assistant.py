@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, OrderingCard
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, FollowUp
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import Lang
@@ -124,27 +124,22 @@ class AssistantSession:
 
     def _fill(self, asked: Asked, given: set[str], text: str, numbers: list[int], blanks: list[str]) -> None:
         """Put an answer of the right form into `asked`, or raise UsageError."""
-        card = asked.card
-        fits = given == {"text"} and bool(text.strip())
-        if isinstance(card, (ChoiceCard, OrderingCard, DebugCard)):
-            most, exactly = _numbers_expected(asked)
-            fits = given == {"numbers"} and len(set(numbers)) == len(numbers) == (exactly or len(numbers))
-            fits = fits and all(1 <= number <= most for number in numbers)
-        elif isinstance(card, ClozeCard):
-            fits = given == {"blanks"} and len(blanks) == len(card.blanks) and any(blank.strip() for blank in blanks)
+        rows = len(asked.rows("en"))
+        if rows:
+            fits = given == {"numbers"} and len(set(numbers)) == len(numbers) == (asked.rows_wanted or len(numbers))
+            fits = fits and all(1 <= number <= rows for number in numbers)
+        elif isinstance(asked.exercise, ClozeCard):
+            fits = given == {"blanks"} and len(blanks) == len(asked.texts) and any(blank.strip() for blank in blanks)
+        else:
+            fits = given == {"text"} and bool(text.strip())
         if not fits:
             how = how_to_answer(asked, "en")
-            raise UsageError(f"card {card.id} wants {how}; gave_up where the learner does not know. Nothing was told")
-        if isinstance(card, ChoiceCard):
-            asked.chosen = {asked.option_order[number - 1] for number in numbers}
-        elif isinstance(card, OrderingCard):
-            asked.item_order = [asked.item_order[number - 1] for number in numbers]
-        elif isinstance(card, DebugCard):
-            asked.line = numbers[0]
-        elif isinstance(card, ClozeCard):
-            asked.texts = blanks
-        elif asked.task is not None:
-            asked.texts = [text]
+            raise UsageError(
+                f"card {asked.card.id} wants {how}; gave_up where the learner does not know. Nothing was told"
+            )
+        asked.choose([number - 1 for number in numbers])
+        if asked.texts:
+            asked.texts = blanks or [text]
 
     def rate(self, card: str, rating: Rating, points: Sequence[int] | None = None) -> dict[str, Any]:
         """Record the rating of the attempted card; on disk when this returns.
@@ -193,15 +188,6 @@ class AssistantSession:
         self._asked = None
 
 
-def _numbers_expected(asked: Asked) -> tuple[int, int]:
-    """Return the largest valid number, and how many are expected; 0 for one or more."""
-    if isinstance(asked.card, ChoiceCard):
-        return len(asked.option_order), 0 if asked.card.multiple else 1
-    if isinstance(asked.card, DebugCard):
-        return len(asked.card.code.rstrip().splitlines()), 1
-    return len(asked.item_order), len(asked.item_order)
-
-
 # Cards as data
 
 
@@ -215,10 +201,9 @@ def question_document(asked: Asked, lang: Lang) -> dict[str, Any]:
 
 def how_to_answer(asked: Asked, lang: Lang) -> str:
     """Return which argument of `attempt` this card expects."""
-    card = asked.card
     unit = asked.task.unit if asked.task else ""
-    kind: str = card.kind
-    if isinstance(card, ChoiceCard) and card.multiple:
+    kind: str = asked.exercise.kind
+    if isinstance(asked.exercise, ChoiceCard) and asked.exercise.multiple:
         kind = "choice-many"
     elif unit:
         kind = "numeric-unit"
@@ -238,17 +223,10 @@ def answer_document(asked: Asked, item: SessionItem, lang: Lang) -> dict[str, An
 
 
 def _shown(asked: Asked, lang: Lang) -> dict[str, Any]:
-    match asked.card:
-        case ChoiceCard() as card:
-            return {"options": _numbered([card.options[index].text[lang] for index in asked.option_order])}
-        case OrderingCard() as card:
-            texts = card.texts
-            return {"items": _numbered([texts[key][lang] for key in asked.item_order])}
-        case DebugCard() as card:
-            return {"code": _numbered(card.code.rstrip().splitlines())}
-        case ClozeCard() as card:
-            return {"blanks": len(card.blanks)}
-    return {}
+    names = {"choice": "options", "ordering": "items", "debug": "code"}
+    if rows := asked.rows(lang):
+        return {names[asked.exercise.kind]: _numbered(rows)}
+    return {"blanks": len(asked.texts)} if isinstance(asked.exercise, ClozeCard) else {}
 
 
 def _numbered(lines: list[str]) -> list[str]:

@@ -14,9 +14,9 @@ from random import Random
 from typing import Literal
 
 from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, algebra_equal, convert, evaluate, is_within
-from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard
 from attncli.domain.log_row import Rating
-from attncli.domain.text import NOTHING, Localised, filled, quoted
+from attncli.domain.text import NOTHING, Lang, Localised, filled, quoted
 from attncli.errors import InvalidInput, UsageError
 from attncli.words import marking_texts
 from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
@@ -65,33 +65,70 @@ class Asked:
     @staticmethod
     def of(card: Card, rng: Random) -> Asked:
         """Draw the parameters, or the order of options or items."""
-        asked = Asked(card, card.question)
-        if isinstance(card, NumericCard):
-            asked.task = draw(card, rng)
-            asked.question = asked.task.question
-            asked.texts = [""]
-        elif isinstance(card, ChoiceCard):
-            asked.option_order = shuffled_options(card, rng)
-        elif isinstance(card, OrderingCard):
-            asked.item_order = shuffled_items(card, rng)
-        elif isinstance(card, ClozeCard):
-            asked.texts = ["" for _ in card.blanks]
+        asked = Asked(card, card.exercise.question)
+        match asked.exercise:
+            case NumericCard() as exercise:
+                asked.task = draw(exercise, rng)
+                asked.question = asked.task.question
+                asked.texts = [""]
+            case ChoiceCard() as exercise:
+                asked.option_order = shuffled_options(exercise, rng)
+            case OrderingCard() as exercise:
+                asked.item_order = shuffled_items(exercise, rng)
+            case ClozeCard() as exercise:
+                asked.texts = ["" for _ in exercise.blanks]
         return asked
 
     @property
+    def exercise(self) -> Card:
+        return self.card.exercise
+
+    @property
     def is_marked_automatically(self) -> bool:
-        return self.card.kind != "qa"
+        return not isinstance(self.exercise, QaCard)
 
     @property
     def is_blank(self) -> bool:
         """True if nothing was answered: the learner wants to see the answer."""
-        if isinstance(self.card, ChoiceCard):
-            return not self.chosen
-        if isinstance(self.card, (NumericCard, ClozeCard)):
-            return not any(text.strip() for text in self.texts)
-        if isinstance(self.card, OrderingCard):
-            return not self.item_order
-        return isinstance(self.card, DebugCard) and self.line == 0
+        match self.exercise:
+            case ChoiceCard():
+                return not self.chosen
+            case OrderingCard():
+                return not self.item_order
+            case DebugCard():
+                return self.line == 0
+        return bool(self.texts) and not any(text.strip() for text in self.texts)
+
+    def rows(self, lang: Lang) -> list[str]:
+        """Return the rows to choose from: options, items, or lines of code. Empty if the answer is typed or spoken."""
+        match self.exercise:
+            case ChoiceCard() as exercise:
+                return [exercise.options[index].text[lang] for index in self.option_order]
+            case OrderingCard() as exercise:
+                return [exercise.texts[key][lang] for key in self.item_order]
+            case DebugCard() as exercise:
+                return exercise.code.rstrip().splitlines()
+        return []
+
+    @property
+    def rows_wanted(self) -> int:
+        """How many rows an answer names; 0 for one or more."""
+        match self.exercise:
+            case ChoiceCard() as exercise:
+                return 0 if exercise.multiple else 1
+            case OrderingCard():
+                return len(self.item_order)
+        return 1
+
+    def choose(self, places: Sequence[int]) -> None:
+        """Answer with the rows at these places, counted from 0; with none, give up."""
+        match self.exercise:
+            case ChoiceCard():
+                self.chosen = {self.option_order[place] for place in places}
+            case OrderingCard():
+                self.item_order = [self.item_order[place] for place in places]
+            case DebugCard():
+                self.line = places[0] + 1 if places else 0
 
     def submit(self) -> None:
         """Mark the answer, reveal the right one. Raises InvalidInput for no number, UsageError for a partial order."""
@@ -110,25 +147,27 @@ class Asked:
     @property
     def answer_told(self) -> Localised:
         """The right answer in a sentence; empty for cards whose options, items or answer section show it."""
-        card = self.card
-        if isinstance(card, NumericCard) and self.task is not None:
-            return give_up(self.task).detail
-        if isinstance(card, ClozeCard):
-            return mark_cloze(card, ["" for _ in card.blanks]).detail
-        return mark_debug(card, 0).detail if isinstance(card, DebugCard) else NOTHING
+        match self.exercise:
+            case NumericCard() if self.task is not None:
+                return give_up(self.task).detail
+            case ClozeCard() as exercise:
+                return mark_cloze(exercise, ["" for _ in exercise.blanks]).detail
+            case DebugCard() as exercise:
+                return mark_debug(exercise, 0).detail
+        return NOTHING
 
     def _mark(self) -> Marked | None:
-        card = self.card
-        if isinstance(card, NumericCard) and self.task is not None:
-            return give_up(self.task) if self.is_blank else mark_numeric(self.task, self.texts[0])
-        if isinstance(card, ChoiceCard):
-            return mark_choice(card, self.chosen)
-        if isinstance(card, ClozeCard):
-            return mark_cloze(card, self.texts)
-        if isinstance(card, OrderingCard):
-            return give_up_ordering(card) if self.is_blank else mark_ordering(card, self.item_order)
-        if isinstance(card, DebugCard):
-            return mark_debug(card, self.line)
+        match self.exercise:
+            case NumericCard() if self.task is not None:
+                return give_up(self.task) if self.is_blank else mark_numeric(self.task, self.texts[0])
+            case ChoiceCard() as exercise:
+                return mark_choice(exercise, self.chosen)
+            case ClozeCard() as exercise:
+                return mark_cloze(exercise, self.texts)
+            case OrderingCard() as exercise:
+                return give_up_ordering(exercise) if self.is_blank else mark_ordering(exercise, self.item_order)
+            case DebugCard() as exercise:
+                return mark_debug(exercise, self.line)
         return None
 
     @property
@@ -138,7 +177,8 @@ class Asked:
         if marked is None:
             return NOTHING, NOTHING
         right, total = sum(marked.parts), len(marked.parts)
-        by_part = isinstance(self.card, ClozeCard) or (isinstance(self.card, ChoiceCard) and self.card.multiple)
+        exercise = self.exercise
+        by_part = isinstance(exercise, ClozeCard) or (isinstance(exercise, ChoiceCard) and exercise.multiple)
         key = "right" if marked.correct else "no-answer" if self.is_blank else "wrong"
         if key == "wrong" and by_part and total > 1 and right:
             key = "partly"

@@ -111,8 +111,8 @@ class Quiz:
 
 def right_answer(asked: Asked) -> Localised:
     """Return the feedback for a wrong answer: the right one, with the usual mistake behind a number; a whole order."""
-    if isinstance(asked.card, OrderingCard):
-        return give_up_ordering(asked.card).detail
+    if isinstance(asked.exercise, OrderingCard):
+        return give_up_ordering(asked.exercise).detail
     return asked.marked.detail if asked.marked else NOTHING
 
 

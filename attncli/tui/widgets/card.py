@@ -96,8 +96,8 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
     elif answer := asked.answer_told[lang]:
         yield _heading("review.answer", lang)
         yield Plain(inline(answer), classes="lines")
-    if isinstance(asked.card, OrderingCard) and not asked.correct:
-        yield from _order_parts(asked, asked.card, lang)
+    if isinstance(exercise := asked.exercise, OrderingCard) and not asked.correct:
+        yield from _order_parts(asked, exercise, lang)
 
 
 def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
@@ -110,7 +110,7 @@ _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "nu
 
 
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
-    match card := asked.card:
+    match card := asked.exercise:
         case ChoiceCard():
             yield ChoiceAnswer(asked, card, lang)
         case OrderingCard():
@@ -301,6 +301,6 @@ class CardVerdict(Plain):
         is_right = bool(asked.correct)
         whole = Content.styled(head, "bold $success" if is_right else "bold $error")
         # Wrong options say themselves why they are wrong.
-        if detail and not isinstance(asked.card, ChoiceCard):
+        if detail and not isinstance(asked.exercise, ChoiceCard):
             whole = Content.assemble(whole, "  ", inline(detail))
         super().__init__(whole, classes="-right" if is_right else "")
