@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from random import Random
 
 import pytest
 
-from attncli.domain.card import Card, card_of
+from attncli.anki.exporter import side
+from attncli.commands.cards import whole_card
+from attncli.domain.card import Card, ChoiceCard, Option, build, card_of, types_of
 from attncli.domain.log_row import Rating
+from attncli.domain.text import quoted
 from attncli.errors import UsageError
+from attncli.export.summary import answer
+from attncli.practice.assistant import question_document
 from attncli.practice.marking import Asked, right_order
+from attncli.tui.widgets.answers import ChoiceAnswer
+from attncli.tui.widgets.basics import Plain
+from attncli.tui.widgets.card import CardVerdict, front_parts
 
 BOTH = {"en": "text", "zh": "文字"}
 
@@ -108,3 +117,30 @@ def test_what_is_told_counts_the_blanks_of_several() -> None:
     asked.texts = ["one", "two"]
     asked.submit()
     assert [text.zh for text in asked.told] == ["✓ 正确", ""]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimCard(Card):
+    """A kind that is asked as a choice."""
+
+    kind = "claim"  # type: ignore[assignment]
+    holds: bool
+
+    @property
+    def exercise(self) -> Card:
+        common = {name: getattr(self, name) for name in types_of(Card)}
+        options = (Option(quoted("True"), self.holds), Option(quoted("False"), not self.holds))
+        return ChoiceCard(**common, options=options)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_variant_of_a_kind_needs_only_its_class(holds: bool) -> None:
+    claim = build(ClaimCard, {"id": "x-01", "topic": "x", "level": "screen", "question": BOTH, "holds": holds})
+    asked = Asked.of(claim, Random(0))
+    asked.choose([asked.rows("en").index(str(holds))])
+    asked.submit()
+    assert (asked.correct, asked.suggestion) == (True, Rating.GOOD)
+    assert f"✓ {holds}" in whole_card(claim, "en") and f"**{holds}**" in answer(claim, "zh")
+    assert question_document(asked, "en")["kind"] == "claim"
+    assert {type(part) for part in front_parts(asked, "en")} == {Plain, ChoiceAnswer, CardVerdict}
+    assert f"<strong>{holds}</strong>" in side(claim, "en", lambda id: claim.question).answer
