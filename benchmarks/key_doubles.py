@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.grade_report import BothAnswers, Counterexample, GradeReport, check_of, report_of
+from attncli.domain.grade_report import BothAnswers, CheckResult, Counterexample, GradeReport, read
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.experiments.runner import Experiment, SeedOutcome, outcome_of
@@ -46,13 +46,13 @@ class PlayedJudge(WarmJudge):
         self._stop.clear()
         names = list(request.spec["required"]) or ["loads"]
         if on_check is not None:
-            on_check(check_of({"name": names[0], "status": "running"}))
+            on_check(read(CheckResult, {"name": names[0], "status": "running"}))
         if self._stop.wait(GRADING_SECONDS):
             raise GradingCancelled("the grading was cancelled; there is no verdict")
         if zlib.crc32(request.source) % 17 == 0:
             raise JudgeFailed("the judge ended before it had a verdict; try again")
         reference = (request.folder / "reference.py").read_bytes().strip()
-        return report_of(_document(request, names, reference in request.source))
+        return read(GradeReport, _document(request, names, reference in request.source))
 
     def try_case(self, request: TryRequest) -> BothAnswers:
         self._stop.clear()

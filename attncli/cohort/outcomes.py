@@ -13,7 +13,7 @@ import platform
 import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from importlib import metadata
@@ -22,8 +22,8 @@ from typing import Any
 
 from attncli import __version__
 from attncli.domain.challenge import Challenge
-from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.text import escaped
+from attncli.domain.grade_report import CheckResult, GradeReport, document
+from attncli.domain.text import NOTHING, Localised, escaped
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
@@ -187,6 +187,7 @@ def _is_text(name: str) -> bool:
 _READ_FILES = ("reference.py", "inputs.py", "kernel.py", "wrong/*.py")
 
 LONGEST_MESSAGE = 400
+_STORED = ("name", "status", "required", "rung", "reason", "message", "message_zh")
 # Addresses of objects differ in every process.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
@@ -254,13 +255,13 @@ class Outcome:
 def standard_of(challenge: Challenge, options: CohortOptions, versions: Mapping[str, str]) -> Standard:
     """Read the challenge's files. Raises EnvironmentFailure if one cannot be read."""
     files = dict(sorted(_files(challenge).items()))
-    document: dict[str, Any] = {
+    judged_by: dict[str, Any] = {
         "spec": specification(challenge),
         "options": asdict(options),
         "versions": dict(versions),
         "files": {name: sha256(content).hexdigest() for name, content in files.items()},
     }
-    fingerprint = sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    fingerprint = sha256(json.dumps(judged_by, sort_keys=True).encode()).hexdigest()
     return Standard(challenge, options, files, fingerprint)
 
 
@@ -288,11 +289,7 @@ def stored_result(report: GradeReport) -> Graded:
     return {
         "rung": report.rung,
         "checks": [_check_document(check) for check in report.checks if check.status != "info"],
-        "diagnosis": [
-            {"wrong": found.wrong, "says": found.says, "cards": list(found.cards)}
-            | ({"says_zh": found.says_zh} if found.says_zh else {})
-            for found in report.diagnosis
-        ],
+        "diagnosis": [document(replace(found, beside="")) for found in report.diagnosis],
         "sandbox": list(report.sandbox),
         "device": report.device,
         "seconds": report.seconds,
@@ -312,21 +309,18 @@ def judge_crash_result(layers: Sequence[str]) -> Graded:
     }
 
 
-def is_stored_result(document: Any) -> bool:
+def is_stored_result(found: Any) -> bool:
     """Return True if a document has the form of a stored result."""
-    if not isinstance(document, Mapping) or document.get("rung") not in ("none", "solved", "hardened"):
+    if not isinstance(found, Mapping) or found.get("rung") not in ("none", "solved", "hardened"):
         return False
-    lists = [document.get(name) for name in ("checks", "diagnosis", "sandbox")]
-    return all(isinstance(found, list) for found in lists) and isinstance(document.get("seconds"), int | float)
+    lists = [found.get(name) for name in ("checks", "diagnosis", "sandbox")]
+    return all(isinstance(each, list) for each in lists) and isinstance(found.get("seconds"), int | float)
 
 
 def _check_document(check: CheckResult) -> dict[str, Any]:
-    document: dict[str, Any] = {"name": check.name, "status": check.status, "required": check.required}
-    document |= {name: value for name in ("rung", "reason") if (value := getattr(check, name))}
-    if check.status == "fail":
-        document |= {"message": _stable_message(check.message.en)}
-        document |= {"message_zh": _stable_message(check.message.zh)} if check.message.zh != check.message.en else {}
-    return document
+    message = Localised(*map(_stable_message, (check.message.en, check.message.zh)))
+    stored = document(replace(check, message=message if check.status == "fail" else NOTHING))
+    return {name: stored[name] for name in _STORED if name in stored}
 
 
 def _stable_message(message: str) -> str:

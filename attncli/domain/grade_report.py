@@ -1,16 +1,19 @@
 """Grade reports: the checks of a submission, the smallest counterexample, the mistake that it looks like.
 
-The JSON form is the document of the public interface; the judge, `--json` and everything that shows a report use it.
-Fields that say nothing are left out of it. The last part writes the values of a counterexample as lines of text.
+`document` writes the JSON form of the public interface, which the judge, `--json` and everything that shows a report
+use; `read` reads it. Fields have the order of that form. The last part writes the values of a counterexample as lines
+of text.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import lru_cache
 from itertools import product, zip_longest
-from typing import Any, Final, Literal
+from types import UnionType
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from attncli.domain.challenge import named
 from attncli.domain.text import NOTHING, Localised, left, printable
@@ -21,6 +24,9 @@ Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]
 INTERPRETER: Final = "interpreter"
 """The device of kernels that nothing has compiled: Triton's interpreter, on the CPU."""
+ALWAYS: Final = {"always": True}
+"""Marks a field that the JSON form has even where it says no more than its default."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +35,10 @@ class ShownTensor:
 
     shape: tuple[int, ...]
     dtype: str
+    device: str = field(default="", kw_only=True)
     values: tuple[Any, ...] | None = None
-    axes: tuple[str, ...] = ()
     truncated: bool = False
-    device: str = ""
+    axes: tuple[str, ...] = ()
 
     @property
     def named_shape(self) -> str:
@@ -61,7 +67,7 @@ Value = ShownTensor | Absent | Mapping[str, Any] | list[Any] | str | float | boo
 class ShownCall:
     """One of several calls, with its arguments."""
 
-    name: str
+    call: str
     args: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -79,14 +85,14 @@ class Counterexample:
     """The smallest input found that shows the fault. Of several `calls` number `call` fails, counted from 1."""
 
     args: Mapping[str, Value] | None = None
-    expected: Value = ABSENT
-    got: Value = ABSENT
-    first_wrong_index: tuple[int, ...] | None = None
     calls: tuple[ShownCall, ...] = ()
     call: int = 0
     profile: str = ""
     edge_case: str = ""
     edge_case_zh: str = ""
+    expected: Value = ABSENT
+    got: Value = ABSENT
+    first_wrong_index: tuple[int, ...] | None = None
     frames: tuple[CodeLine, ...] = ()
     truncated: bool = False
 
@@ -108,12 +114,12 @@ class CheckResult:
 
     name: str
     status: Status
-    required: bool = True
-    examples: int = 0
-    seconds: float = 0.0
-    message: Localised = NOTHING
-    reason: str = ""
+    required: bool = field(default=True, metadata=ALWAYS)
+    examples: int = field(default=0, metadata=ALWAYS)
+    seconds: float = field(default=0.0, metadata=ALWAYS)
     rung: CaseRung | None = None
+    reason: str = ""
+    message: Localised = NOTHING
     counterexample: Counterexample | None = None
     growth: tuple[dict[str, Any], ...] = ()
 
@@ -128,7 +134,7 @@ class Diagnosis:
 
     wrong: str
     says: str
-    cards: tuple[str, ...] = ()
+    cards: tuple[str, ...] = field(default=(), metadata=ALWAYS)
     says_zh: str = ""
     beside: str = ""
 
@@ -138,7 +144,7 @@ class LeftBug:
     """A planted bug that is still in a file: the wrong solution with the same mistake, and its symptom."""
 
     wrong: str
-    symptom: Localised = NOTHING
+    symptom: Localised = field(default=NOTHING, metadata=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,7 @@ class RepairedBugs:
     """The number of bugs planted in a file, and those that are left."""
 
     of: int
-    left: tuple[LeftBug, ...] = ()
+    left: tuple[LeftBug, ...] = field(default=(), metadata={"after": "done"})
 
     @property
     def done(self) -> int:
@@ -161,20 +167,20 @@ class GradeReport:
     """
 
     challenge: str
-    file: str
+    file: str = field(default="", metadata=ALWAYS)
     verdict: Verdict
-    rung: Rung = "none"
-    checks: tuple[CheckResult, ...] = ()
-    diagnosis: tuple[Diagnosis, ...] = ()
-    seconds: float = 0.0
-    seed: int = 0
-    sandbox: tuple[str, ...] = ()
-    device: str = "cpu"
+    rung: Rung = field(default="none", metadata=ALWAYS)
+    checks: tuple[CheckResult, ...] = field(default=(), metadata=ALWAYS)
+    diagnosis: tuple[Diagnosis, ...] = field(default=(), metadata=ALWAYS)
+    repaired: RepairedBugs | None = None
+    seconds: float = field(default=0.0, metadata={"after": "score"})
+    seed: int = field(default=0, metadata=ALWAYS)
+    sandbox: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    device: str = field(default="cpu", metadata=ALWAYS)
     device_note: Localised = NOTHING
     printed: str = ""
     error: str = ""
     stored: tuple[dict[str, Any], ...] = ()
-    repaired: RepairedBugs | None = None
 
     @property
     def accepted(self) -> bool:
@@ -185,157 +191,6 @@ class GradeReport:
         """How many checks `passed`, of the `total` that were judged or required."""
         judged = [c for c in self.checks if c.status in ("pass", "fail") or (c.required and c.status != "info")]
         return {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)}
-
-
-# Reports as JSON
-
-
-def report_document(report: GradeReport) -> dict[str, Any]:
-    """Return the document that `attn grade --json` prints."""
-    document: dict[str, Any] = {name: getattr(report, name) for name in ("challenge", "file", "verdict", "rung")}
-    document["checks"] = [_check_document(check) for check in report.checks]
-    document["diagnosis"] = [_diagnosis_document(diagnosis) for diagnosis in report.diagnosis]
-    if report.repaired is not None:
-        document["repaired"] = _repaired_document(report.repaired)
-    document |= {name: getattr(report, name) for name in ("score", "seconds", "seed")}
-    document |= {"sandbox": list(report.sandbox), "device": report.device}
-    document |= _present(device_note=report.device_note.en, device_note_zh=report.device_note.zh)
-    return document | _present(printed=report.printed, error=report.error)
-
-
-def report_of(document: Mapping[str, Any]) -> GradeReport:
-    """Read a report from its document; absent fields have their defaults."""
-    keys = ("rung", "seconds", "seed", "device", "printed", "error")
-    return GradeReport(
-        **{key: document[key] for key in keys if key in document},
-        challenge=document["challenge"],
-        file=document.get("file", ""),
-        verdict=document["verdict"],
-        checks=tuple(map(check_of, document.get("checks", ()))),
-        diagnosis=tuple(
-            Diagnosis(**{**diagnosis, "cards": tuple(diagnosis.get("cards", ()))})
-            for diagnosis in document.get("diagnosis", ())
-        ),
-        sandbox=tuple(document.get("sandbox", ())),
-        device_note=Localised(document.get("device_note", ""), document.get("device_note_zh", "")),
-        stored=tuple(document.get("stored", ())),
-        repaired=_repaired_of(document["repaired"]) if document.get("repaired") else None,
-    )
-
-
-def check_of(document: Mapping[str, Any]) -> CheckResult:
-    """Read a check from its document in a report, or from a grading in progress."""
-    keys = ("required", "examples", "seconds", "reason", "rung")
-    message, shown = document.get("message", ""), document.get("counterexample")
-    return CheckResult(
-        **{key: document[key] for key in keys if document.get(key) is not None},
-        name=document["name"],
-        status=document["status"],
-        message=Localised(message, document.get("message_zh", message)),
-        counterexample=None if shown is None else counterexample_of(shown),
-        growth=tuple(document.get("growth", ())),
-    )
-
-
-def message_fields(check: CheckResult) -> dict[str, str]:
-    """Return the message of a check as JSON fields; `message_zh` only where it differs."""
-    message = check.message
-    if not message.en:
-        return {}
-    return {"message": message.en} | ({"message_zh": message.zh} if message.zh != message.en else {})
-
-
-def counterexample_of(document: Mapping[str, Any]) -> Counterexample:
-    """Read a counterexample from its document."""
-    keys = ("call", "profile", "edge_case", "edge_case_zh", "truncated")
-    fields: dict[str, Any] = {key: document[key] for key in keys if key in document}
-    fields |= {key: _value_of(document[key]) for key in ("expected", "got") if key in document}
-    index, args = document.get("first_wrong_index"), document.get("args")
-    return Counterexample(
-        **fields,
-        args=None if args is None else _values_of(args),
-        calls=tuple(ShownCall(call["call"], _values_of(call.get("args", {}))) for call in document.get("calls", ())),
-        first_wrong_index=None if index is None else tuple(index),
-        frames=tuple(CodeLine(**frame) for frame in document.get("frames", ())),
-    )
-
-
-def _check_document(check: CheckResult) -> dict[str, Any]:
-    measured = ("examples", "seconds") if check.status != "skipped" else ()
-    document: dict[str, Any] = {name: getattr(check, name) for name in ("name", "status", "required", *measured)}
-    document |= _present(rung=check.rung, reason=check.reason) | message_fields(check)
-    if check.counterexample is not None:
-        document["counterexample"] = _counterexample_document(check.counterexample)
-    return document | _present(growth=list(check.growth))
-
-
-def _diagnosis_document(diagnosis: Diagnosis) -> dict[str, Any]:
-    document = {"wrong": diagnosis.wrong, "says": diagnosis.says, "cards": list(diagnosis.cards)}
-    return document | _present(says_zh=diagnosis.says_zh, beside=diagnosis.beside)
-
-
-def _repaired_document(repaired: RepairedBugs) -> dict[str, Any]:
-    left = [{"wrong": bug.wrong, "symptom": bug.symptom.en, "symptom_zh": bug.symptom.zh} for bug in repaired.left]
-    return {"of": repaired.of, "done": repaired.done, "left": left}
-
-
-def _repaired_of(document: Mapping[str, Any]) -> RepairedBugs:
-    left = (LeftBug(bug["wrong"], Localised(bug["symptom"], bug["symptom_zh"])) for bug in document["left"])
-    return RepairedBugs(document["of"], tuple(left))
-
-
-def _counterexample_document(shown: Counterexample) -> dict[str, Any]:
-    calls = [{"call": call.name, "args": _documents(call.args)} for call in shown.calls]
-    document: dict[str, Any] = {} if shown.args is None else {"args": _documents(shown.args)}
-    document |= _present(calls=calls, call=shown.call, profile=shown.profile)
-    document |= _present(edge_case=shown.edge_case, edge_case_zh=shown.edge_case_zh)
-    outcomes = {"expected": shown.expected, "got": shown.got}
-    document |= {key: _value_document(value) for key, value in outcomes.items() if value is not ABSENT}
-    if shown.first_wrong_index is not None:
-        document["first_wrong_index"] = list(shown.first_wrong_index)
-    return document | _present(frames=[asdict(frame) for frame in shown.frames], truncated=shown.truncated)
-
-
-def _documents(values: Mapping[str, Value]) -> dict[str, Any]:
-    return {name: _value_document(value) for name, value in values.items()}
-
-
-def _value_document(value: Value) -> Any:
-    if isinstance(value, ShownTensor):
-        document: dict[str, Any] = {"shape": list(value.shape), "dtype": value.dtype, **_present(device=value.device)}
-        if value.values is not None:
-            document["values"] = list(value.values)
-        return document | _present(truncated=value.truncated, axes=list(value.axes))
-    if isinstance(value, Mapping):
-        return _documents(value)
-    return [_value_document(item) for item in value] if isinstance(value, list) else value
-
-
-def _values_of(documents: Mapping[str, Any]) -> dict[str, Value]:
-    return {name: _value_of(document) for name, document in documents.items()}
-
-
-def _value_of(document: Any) -> Value:
-    if isinstance(document, Mapping) and _is_tensor(document):
-        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in document.items()}
-        return ShownTensor(**fields)
-    if isinstance(document, Mapping):
-        return _values_of(document)
-    return [_value_of(item) for item in document] if isinstance(document, list) else document
-
-
-def _is_tensor(document: Mapping[str, Any]) -> bool:
-    """Return True if this is a tensor, and not a dict of the submission that has keys of these names."""
-    shape, values = document.get("shape"), document.get("values", [])
-    if not isinstance(document.get("dtype"), str) or not isinstance(shape, list) or not isinstance(values, list):
-        return False
-    known = {"shape", "dtype", "values", "axes", "truncated", "device"}
-    return set(document) <= known and all(type(size) is int and size >= 0 for size in shape)
-
-
-def _present(**fields: Any) -> dict[str, Any]:
-    """Return the fields that are not empty."""
-    return {key: value for key, value in fields.items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,29 +209,87 @@ class BothAnswers:
     printed: str = ""
 
 
-def answers_document(answers: BothAnswers) -> dict[str, Any]:
-    """Return both answers as the judge sends them."""
-    return {
-        "said": asdict(answers.said),
-        "shown": None if answers.shown is None else _counterexample_document(answers.shown),
-        "same": answers.same,
-        "refused": asdict(answers.refused),
-        "forbidden": [asdict(line) for line in answers.forbidden],
-        "printed": answers.printed,
-    }
+# Reports as JSON
 
 
-def answers_of(document: dict[str, Any]) -> BothAnswers:
-    """Read both answers from their document."""
-    shown = document["shown"]
-    return BothAnswers(
-        said=Localised.of(document["said"]),
-        shown=None if shown is None else counterexample_of(shown),
-        same=document["same"],
-        refused=Localised.of(document["refused"]),
-        forbidden=tuple(map(Localised.of, document["forbidden"])),
-        printed=document["printed"],
-    )
+def report_document(report: GradeReport) -> dict[str, Any]:
+    """Return the document that `attn grade --json` prints."""
+    written: dict[str, Any] = document(replace(report, stored=()))
+    return written
+
+
+def document(value: Any) -> Any:
+    """Return the JSON form of a report, or of a part of it, without the fields that have their defaults.
+
+    A text in both languages takes two fields, such as `message` and `message_zh`; the second only where it differs.
+    """
+    if isinstance(value, Mapping):
+        return {name: document(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [document(part) for part in value]
+    if not is_dataclass(value):
+        return value
+    unmeasured = isinstance(value, CheckResult) and value.status == "skipped"
+    written: dict[str, Any] = {}
+    for each in fields(value):
+        part = getattr(value, each.name)
+        if (part == each.default and not each.metadata) or (unmeasured and each.name in ("examples", "seconds")):
+            continue
+        if derived := each.metadata.get("after"):
+            written[derived] = getattr(value, derived)
+        if isinstance(part, Localised):
+            written[each.name] = part.en
+            if part.zh != part.en or each.metadata:
+                written[f"{each.name}_zh"] = part.zh
+        else:
+            written[each.name] = document(part)
+    return written
+
+
+def read(kind: type[T], written: Mapping[str, Any]) -> T:
+    """Return the report, or the part of one, that `document` wrote; absent fields have their defaults."""
+    found: dict[str, Any] = {}
+    for name, hint in _hints(kind).items():
+        if name in written:
+            value = written[name]
+            in_both = hint is Localised
+            found[name] = Localised(value, written.get(f"{name}_zh", value)) if in_both else _read(hint, value)
+    return kind(**found)
+
+
+_hints: Callable[[Any], dict[str, Any]] = lru_cache(get_type_hints)
+
+
+def _read(hint: Any, value: Any) -> Any:
+    if hint == Value:
+        return _value_of(value)
+    if value is None:
+        return None
+    kind, arguments = get_origin(hint), get_args(hint)
+    if kind is UnionType:
+        return _read(arguments[0], value)
+    if kind is tuple:
+        return tuple(_read(arguments[0], item) for item in value)
+    if kind is Mapping:
+        return {name: _read(arguments[1], part) for name, part in value.items()}
+    return read(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
+
+
+def _value_of(written: Any) -> Value:
+    if isinstance(written, Mapping):
+        if _is_tensor(written):
+            return read(ShownTensor, written)
+        return {name: _value_of(part) for name, part in written.items()}
+    return [_value_of(item) for item in written] if isinstance(written, list) else written
+
+
+def _is_tensor(written: Mapping[str, Any]) -> bool:
+    """Return True if this is a tensor, and not a dict of the submission that has keys of these names."""
+    shape, values = written.get("shape"), written.get("values", [])
+    if not isinstance(written.get("dtype"), str) or not isinstance(shape, list) or not isinstance(values, list):
+        return False
+    known = {"shape", "dtype", "values", "axes", "truncated", "device"}
+    return set(written) <= known and all(type(size) is int and size >= 0 for size in shape)
 
 
 # Values as text

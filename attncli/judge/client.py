@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar, Self
 
 import attncli
 from attncli.domain.challenge import Repair
-from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, answers_of, check_of, report_of
+from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.launch import folders, launch
@@ -130,12 +130,12 @@ class Judge:
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         """Return the grade report; `on_check` is called when each check starts and when it ends."""
-        on_event = None if on_check is None else lambda event: on_check(check_of(event))
-        return report_of(self._ask(request.document(), on_event)["report"])
+        on_event = None if on_check is None else lambda event: on_check(read(CheckResult, event))
+        return read(GradeReport, self._ask(request.document(), on_event)["report"])
 
     def try_case(self, request: TryRequest) -> BothAnswers:
         """Return the answers of the reference and the submission to a typed case, or why it cannot be tried."""
-        return answers_of(self._ask(request.document(), None)["answers"])
+        return read(BothAnswers, self._ask(request.document(), None)["answers"])
 
     def verify(self, request: VerifyRequest, on_proved: OnProved) -> dict[str, Any]:
         """Return how many right and wrong files there are, and those that were not judged as they should be.

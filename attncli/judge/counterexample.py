@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.grade_report import Counterexample, GradeReport, counterexample_of, report_document
+from attncli.domain.grade_report import Counterexample, GradeReport, read, report_document
 from attncli.domain.text import printable
 from attncli.judge.case import Case, graded_on, profile_of
 from attncli.judge.challenge import Demands, Folder, named_arguments
@@ -80,7 +80,7 @@ def render(finding: FailedCase, demands: Demands) -> Counterexample:
         shown["expected"] = plain(expected, Room(RESULT_ROOM), axes, "return")
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
-    return counterexample_of(shown)
+    return read(Counterexample, shown)
 
 
 def _place(path: Sequence[Any]) -> str:

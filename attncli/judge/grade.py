@@ -15,14 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from attncli.domain.grade_report import (
-    CheckResult,
-    Diagnosis,
-    GradeReport,
-    Verdict,
-    counterexample_of,
-    message_fields,
-)
+from attncli.domain.grade_report import CheckResult, Counterexample, Diagnosis, GradeReport, Verdict, read
 from attncli.domain.text import Localised, printable
 from attncli.domain.vocabulary import CHECK_NAMES, RUNGS, CaseRung, Rung
 from attncli.judge.case import Case
@@ -67,7 +60,7 @@ class Grading:
     exam: Exam
     submission: Submission
     options: Options
-    notify: Callable[[dict[str, Any]], None] = lambda event: None
+    notify: Callable[[CheckResult], None] = lambda check: None
     results: dict[str, CheckResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -162,7 +155,7 @@ class Grading:
         before = self.results.get(name)
         if before is not None and before.status != "pass":
             return
-        self.notify({"event": "check", "name": name, "status": "running"})
+        self.notify(CheckResult(name=name, status="running"))
         start = time.monotonic()
         blocked = self._blocked(name, rung)
         if blocked:
@@ -173,7 +166,7 @@ class Grading:
             result = replace(self.checks.run(name, "hardened" if self._is_placing(name) else rung), rung=rung)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result if before is None else _both(before, result)
-        self.notify({"event": "check", "name": name, "status": result.status, **message_fields(result)})
+        self.notify(CheckResult(name=name, status=result.status, message=result.message))
 
     def _blocked(self, name: str, rung: CaseRung) -> str:
         """Return the failed check that keeps this one from running, "" if none does."""
@@ -250,7 +243,7 @@ class Checks:
         self.failures.ended = self.failures.ended or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
-            return replace(result, counterexample=counterexample_of({"frames": failure.frames}))
+            return replace(result, counterexample=read(Counterexample, {"frames": failure.frames}))
         return result
 
     def _forbidden(self) -> CheckResult:

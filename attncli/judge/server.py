@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from attncli.domain.challenge import CPU, Repair, runs_on_gpu
-from attncli.domain.grade_report import INTERPRETER, answers_document
+from attncli.domain.grade_report import INTERPRETER, CheckResult, document
 from attncli.errors import AttnError, JudgeFailed
 from attncli.judge.messages import say
 from attncli.sandbox.policy import CPU as CPU_POLICY
@@ -157,7 +157,11 @@ class Server:
         )
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
         submission = self._submission(request, exam.folder, device)
-        grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
+
+        def notify(check: CheckResult) -> None:
+            self._send({"id": number, "event": "check", **document(check)})
+
+        grading = Grading(exam, submission, options, notify)
         with contextlib.closing(submission):
             layers = self._zygote.layers_under(policy_of(device, kernel))
             report = with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
@@ -170,7 +174,7 @@ class Server:
 
         folder = self._folder(request)
         with contextlib.closing(self._submission(request, folder)) as submission:
-            answers: dict[str, Any] = cleaned(answers_document(both_answers(folder, submission, str(request["text"]))))
+            answers: dict[str, Any] = cleaned(document(both_answers(folder, submission, str(request["text"]))))
         return answers
 
     def _verify(self, request: Request) -> dict[str, Any]:

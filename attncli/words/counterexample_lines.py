@@ -58,10 +58,10 @@ def counterexample_lines(
         yield "note", SAY["arguments"][lang]
         yield from _arguments(shown.args, width)
     if shown.call:
-        calls = ", ".join(call.name for call in shown.calls)
+        calls = ", ".join(call.call for call in shown.calls)
         yield "note", SAY["call"][lang].format(number=shown.call, calls=calls)
     for number, call in _earlier_calls(shown):
-        yield "note", SAY["earlier"][lang].format(number=number, name=call.name)
+        yield "note", SAY["earlier"][lang].format(number=number, name=call.call)
         for style, line in _arguments(call.args, width - 2):
             yield style, f"  {line}"
     if outcomes := list(_outcomes(shown, lang, answers or Answers())):

@@ -13,7 +13,7 @@ import pytest
 
 from attncli import paths
 from attncli.commands.grade import print_report
-from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.log_row import CONTROLS
 from attncli.domain.text import hidden_in
 from attncli.practice.grade import record_attempt
@@ -156,7 +156,7 @@ def test_a_report_names_and_quotes_what_steers_nothing(
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
         challenge = workspace.library.challenge("own")
     for lang in ("en", "zh"):
-        print_report(report_of(report), challenge, lang)
+        print_report(read(GradeReport, report), challenge, lang)
     printed = capsys.readouterr().out
     assert printed.count("[/x]key") == 2
     assert hidden_in(printed) == []

@@ -15,7 +15,7 @@ from attncli import paths
 from attncli.commands import grade as module
 from attncli.commands.challenges import print_hint
 from attncli.commands.grade import GradeWatch, changes
-from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.errors import JudgeFailed
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
@@ -35,11 +35,11 @@ WHOLE: dict[str, Any] = {
     "device": "cpu",
     "rung": "hardened",
 }
-ACCEPTED = report_of(WHOLE)
+ACCEPTED = read(GradeReport, WHOLE)
 FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
 UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}
-REJECTED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], FAILED]})
-RAISED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILED, "reason": "exception"}]})
+REJECTED = read(GradeReport, {**UNREACHED, "checks": [WHOLE["checks"][0], FAILED]})
+RAISED = read(GradeReport, {**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILED, "reason": "exception"}]})
 
 
 class Scripted:

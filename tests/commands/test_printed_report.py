@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from attncli.commands import grade
-from attncli.domain.grade_report import report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.words import grade_report_texts
 
 
 def report_lines(report: dict[str, Any], challenge: Any, lang: str) -> list[str]:
-    return list(grade.report_lines(report_of(report), challenge, lang))
+    return list(grade.report_lines(read(GradeReport, report), challenge, lang))
 
 
 REPORT = {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from attncli.domain.grade_report import ABSENT, BothAnswers, ShownTensor, answers_document, answers_of
+from attncli.domain.grade_report import ABSENT, BothAnswers, ShownTensor, document, read
 from attncli.judge import try_case as module
 from attncli.judge.challenge import Folder
 
@@ -56,7 +56,7 @@ def test_a_file_that_does_not_load_is_told(answered: Answered) -> None:
 def test_of_what_the_reference_raises_the_name_alone_is_told(answered: Answered) -> None:
     found = answered("ones(2)")
     assert found.same is None and found.said.en == "the reference answers such arguments with ValueError"
-    assert "secret" not in str(answers_document(found))
+    assert "secret" not in str(document(found))
 
 
 def test_a_reference_that_takes_too_long_is_given_up(answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,4 +78,4 @@ def test_where_answers_are_random_it_is_said(answered: Answered, folder: Folder)
 def test_answers_pass_between_the_processes(answered: Answered) -> None:
     for text in ("ones(1, 3), how='sideways'", "ones(2)", "open('x')"):
         found = answered(text)
-        assert answers_of(answers_document(found)) == found
+        assert read(BothAnswers, document(found)) == found

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.grade_report import CheckResult, report_of
+from attncli.domain.grade_report import CheckResult, GradeReport, read
 from attncli.words.grade_report_texts import deciding_checks
 from in_process import REFERENCE, grade, write_challenge
 
@@ -15,7 +15,7 @@ FORBIDDEN = REFERENCE.replace("(x * weight).sum(-1)", "(x * weight).cumsum(-1)[:
 
 
 def deciding_check(report: dict[str, Any]) -> CheckResult | None:
-    return next(iter(deciding_checks(report_of(report).checks)), None)
+    return next(iter(deciding_checks(read(GradeReport, report).checks)), None)
 
 
 def said(report: dict[str, Any]) -> str:

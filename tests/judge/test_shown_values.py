@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import CheckResult, GradeReport, counterexample_of
+from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
 from attncli.domain.text import quoted
 from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, document, plain
 from attncli.sandbox.values import Opaque, Raised
@@ -88,7 +88,7 @@ def test_what_is_cut_says_so():
 def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
     checks = [
         CheckResult(name="pure", status="fail", reason="values", message=quoted("x"), counterexample=shown)
-        for shown in map(counterexample_of, counterexamples)
+        for shown in (read(Counterexample, each) for each in counterexamples)
     ]
     return GradeReport(
         challenge="c",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.domain.grade_report import report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.text import Localised
 from attncli.judge.questions import _TWO_DEVICES, _names_two_devices, wants_values
 from attncli.judge.submission import Failure
@@ -406,7 +406,7 @@ def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)
     assert check(report, "device")["status"] == "skipped"
-    assert unproved(report_of(report)) == ["device"]
+    assert unproved(read(GradeReport, report)) == ["device"]
 
 
 @pytest.mark.parametrize(

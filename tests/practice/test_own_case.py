@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attncli.config import Settings
-from attncli.domain.grade_report import BothAnswers, GradeReport, check_of
+from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.errors import NotFound
 from attncli.judge.challenge import Folder
 from attncli.judge.submission import Budget, Submission
@@ -35,7 +35,7 @@ def workspace(tmp_path: Path, small_bank: Path, moving_clock: Callable[[], datet
 def rejected(args: dict, **more: object) -> GradeReport:
     shown = {"args": args, **more}
     check = {"name": "matches-reference", "status": "fail", "counterexample": shown}
-    return GradeReport(challenge="gqa", file="gqa.py", verdict="rejected", checks=(check_of(check),))
+    return GradeReport(challenge="gqa", file="gqa.py", verdict="rejected", checks=(read(CheckResult, check),))
 
 
 def tensor(values: torch.Tensor, **more: object) -> dict:

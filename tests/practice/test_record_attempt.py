@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.log_row import Rating, RowKind, checked_line
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
 from attncli.memory.replay import solved_reviews
@@ -30,7 +30,7 @@ def report(verdict: str = "accepted", **more: Any) -> GradeReport:
         {"name": "loads", "status": "pass", "examples": 1},
         {"name": "matches-reference", "status": "fail", "reason": "values", "examples": 9},
     ]
-    return report_of({"challenge": "double", "verdict": verdict, "rung": rung, "checks": checks, **more})
+    return read(GradeReport, {"challenge": "double", "verdict": verdict, "rung": rung, "checks": checks, **more})
 
 
 def ratings(workspace: Workspace) -> list[Rating]:

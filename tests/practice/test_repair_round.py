@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.grade_report import LeftBug, RepairedBugs, report_document, report_of
+from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs, read, report_document
 from attncli.domain.log_row import RowKind, checked_line, row_of_line
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
@@ -30,8 +30,8 @@ def small_impl(small_impl: Path) -> Path:
 
 def report(verdict: str = "accepted", repaired: RepairedBugs | None = None):
     rung = "hardened" if verdict == "accepted" else "none"
-    found = replace(report_of({"challenge": "sdpa", "verdict": verdict, "rung": rung}), repaired=repaired)
-    assert report_of(report_document(found)) == found
+    found = replace(read(GradeReport, {"challenge": "sdpa", "verdict": verdict, "rung": rung}), repaired=repaired)
+    assert read(GradeReport, report_document(found)) == found
     return found
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from attncli import config
-from attncli.domain.grade_report import report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
@@ -113,7 +113,7 @@ class Life(RuleBasedStateMachine):
     def attempt(self, accepted: bool) -> None:
         if self.open.store.index.challenge("double"):
             verdict, rung = ("accepted", "hardened") if accepted else ("rejected", "none")
-            report = report_of({"challenge": "double", "verdict": verdict, "rung": rung})
+            report = read(GradeReport, {"challenge": "double", "verdict": verdict, "rung": rung})
             record_attempt(self.open, report, "")
 
     @rule(names=st.sampled_from(NAMES))

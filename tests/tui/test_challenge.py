@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from attncli.domain.grade_report import GradeReport, check_of, report_of
+from attncli.domain.grade_report import CheckResult, GradeReport, read
 from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
@@ -77,8 +77,8 @@ class Scripted(WarmJudge):
         self.requests.append(request)
         for name, status in (("loads", "running"), ("loads", "pass"), ("matches-reference", "running")):
             assert on_check is not None
-            on_check(check_of({"name": name, "status": status}))
-        return report_of(self.outcome())
+            on_check(read(CheckResult, {"name": name, "status": status}))
+        return read(GradeReport, self.outcome())
 
 
 def opened(make_app: MakeApp, outcome: Callable[[], dict[str, Any]] = lambda: REJECTED, **options: Any) -> AttnApp:

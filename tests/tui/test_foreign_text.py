@@ -12,7 +12,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.content import Content
 
-from attncli.domain.grade_report import report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.text import Lang, hidden_in
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import ConfirmScreen
@@ -162,7 +162,7 @@ async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) 
     app = make_app(lang=lang, challenge="own")
     async with app.run_test(size=(80, 80)) as pilot:
         await pilot.pause(0.3)
-        await app.screen.query_one(GradeReportView).show(report_of(report), "")
+        await app.screen.query_one(GradeReportView).show(read(GradeReport, report), "")
         app.screen.add_class("-report")
         await pilot.pause(0.3)
         text = assert_harmless(app)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.grade_report import BothAnswers, counterexample_of
+from attncli.domain.grade_report import BothAnswers, Counterexample, read
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.practice.grade import GradingCancelled, TryRequest
@@ -16,13 +16,14 @@ from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScr
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, Scripted, settled, write_solution
 
-SHOWN = counterexample_of(
+SHOWN = read(
+    Counterexample,
     {
         "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}},
         "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
         "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
         "first_wrong_index": [0, 1],
-    }
+    },
 )
 DIFFER = BothAnswers(
     said=Localised("largest error 0.41", "最大误差 0.41"),

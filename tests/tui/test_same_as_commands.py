@@ -22,7 +22,7 @@ from attncli.commands.plain import PlainQuiz, PlainReview, read_answer
 from attncli.commands.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
-from attncli.domain.grade_report import GradeReport, report_of
+from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
@@ -347,7 +347,7 @@ async def test_the_same_grading_is_told_and_kept_alike(
     write_solution(app)
     file = app.workspace.home.solutions / "sdpa.py"
     document = {**REPORTS[name], "file": str(file)}
-    report = report_of(document)
+    report = read(GradeReport, document)
     app.grader = Scripted(lambda: document)
     async with app.run_test(size=(106, 80)) as pilot:
         await pilot.press("g")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
-from attncli.domain.grade_report import Counterexample, counterexample_of
+from attncli.domain.grade_report import Counterexample, read
 from attncli.tui import textual_fixes
 from attncli.tui.theme import DARK
 from attncli.tui.widgets.grading import CounterexampleView
@@ -88,7 +88,7 @@ async def test_a_counterexample_without_values_shows_what_there_is() -> None:
 async def test_a_counterexample_shows_what_the_calls_before_were_given() -> None:
     calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
     text = await text_of(
-        CounterexampleView(counterexample_of({"args": {"x": 1}, "calls": calls, "call": 2}), "en"), size=(60, 20)
+        CounterexampleView(read(Counterexample, {"args": {"x": 1}, "calls": calls, "call": 2}), "en"), size=(60, 20)
     )
     assert "call 2 of: Norm, forward" in text and "call 1, Norm:" in text and "D" in text.split("call 1, Norm:")[1]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import DIGITS, CodeLine, Counterexample, ShownTensor, counterexample_of
+from attncli.domain.grade_report import DIGITS, CodeLine, Counterexample, ShownTensor, read
 from attncli.domain.text import Lang, cells
 from attncli.words.counterexample_lines import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 
@@ -17,7 +17,7 @@ TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
 
 
 def lines_of(shown: dict[str, Any], lang: Lang = "en", width: int = 60) -> list[str]:
-    return [line for _, line in counterexample_lines(counterexample_of(shown), width, lang)]
+    return [line for _, line in counterexample_lines(read(Counterexample, shown), width, lang)]
 
 
 def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, check_of, report_of
+from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
 from attncli.domain.text import Localised
 from attncli.words.grade_report_texts import (
     REACHED,
@@ -54,11 +54,11 @@ def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() 
         "message_zh": "原地修改了参数 q",
         "counterexample": {"edge_case": "one key: its value is the answer"},
     }
-    check = check_of(document)
+    check = read(CheckResult, document)
     assert told(check, "zh") == "［one key: its value is the answer］改动了输入：原地修改了参数 q"
     assert told(check, "en") == document["message"]
     document["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
-    assert told(check_of(document), "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
+    assert told(read(CheckResult, document), "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
     assert told(CheckResult(name="loads", status="pass"), "zh") == ""
 
 
@@ -83,7 +83,7 @@ def test_no_message_breaks_the_translation_or_reaches_the_terminal_raw(message: 
 
 def report(rung: str, *checks: dict) -> GradeReport:
     verdict = "accepted" if rung != "none" else "rejected"
-    return report_of({"challenge": "c", "verdict": verdict, "rung": rung, "checks": list(checks)})
+    return read(GradeReport, {"challenge": "c", "verdict": verdict, "rung": rung, "checks": list(checks)})
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,10 @@ def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
     first = {"name": "gradients", "status": "fail", "rung": "solved"}
     second = {"name": "layout", "status": "fail", "rung": "hardened"}
     badge = {"name": "device", "status": "fail", "rung": "hardened", "required": False}
-    assert [status_of(check) for check in map(check_of, (first, second, {**second, "status": "pass"}))] == [
+    assert [
+        status_of(check)
+        for check in (read(CheckResult, each) for each in (first, second, {**second, "status": "pass"}))
+    ] == [
         "fail",
         "harden",
         "pass",
