@@ -14,8 +14,9 @@ import torch
 
 from attncli.judge.case import profile_of
 from attncli.judge.challenge import Demands, Folder
-from attncli.judge.exam import drawn
-from attncli.judge.examiner import Examiner
+from attncli.judge.client import GradeOptions
+from attncli.judge.exam import Exam, drawn
+from attncli.judge.grade import Grading
 from attncli.judge.questions import Values
 from attncli.judge.reference import as_given, run_reference
 from attncli.judge.submission import Budget, Submission
@@ -80,10 +81,10 @@ def main() -> None:
         zygote.ready()
         submission = Submission(source, "sdpa.py", ["sdpa"], lambda: zygote.worker(1024), Budget(600))
         assert submission.load() is None
-        examiner = Examiner(Demands(folder), submission)
+        grading = Grading(Exam(folder, 0), submission, GradeOptions())
 
         def across(questions: Sequence[Values]) -> bool:
-            return examiner.first_fault(questions) is None
+            return grading.first_fault(questions) is None
 
         inside = asked_here(folder.reference.__dict__)
         rate(folder, across), rate(folder, inside)

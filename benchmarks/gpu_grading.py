@@ -15,7 +15,7 @@ from pathlib import Path
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult
 from attncli.errors import AttnError
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.practice.grade import specification
 from grading import all_challenges, right_file
 
@@ -33,8 +33,7 @@ def grade(judge: Judge, challenge: Challenge, device: str) -> bool:
         folder=Path(challenge.folder),
         source=file.read_bytes(),
         filename=file.name,
-        rung="hardened",
-        device=device,
+        options=GradeOptions(rung="hardened", device=device),
     )
     report = judge.grade(request, show)
     print(f"{time.monotonic() - began:7.2f} s  {id}  accepted: {report.accepted}, on {report.device}", flush=True)

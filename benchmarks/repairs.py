@@ -26,7 +26,7 @@ from typing import Any
 from attncli.bank.challenge_rules import load_repairs
 from attncli.domain.challenge import MOST_BUGS, Challenge, Repair, drawn, planted
 from attncli.domain.grade_report import GradeReport
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.practice.grade import specification
 from grading import all_challenges
 
@@ -77,14 +77,13 @@ class Rounds:
     def source(self, bugs: Bugs) -> str:
         return planted(self.folder.reference_source, [self.repairs[name] for name in bugs])
 
-    def grade(self, left: Bugs, **more: Any) -> GradeReport:
+    def grade(self, left: Bugs, quick: bool = False, **more: Any) -> GradeReport:
         request = GradeRequest(
             spec=specification(self.challenge),
             folder=self.folder.path,
             source=self.source(left).encode(),
             filename=f"{self.challenge.id}.py",
-            seed=self.stream,
-            timeout_seconds=60.0,
+            options=GradeOptions(seed=self.stream, timeout_seconds=60.0, quick=quick),
             **more,
         )
         return self.judge.grade(request)

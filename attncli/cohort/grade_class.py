@@ -20,7 +20,6 @@ from typing import BinaryIO
 
 from attncli.cohort.outcomes import (
     ClassFolder,
-    CohortOptions,
     Graded,
     Outcome,
     Pair,
@@ -35,7 +34,7 @@ from attncli.cohort.report import ClassResults, SimilarFiles, similar_files
 from attncli.domain.challenge import Challenge
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.paths import cannot_write, flush_folder
 from attncli.practice.start import TRITON, starter, statement
 
@@ -56,7 +55,7 @@ def grade_class(
     folder_path: Path,
     folder: ClassFolder,
     challenges: Mapping[str, Challenge],
-    options: CohortOptions,
+    options: GradeOptions,
     grade: GradeTasks,
     on_progress: OnProgress = lambda done, total, previous: None,
     draw_seed: Callable[[], int] | None = None,
@@ -281,7 +280,7 @@ class JudgeSlot:
         message, deaths = "", 0
         for _ in range(TRIES):
             judge = self._running_judge()
-            watch = Timer(PATIENCE_LIMITS * request.timeout_seconds, judge.kill)
+            watch = Timer(PATIENCE_LIMITS * request.options.timeout_seconds, judge.kill)
             watch.daemon = True
             watch.start()
             try:

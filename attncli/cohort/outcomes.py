@@ -13,7 +13,7 @@ import platform
 import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from importlib import metadata
@@ -25,7 +25,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport, document
 from attncli.domain.text import NOTHING, Localised, escaped
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest
+from attncli.judge.client import GradeOptions, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
 from attncli.words.cohort_texts import ENDED_THE_JUDGE
 
@@ -195,29 +195,19 @@ Graded = dict[str, Any]
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CohortOptions:
-    """The options of all gradings of a class; `examples` 0 means the judge's default."""
-
-    timeout_seconds: float = TIMEOUT_SECONDS
-    memory_mib: int = MEMORY_MIB
-    seed: int = 0
-    examples: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Standard:
     """A challenge as it is graded; its `fingerprint` changes with anything that a result depends on."""
 
     challenge: Challenge
-    options: CohortOptions
+    options: GradeOptions
     files: Mapping[str, bytes]
     fingerprint: str
 
     def request(self, source: bytes, folder: Path | None = None) -> GradeRequest:
         """Return the judge's request; `folder` is the challenge's folder, by default the one it was read from."""
         return GradeRequest(
-            **asdict(self.options),
+            options=self.options,
             spec=specification(self.challenge),
             folder=folder or Path(self.challenge.folder),
             source=source,
@@ -252,17 +242,22 @@ class Outcome:
     error: str = ""
 
 
-def standard_of(challenge: Challenge, options: CohortOptions, versions: Mapping[str, str]) -> Standard:
+def standard_of(challenge: Challenge, options: GradeOptions, versions: Mapping[str, str]) -> Standard:
     """Read the challenge's files. Raises EnvironmentFailure if one cannot be read."""
     files = dict(sorted(_files(challenge).items()))
     judged_by: dict[str, Any] = {
         "spec": specification(challenge),
-        "options": asdict(options),
+        "options": stated(options),
         "versions": dict(versions),
         "files": {name: sha256(content).hexdigest() for name, content in files.items()},
     }
     fingerprint = sha256(json.dumps(judged_by, sort_keys=True).encode()).hexdigest()
     return Standard(challenge, options, files, fingerprint)
+
+
+def stated(options: GradeOptions) -> dict[str, Any]:
+    """Return the options that a command for a class can set, as its report states them."""
+    return {name: getattr(options, name) for name in ("timeout_seconds", "memory_mib", "seed", "examples")}
 
 
 def _files(challenge: Challenge) -> dict[str, bytes]:

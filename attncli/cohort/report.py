@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from attncli.cohort.outcomes import ClassFolder, CohortOptions, Graded, Pair, shown
+from attncli.cohort.outcomes import ClassFolder, Graded, Pair, shown, stated
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang, printable
+from attncli.judge.client import GradeOptions
 from attncli.words.cohort_texts import left_out_text
 
 Document = dict[str, Any]
@@ -54,7 +55,7 @@ class ClassResults:
 
     folder: ClassFolder
     challenges: Mapping[str, Challenge]
-    options: CohortOptions
+    options: GradeOptions
     versions: Mapping[str, str]
     graded: Mapping[Pair, Graded]
     failed: Mapping[Pair, str]
@@ -65,7 +66,7 @@ def report_document(results: ClassResults, with_times: bool = False) -> Document
     """Return what `attn cohort --json` prints; pages and tables are made from it."""
     documents = {pair: _result(results, pair) for pair in sorted(results.graded)}
     report: Document = {
-        **asdict(results.options),
+        **stated(results.options),
         "versions": dict(results.versions),
         "sandbox": _sandbox(results.graded.values()),
         "learners": [_learner(results, name, documents) for name in results.folder.learners],

@@ -16,7 +16,7 @@ from attncli.commands.session import echo, json_text, keep_verdict, print_json, 
 from attncli.domain.text import Lang, cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
 from attncli.words.cohort_texts import (
     KEPT,
     PROGRESS,
@@ -30,7 +30,7 @@ from attncli.words.cohort_texts import (
 from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
-    from attncli.cohort.outcomes import CohortOptions, Outcome, Task
+    from attncli.cohort.outcomes import Outcome, Task
 
 ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 
@@ -68,10 +68,9 @@ def cohort(
     """
     if math.isnan(timeout):
         raise UsageError("--timeout is no number; give seconds, such as 10")
-    from attncli.cohort.outcomes import CohortOptions
 
     format = _report_format(output)
-    options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
+    options = GradeOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
     draw_seed = None if seed is not None else lambda: Random().randrange(STREAMS)
     report = _report(folder, options, draw_seed, _judges(jobs, address, weak, options), times)
     _output(report, output, format, as_json, session().lang)
@@ -95,7 +94,7 @@ def _report_format(output: Path | None) -> str:
 
 
 def _judges(
-    jobs: int | None, address: str | None, weak: bool, options: CohortOptions
+    jobs: int | None, address: str | None, weak: bool, options: GradeOptions
 ) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
     """Return what grades tasks: the judges of this machine, or of a cluster."""
     if address is not None:
@@ -110,7 +109,7 @@ def _judges(
 
 def _report(
     place: Path,
-    options: CohortOptions,
+    options: GradeOptions,
     draw_seed: Callable[[], int] | None,
     grade: Callable[[Sequence[Task]], Iterator[Outcome]],
     times: bool,

@@ -15,8 +15,11 @@ from textwrap import dedent, indent
 from typing import Annotated, Final, Literal, get_args
 
 from attncli.domain.card import Flag, FollowUp, Id, Name, Source
+from attncli.domain.checks import CHECK_NAMES
 from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, NOTHING, Localised, is_chinese
-from attncli.domain.vocabulary import CaseRung, CheckName, Limits, Text, WrittenAs
+from attncli.domain.vocabulary import CaseRung, Limits, Text, WrittenAs
+
+CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple, NoReturn, cast
 
-from attncli.domain.vocabulary import CHECK_NAMES, STREAMS, Rung
+from attncli.domain.checks import CHECK_NAMES
+from attncli.domain.vocabulary import STREAMS, Rung
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)

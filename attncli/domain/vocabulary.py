@@ -33,22 +33,6 @@ CaseRung = Literal["solved", "hardened"]
 Rung = Literal["none", "solved", "hardened"]
 RUNGS: tuple[CaseRung, ...] = get_args(CaseRung)
 Standing = Literal["new", "tried", "solved", "hardened"]
-CHECK_NAMES: tuple[str, ...] = (
-    "loads",
-    "matches-reference",
-    "gradients",
-    "edge-cases",
-    "stable",
-    "low-precision",
-    "layout",
-    "device",
-    "pure",
-    "random",
-    "forbidden",
-    "work",
-    "memory",
-    "speed",
-)
 
 
 class Limits:
@@ -83,7 +67,6 @@ class WrittenAs:
 
 
 Text = Annotated[str, Limits(pattern=r"\S")]
-CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 
 
 class Meeting(NamedTuple):

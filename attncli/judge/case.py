@@ -22,8 +22,8 @@ from torch import Tensor
 
 from attncli.domain.arithmetic import Compute, compile_expression, names_in
 from attncli.domain.challenge import FACTS
+from attncli.domain.checks import CHECKS
 from attncli.errors import JudgeFailed
-from attncli.judge.checks import CHECKS
 from attncli.sandbox import devices
 from attncli.sandbox.values import SEQUENCES, Tree
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, Self
 
 import attncli
-from attncli.domain.challenge import Repair
+from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
@@ -34,14 +34,32 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GradeOptions:
+    """Options of a grading, from the command line to the judge.
+
+    The defaults are those of `attn grade`, except that only commands ask for a GPU. `device` is one of
+    `domain.challenge.CHOICES`; the judge gets "cpu" or "cuda". With `examples` 0 the judge chooses the number. `quick`
+    asks for the verdict alone, without badges, and stops at the first failure without shrinking.
+    """
+
+    timeout_seconds: float = TIMEOUT_SECONDS
+    memory_mib: int = MEMORY_MIB
+    seed: int = 0
+    rung: CaseRung = "solved"
+    examples: int = 0
+    device: str = CPU
+    record: bool = True
+    quick: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
     """A request about a challenge, given by its document and its folder."""
 
     op: ClassVar[str]
     spec: Mapping[str, Any]
     folder: Path
-    timeout_seconds: float = TIMEOUT_SECONDS
-    memory_mib: int = MEMORY_MIB
+    options: GradeOptions = GradeOptions()
 
     def document(self) -> dict[str, Any]:
         return {"op": self.op, **asdict(self), "folder": str(self.folder)}
@@ -66,26 +84,20 @@ class VerifyRequest(_Request):
     streams: int
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repairs: Sequence[Repair] = field(default=())
-    device: str = "cpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRequest(_SourceRequest):
     """Grade a submission.
 
-    `device` is "cpu" or "cuda"; with `may_fall_back` the CPU replaces a GPU that cannot be used. `bugs` names the bugs
-    that were planted in the file; `repairs` has their texts where several were planted together.
+    `replay` are counterexamples to try first. With `may_fall_back` the CPU replaces a GPU that cannot be used. `bugs`
+    names the bugs that were planted in the file; `repairs` has their texts where several were planted together.
     """
 
     op = "grade"
-    seed: int = 0
-    rung: CaseRung = "solved"
-    examples: int = 0
-    quick: bool = False
     replay: Sequence[Mapping[str, Any]] = field(default=())
     bugs: Sequence[str] = field(default=())
     repairs: Sequence[Repair] = field(default=())
-    device: str = "cpu"
     may_fall_back: bool = False
 
 

@@ -268,7 +268,7 @@ def _restored(entry: Any, like: Tensor) -> Tensor:
 # The report as JSON
 
 
-def document(report: GradeReport) -> dict[str, Any]:
+def bounded(report: GradeReport) -> dict[str, Any]:
     """Return the report as the client reads it and `attn grade --json` prints it.
 
     It has no control characters. Beyond `LARGEST` bytes the last counterexamples are left out.

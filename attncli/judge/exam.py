@@ -18,23 +18,22 @@ from typing import Any, TypeVar
 
 import torch
 
+from attncli.domain.checks import CHECKS
 from attncli.domain.vocabulary import CaseRung
 from attncli.judge.case import Case, Facts, Profile, graded_on, profile_of, strata
 from attncli.judge.challenge import Demands, Folder, edge_functions
-from attncli.judge.checks import CHECKS, Kind
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import BRANCHES_AT_ONCE, BRANCHES_PREFIX, HARDENED_MOTIFS, MOTIF_PREFIX, Motif
 from attncli.judge.protocol import HANDED, Request
 from attncli.judge.questions import (
+    KINDS,
     TRACED_ELEMENTS,
     Compound,
-    Devices,
     Edge,
     EdgeDevice,
     EdgeWithGradients,
     Gradients,
-    Purity,
     Question,
     Values,
 )
@@ -51,12 +50,6 @@ REPEATED_STEPS = 8
 # Edge cases of more steps than this are not asked again to name a mistake.
 PROBED_STEPS = 40
 
-_KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
-    "values": Values,
-    "gradients": Gradients,
-    "device": Devices,
-    "pure": Purity,
-}
 _FIRST_BRANCHES = 3
 _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
 
@@ -213,7 +206,7 @@ class Exam:
 
     def _drawn_strata(self, check: str, examples: int) -> list[Stratum]:
         record, attribute = self.record(check)
-        kind = _KINDS[CHECKS[check].kind]
+        kind = KINDS[CHECKS[check].kind]
         found = []
         profiles = strata(check, self.folder.facts, self.device)
         each = max(1, examples // len(profiles))

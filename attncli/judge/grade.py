@@ -1,29 +1,30 @@
 """One grading from start to verdict.
 
-`Grading` runs the checks in order, the first rung before the second. `Checks` puts the questions of each check to the
-submission. `Failures` turns a finding into the result of a check: it shrinks the case, runs it in a fresh process and
-names the mistake. A kernel that passes on a GPU is also graded in Triton's interpreter (`interpreted_too`).
+`Grading` runs the checks in order, the first rung before the second, and puts the questions of each to the submission.
+It turns a finding into the result of a check: it shrinks the case, runs it in a fresh process and names the mistake.
+Every look at an answer is guarded: one that cannot be looked at to the end is a fault. A kernel that passes on a GPU is
+also graded in Triton's interpreter (`interpreted_too`).
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from attncli.domain.checks import CHECK_NAMES, CHECKS, Way
 from attncli.domain.grade_report import CheckResult, Counterexample, Diagnosis, GradeReport, Verdict, read
 from attncli.domain.text import Localised, printable
-from attncli.domain.vocabulary import CHECK_NAMES, RUNGS, CaseRung, Rung
+from attncli.domain.vocabulary import RUNGS, CaseRung, Rung
 from attncli.judge.case import Case
-from attncli.judge.checks import CHECKS, Kind, Options, Way
+from attncli.judge.client import GradeOptions
 from attncli.judge.counterexample import render, restore, store
 from attncli.judge.diagnose import Probe, ProbeKind, diagnose, other_random_states
 from attncli.judge.exam import EdgeQuestion, Exam, Stratum, rung_of, rung_of_finding
-from attncli.judge.examiner import Counts, Examiner
 from attncli.judge.growth import Measured, contracts, examine_growth, growth_told, projected
 from attncli.judge.guard import Unjudgeable
 from attncli.judge.messages import say
@@ -36,8 +37,8 @@ from attncli.judge.protocol import (
     outside_kernels,
     rules_for,
 )
-from attncli.judge.questions import Values
-from attncli.judge.reference import Expectation
+from attncli.judge.questions import KINDS, Compound, Question, Values, differing, guarded
+from attncli.judge.reference import Expectation, Observed
 from attncli.judge.shrink import SHRINK_CALLS, Reduction, Search, reduced, simplify
 from attncli.judge.submission import Examine, FailedCase, Failure, Submission
 from attncli.sandbox.devices import AWAY, CPU
@@ -50,26 +51,51 @@ MORE_PROBES = 40
 MOST_ATTEMPTS = 3
 # Messages quote what a submission raises, names and returns. People read them.
 MESSAGE_LENGTH = 2000
+# Calls that `seen` leaves out: edge cases may have inputs of 16 bits. If 16 bits are forbidden, drawn cases show it.
+_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
+# Tells by the position of a question and its finding whether that counts.
+Counts = Callable[[int, FailedCase], bool]
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
 
 @dataclass
 class Grading:
-    """The state of one grading: the results so far."""
+    """One grading of a submission.
+
+    `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
+    in `settled` are known to hold and left out. `notify` is called when a check starts and when it ends.
+
+    `stored` are its counterexamples. `ended`: nothing further is asked of the file. `device_unproved`: a question about
+    devices proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases in which
+    a tensor was made out of none, `_made_nothing` those of the others. A failure of the second rung that shows on the
+    first is `_postponed` to the second.
+    """
 
     exam: Exam
     submission: Submission
-    options: Options
+    options: GradeOptions
+    replay: Sequence[Mapping[str, Any]] = ()
+    first: tuple[str, CaseRung | None] = ("", None)
+    settled: Collection[str] = ()
     notify: Callable[[CheckResult], None] = lambda check: None
-    results: dict[str, CheckResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        spec = self.exam.folder.spec
-        self.required = [name for name in CHECK_NAMES if name in spec["required"]]
-        self.badges = [name for name in CHECK_NAMES if name in spec.get("badges", ())]
-        self.failures = Failures(self.exam, self.submission, self.options)
-        self.checks = Checks(self.failures)
+        self.folder = self.exam.folder
+        self.required = [name for name in CHECK_NAMES if name in self.folder.spec["required"]]
+        self.badges = [name for name in CHECK_NAMES if name in self.folder.spec.get("badges", ())]
+        self.results: dict[str, CheckResult] = {}
+        self.stored: list[dict[str, Any]] = []
+        self.diagnosis: list[Diagnosis] = []
+        self.ended = False
+        self.device_unproved = False
+        self.seen: list[tuple[str, int]] = []
+        self._made: set[str] = set()
+        self._made_nothing: set[str] = set()
+        self._measured: Measured = {}
+        self._postponed: dict[str, Callable[[], CheckResult]] = {}
+        self._failed: set[str] = set()
         self._cut_short: set[CaseRung] = set()
+        self._attempts = 0
 
     def run(self) -> GradeReport:
         """Run all checks, the second rung only where the first is reached, and return the report."""
@@ -91,16 +117,16 @@ class Grading:
         reached = self._reached()
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"
         return GradeReport(
-            challenge=self.exam.folder.id,
+            challenge=self.folder.id,
             file=self.submission.filename,
             verdict=verdict,
             rung=reached,
             checks=self._ordered_results(),
-            diagnosis=tuple(self.failures.diagnosis),
+            diagnosis=tuple(self.diagnosis),
             seconds=round(time.monotonic() - start, 3),
-            seed=self.options.stream,
+            seed=self.exam.stream,
             printed=self.submission.printed,
-            stored=tuple(self.failures.stored),
+            stored=tuple(self.stored),
         )
 
     def _order(self) -> list[tuple[CaseRung, str]]:
@@ -110,10 +136,10 @@ class Grading:
         belongs to the first rung and comes right after `loads`.
         """
         wanted = {*self.required, *(() if self.options.quick else self.badges)}
-        names = [name for name in CHECK_NAMES if name in wanted and name not in self.options.settled]
+        names = [name for name in CHECK_NAMES if name in wanted and name not in self.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
-        check, last = self.options.first
+        check, last = self.first
         # A failure of the second rung may show while the first rung of its check runs, which therefore goes before it.
         first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
         if self._away:
@@ -142,7 +168,7 @@ class Grading:
     def _report_postponed(self) -> None:
         """Report the failures of the second rung that showed on the first, where the second ran before it."""
         for name in [name for name, result in self.results.items() if result.status == "pass"]:
-            if self.checks.postponed(name):
+            if name in self._postponed:
                 self._check(name, "hardened")
 
     def _ordered_results(self) -> tuple[CheckResult, ...]:
@@ -163,7 +189,7 @@ class Grading:
             if name in self.required:
                 self._cut_short.add(rung)
         else:
-            result = replace(self.checks.run(name, "hardened" if self._is_placing(name) else rung), rung=rung)
+            result = replace(self._result(name, "hardened" if self._is_placing(name) else rung), rung=rung)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result if before is None else _both(before, result)
         self.notify(CheckResult(name=name, status=result.status, message=result.message))
@@ -173,46 +199,21 @@ class Grading:
         if name == "loads":
             return ""
         if "loads" in self.results and self.results["loads"].status == "fail":
-            return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
-        if self.failures.ended and name != "forbidden":
+            return "" if name == "forbidden" and self.reading.syntax is None else "loads"
+        if self.ended and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
         placing = "device" if self._away and name not in ("device", "forbidden") else ""
         needs = [placing, CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
         return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")
 
-
-def _both(first: CheckResult, second: CheckResult) -> CheckResult:
-    """Join the results of a check on both rungs; where the second could not run, the first remains."""
-    if second.status == "skipped":
-        return first
-    examples, seconds = first.examples + second.examples, round(first.seconds + second.seconds, 4)
-    if second.status == "pass":
-        growth = first.growth + second.growth
-        return replace(first, rung=second.rung, growth=growth, examples=examples, seconds=seconds)
-    return replace(second, examples=examples, seconds=seconds)
-
-
-# Checks
-
-
-class Checks:
-    """The checks of one grading. A failure of the second rung that shows on the first is postponed to the second."""
-
-    def __init__(self, failures: Failures) -> None:
-        self.failures = failures
-        self.exam, self.submission, self.options = failures.exam, failures.submission, failures.options
-        self.examiner = failures.examiner
-        self.folder = self.exam.folder
-        self._measured: Measured = {}
-        self._postponed: dict[str, Callable[[], CheckResult]] = {}
-        self._failed: set[str] = set()
+    # Checks
 
     @cached_property
     def reading(self) -> SourceReading:
         """The problems that the source shows without running it."""
         return self.submission.read(rules_for(self.folder))
 
-    def run(self, name: str, rung: CaseRung) -> CheckResult:
+    def _result(self, name: str, rung: CaseRung) -> CheckResult:
         """Return the result of a check on one rung."""
         ways: dict[Way, Callable[[], CheckResult]] = {
             "file": self._loads,
@@ -228,19 +229,15 @@ class Checks:
             self._failed.add(name)
         return result
 
-    def postponed(self, name: str) -> bool:
-        """Tell whether the first rung has shown a failure of the second, to be reported there."""
-        return name in self._postponed
-
     def _loads(self) -> CheckResult:
         if self.reading.syntax is not None:
             return failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
         failure = self.submission.load()
         if failure is None:
             if self.reading.entry is None:
-                return self.failures.touched("loads") or CheckResult(name="loads", status="pass")
+                return self._touched("loads") or CheckResult(name="loads", status="pass")
             return failed("loads", "missing-entry-point", self.reading.entry)
-        self.failures.ended = self.failures.ended or failure.fatal
+        self.ended = self.ended or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
             return replace(result, counterexample=read(Counterexample, {"frames": failure.frames}))
@@ -249,11 +246,11 @@ class Checks:
     def _forbidden(self) -> CheckResult:
         if self.reading.forbidden is not None:
             return failed("forbidden", "forbidden", self.reading.forbidden)
-        if self.failures.ended or not self.submission.loaded:
+        if self.ended or not self.submission.loaded:
             return CheckResult(name="forbidden", status="pass")
         forbidden = forbidden_in_traces(self.folder.spec.get("forbidden", ()))
         requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
-        seen = list(self.examiner.seen)
+        seen = list(self.seen)
         for request in requests:
             observed = self.submission.run(request)
             if isinstance(observed, Failure):
@@ -264,13 +261,11 @@ class Checks:
                 return failed("forbidden", "forbidden", forbidden_message(line, called))
         if self.folder.kernel and seen and (message := outside_kernels(seen)) is not None:
             return failed("forbidden", "forbidden", message)
-        return self.failures.touched("forbidden") or CheckResult(
-            name="forbidden", status="pass", examples=len(requests)
-        )
+        return self._touched("forbidden") or CheckResult(name="forbidden", status="pass", examples=len(requests))
 
     def _edges(self, name: str, rung: CaseRung) -> CheckResult:
         failure, tried = self._at_edges(name, rung, 0)
-        return failure or self.failures.touched(name) or CheckResult(name=name, status="pass", examples=tried)
+        return failure or self._touched(name) or CheckResult(name=name, status="pass", examples=tried)
 
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
@@ -279,10 +274,10 @@ class Checks:
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
-            examine = self._on_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
-            return self.failures.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
+            examine = self._on_rung(self._again(edge.question), name, edge.attribute, broken)
+            return self._found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
 
-        found = self.examiner.first_fault([edge.question for edge in edges], self._counts_on(name, rung, result_of))
+        found = self.first_fault([edge.question for edge in edges], self._counts_on(name, rung, result_of))
         if found is None:
             return None, tried + len(edges)
         return result_of(*found), tried + found[0] + 1
@@ -294,7 +289,7 @@ class Checks:
         """
         if name == "edge-cases":
             return True
-        if name == "device" and edge.label in self.examiner.made_nothing - self.examiner.made:
+        if name == "device" and edge.label in self._made_nothing - self._made:
             return False
         return edge.rung_of_values == "solved" or self._failed.isdisjoint({"edge-cases", "low-precision"})
 
@@ -329,7 +324,7 @@ class Checks:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
                 if isinstance(growth, FailedCase):
-                    self.failures.ended = self.failures.ended or growth.fatal
+                    self.ended = self.ended or growth.fatal
                     return failed(name, growth.reason, growth.message)
                 if not growth.holds and not self.options.quick:
                     growth = projected(self.exam, self.submission, growth)
@@ -372,18 +367,18 @@ class Checks:
             if failure is not None:
                 return failure
             tried += stratum.rungs.count(rung)
-        if CHECKS[name].edges and "edge-cases" not in self.options.settled:
+        if CHECKS[name].edges and "edge-cases" not in self.settled:
             failure, tried = self._at_edges(name, rung, tried)
             if failure is not None:
                 return failure
-        touched = self.failures.touched(name)
+        touched = self._touched(name)
         if touched is not None:
             return touched
-        leaks = name == "pure" and rung == "solved" and "loads" not in self.options.settled
+        leaks = name == "pure" and rung == "solved" and "loads" not in self.settled
         leak = self._leak() if leaks else None
         if leak is not None:
-            return self.failures.found("pure", leak, None, tried, "case", "")
-        if name == "device" and self.examiner.device_unproved:
+            return self._found("pure", leak, None, tried, "case", "")
+        if name == "device" and self.device_unproved:
             return CheckResult(name="device", status="skipped", message=say("no-proof-of-device"), examples=tried)
         return CheckResult(name=name, status="pass", examples=tried)
 
@@ -397,10 +392,9 @@ class Checks:
             # Statistics do not shrink: a smaller case proves less, and each costs thousands of draws.
             if not (self.options.quick or finding.fatal or name == "random"):
                 smallest = self._shrunk(stratum, places[index], finding, examine)
-            return self.failures.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
+            return self._found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
 
-        ask = self.examiner.first_fault_in_turn if CHECKS[name].in_turn else self.examiner.first_fault
-        found = ask([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
+        found = self.first_fault([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
         return None if found is None else result_of(*found)
 
     def _shrunk(self, stratum: Stratum, index: int, finding: FailedCase, examine: Examine) -> FailedCase:
@@ -415,13 +409,9 @@ class Checks:
         return search.run(examine, len(stratum.questions), stratum.seed, passing=index) or finding
 
     def _examine(self, name: str) -> Examine:
-        kinds: dict[Kind, Examine] = {
-            "values": self.examiner.values,
-            "gradients": self.examiner.gradients,
-            "device": self.examiner.device,
-            "pure": self.examiner.pure,
-        }
-        return kinds[CHECKS[name].kind]
+        """Return a function that puts the question of a check about a case."""
+        kind = KINDS[CHECKS[name].kind]
+        return lambda case: self.ask(kind(self.exam.demands, case))
 
     def _leak(self) -> FailedCase | None:
         """Run the same cases in a fresh worker: an answer must not depend on earlier calls."""
@@ -436,14 +426,14 @@ class Checks:
                 continue
             expectation = Expectation(self.exam.demands.reference, request.case)
             reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
-            finding = self.examiner.same(expectation, second, first, reason, sentence)
+            finding = differing(self.submission, expectation, second, first, reason, sentence)
             if finding is not None:
                 return finding
         return None
 
     def _replay(self, name: str, rung: CaseRung) -> CheckResult | None:
         """Run the stored counterexamples of this check and return the first failure."""
-        for stored in self.options.replay:
+        for stored in self.replay:
             if stored.get("check") != name:
                 continue
             case = restore(stored, self.folder, self.exam.device)
@@ -452,35 +442,65 @@ class Checks:
             examine = self._on_rung(self._examine(name), name, str(stored["record"]), rung)
             finding = examine(case)
             if finding is not None:
-                return self.failures.replayed(name, finding, stored, examine)
+                return self._replayed(name, finding, stored, examine)
         return None
 
+    # Questions: the requests of many are sent ahead of the answers
 
-# Failures
+    def first_fault(
+        self, questions: Sequence[Question] | Sequence[Compound], counts: Counts = lambda index, finding: True
+    ) -> tuple[int, FailedCase] | None:
+        """Return the position of the first question that shows a fault that counts, with the fault."""
+        with closing(self._findings(questions)) as findings:
+            for index, finding in findings:
+                if finding is not None and counts(index, finding):
+                    return index, finding
+        return None
 
+    def _findings(self, questions: Sequence[Question | Compound]) -> Generator[tuple[int, FailedCase | None]]:
+        asked: list[tuple[int, Question]] = []
 
-class Failures:
-    """The failures of one grading: the stored counterexamples, and the name of the mistake.
+        def requests() -> Generator[Request]:
+            for index, question in enumerate(questions):
+                if not isinstance(question, Compound) and question.request is not None:
+                    asked.append((index, question))
+                    yield question.request
 
-    `ended`: nothing further is asked of the file.
-    """
+        for index, question in enumerate(questions):
+            if isinstance(question, Compound):
+                yield index, question.examine(self)
+        with closing(self.submission.answers(requests())) as answers:
+            for turn, actual in enumerate(answers):
+                index, question = asked[turn]
+                yield index, self._judged(question, actual)
 
-    def __init__(self, exam: Exam, submission: Submission, options: Options) -> None:
-        self.exam, self.submission, self.options = exam, submission, options
-        self.examiner = Examiner(exam.demands, submission)
-        self.stored: list[dict[str, Any]] = []
-        self.diagnosis: list[Diagnosis] = []
-        self.ended = False
-        self._attempts = 0
+    def ask(self, question: Question | Compound) -> FailedCase | None:
+        """Return the fault that a question finds, or None."""
+        if isinstance(question, Compound):
+            return question.examine(self)
+        return None if question.request is None else self._judged(question, self.submission.run(question.request))
 
-    def touched(self, name: str) -> CheckResult | None:
+    def _again(self, question: Question) -> Examine:
+        """Return a function that puts the same question about other cases."""
+        return lambda case: self.ask(type(question)(self.exam.demands, case))
+
+    def _judged(self, question: Question, actual: Observed | Failure) -> FailedCase | None:
+        if isinstance(actual, Observed):
+            self.seen += [(called, line) for called, line in actual.seen if not called.startswith(_SIXTEEN_BITS)]
+            if actual.seen:
+                (self._made if actual.makes else self._made_nothing).add(question.case.label)
+        return guarded(self.submission, question.case, lambda: question.finding(actual))
+
+    # Failures
+
+    def _touched(self, name: str) -> CheckResult | None:
         """Return the failure of a check in which the file tried something forbidden, None if it did not."""
         if not self.submission.touched:
             return None
         self.ended = True
         return failed(name, "refused", say("tried", names=", ".join(self.submission.touched[:4])))
 
-    def replayed(self, name: str, finding: FailedCase, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
+    def _replayed(self, name: str, finding: FailedCase, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
         """Return the failure of a check on a stored counterexample."""
         finding = finding if self.options.quick else reduced(finding, examine).finding
         self.ended = self.ended or finding.fatal
@@ -488,12 +508,12 @@ class Failures:
         self._name_mistake(name, finding, str(stored["record"]))
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
-    def found(
+    def _found(
         self, name: str, finding: FailedCase, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
         """Return the failure of a check by a finding. `examine` looks at smaller cases; None leaves it as it is."""
         self.ended = self.ended or finding.fatal
-        touched = self.touched(name)
+        touched = self._touched(name)
         if touched is not None and finding.reason != "refused":
             return touched
         if not (finding.fatal or self.options.quick or examine is None):
@@ -541,7 +561,7 @@ class Failures:
             case = small.in_whole(drawn, [item.value for item in simple.case.inputs])
             fails = not simple.fatal and examine(case) is not None
             whole = replace(simple, case=case if fails else drawn)
-        stored = store(whole, name, attribute, self.options.stream)
+        stored = store(whole, name, attribute, self.exam.stream)
         if stored is not None:
             self.stored.append(stored)
 
@@ -552,7 +572,7 @@ class Failures:
             return
         self._attempts += 1
         gradients = name == "gradients" or finding.reason == "gradient"
-        rung = rung_of_finding(finding, rung_of(finding.case, name, attribute, self.exam.folder.facts))
+        rung = rung_of_finding(finding, rung_of(finding.case, name, attribute, self.folder.facts))
         found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES, rung), rung)
         if len(found) > 1 and not found[0].beside:
             among = [diagnosis.wrong for diagnosis in found]
@@ -562,7 +582,7 @@ class Failures:
     def _diagnosed(self, probes: Sequence[Probe], rung: CaseRung, among: Sequence[str] = ()) -> list[Diagnosis]:
         text = self.submission.source.decode("utf-8", "replace")
         with suppress(Unjudgeable):
-            return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, rung, text, among))
+            return self.submission.guard.look(lambda: diagnose(self.folder, probes, rung, text, among))
         return []
 
     def _probes(self, finding: FailedCase, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
@@ -594,6 +614,17 @@ class Failures:
             shown = self.submission.guard.look(lambda: render(finding, self.exam.demands))
             result = replace(result, counterexample=shown)
         return result
+
+
+def _both(first: CheckResult, second: CheckResult) -> CheckResult:
+    """Join the results of a check on both rungs; where the second could not run, the first remains."""
+    if second.status == "skipped":
+        return first
+    examples, seconds = first.examples + second.examples, round(first.seconds + second.seconds, 4)
+    if second.status == "pass":
+        growth = first.growth + second.growth
+        return replace(first, rung=second.rung, growth=growth, examples=examples, seconds=seconds)
+    return replace(second, examples=examples, seconds=seconds)
 
 
 def failed(name: str, reason: str, message: Localised) -> CheckResult:

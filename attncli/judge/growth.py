@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from attncli.domain.text import Localised
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam, Sized
-from attncli.judge.guard import Unjudgeable
 from attncli.judge.make import Recorder
 from attncli.judge.messages import say
-from attncli.judge.reference import Observed
+from attncli.judge.questions import guarded
 from attncli.judge.submission import FailedCase, Failure, Submission
 
 # The bytes of one unit, for measures of memory.
@@ -127,7 +127,7 @@ def examine_growth(
                 answer = submission.run(case.request)
                 if isinstance(answer, Failure):
                     return FailedCase.of_failure(case.case, answer)
-                if (fault := _fault(submission, case, answer)) is not None:
+                if (fault := guarded(submission, case.case, partial(case.finding, answer))) is not None:
                     return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
         actual.append(float(measured[asked[0]][contract.measure]))
@@ -137,13 +137,6 @@ def examine_growth(
             costs = asked[0].reference_costs if contract.beside is None else measured[asked[1]]
             bounds.append(float(costs[contract.measure]))
     return MeasuredGrowth(contract, actual, bounds, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
-
-
-def _fault(submission: Submission, asked: Sized, answer: Observed) -> FailedCase | None:
-    try:
-        return submission.guard.look(lambda: asked.finding(answer))
-    except Unjudgeable as fault:
-        return FailedCase(asked.case, fault.reason, fault.message, fatal=fault.final)
 
 
 def projected(exam: Exam, submission: Submission, growth: MeasuredGrowth) -> MeasuredGrowth:

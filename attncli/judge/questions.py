@@ -2,26 +2,28 @@
 
 A question is independent of the submission: it is made once and put to every submission that is graded on its stream.
 The reference's answer is computed when the first answer has to be judged, and kept. Methods `finding` return the fault
-that an answer shows, or None.
+that an answer shows, or None; methods `examine` put a question of several programs, of which one may depend on the
+answer to another. `KINDS` names the question of each kind of check.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from attncli.domain.checks import Kind
 from attncli.domain.text import NOTHING, Localised
 from attncli.judge.case import Case, refilled
 from attncli.judge.challenge import Demands, call_name, tensor_trees
 from attncli.judge.compare import Mismatch, Path, Rules, compare, gravest, leaves
-from attncli.judge.guard import alone
+from attncli.judge.guard import Unjudgeable, alone
 from attncli.judge.messages import say
 from attncli.judge.protocol import Request
 from attncli.judge.reference import (
@@ -34,7 +36,7 @@ from attncli.judge.reference import (
     run_natively,
     run_reference,
 )
-from attncli.judge.submission import FailedCase, Failure, gravest_finding
+from attncli.judge.submission import FailedCase, Failure, Submission, gravest_finding
 from attncli.sandbox import devices
 from attncli.sandbox.devices import MET
 
@@ -149,9 +151,7 @@ class Edge(Values):
         found = super().finding(actual)
         if isinstance(actual, Failure) or (found is not None and not found.of_production):
             return found
-        complaint = impurity(self._demands, self.case, actual)
-        impure = None if complaint is None else FailedCase(self.case, complaint[0], complaint[1], None, actual)
-        return gravest_finding((found, impure))
+        return gravest_finding((found, _impure(self._demands, self.case, actual)))
 
 
 class Gradients:
@@ -276,6 +276,37 @@ class Purity:
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._demands.without_graph]
         return Request(self.case, ["pure", "gradients"], chosen) if chosen else None
+
+    def examine(self, asking: Asking) -> FailedCase | None:
+        """Run the program twice and find changes, shared memory and other answers; shared memory weighs least."""
+        answers = []
+        shared: FailedCase | None = None
+        for _ in range(2):
+            actual = asking.submission.run(self.request)
+            if isinstance(actual, Failure):
+                return FailedCase.of_failure(self.case, actual)
+            finding = guarded(asking.submission, self.case, partial(_impure, self._demands, self.case, actual))
+            if finding is not None and finding.reason != "aliased":
+                return finding
+            shared = shared or finding
+            answers.append(actual)
+        first, second = answers
+        finding = differing(asking.submission, self.expectation, first, second, "nondeterministic", "another-answer")
+        return finding or self._answers_from_memory(asking) or self._hangs_on_graph(asking.submission) or shared
+
+    def _answers_from_memory(self, asking: Asking) -> FailedCase | None:
+        """Find answers remembered from earlier calls; those that are wrong without these prove nothing."""
+        found = None if self.refilled is None else asking.ask(self.refilled)
+        return found if found is not None and asking.ask(Values(self._demands, self.case)) is None else None
+
+    def _hangs_on_graph(self, submission: Submission) -> FailedCase | None:
+        if self.without_graph is None:
+            return None
+        actual = submission.run(self.without_graph)
+        if isinstance(actual, Failure):
+            return FailedCase.of_failure(self.case, actual)
+        complaint = with_graph(self.case, actual)
+        return None if complaint is None else FailedCase(self.case, "values", complaint, None, actual)
 
 
 class Refilled(Values):
@@ -461,9 +492,47 @@ class Devices:
         tried = (there,) if there in devices.AWAY else ("elsewhere", "meta")
         self.turns = [OnDevice(demands, case, device) for device in tried]
 
+    def examine(self, asking: Asking) -> FailedCase | None:
+        """Find tensors made on another device than the inputs', which fail there, or failures on both devices.
+
+        Slowness is no fault: a run that was not over in time proves nothing.
+        """
+        failed: FailedCase | None = None
+        for turn in self.turns:
+            if turn.truth is None:
+                continue
+            actual = asking.submission.run(turn.request)
+            try:
+                finding, proved = asking.submission.guard.look(partial(turn.verdict, actual))
+            except Unjudgeable as fault:
+                return FailedCase.of_unjudgeable(self.case, fault)
+            if proved:
+                return finding
+            failed = failed or finding
+        if failed is not None and failed.reason != "timeout":
+            return failed
+        asking.device_unproved = True
+        return None
+
 
 Question = Values | Gradients | EdgeDevice
 Compound = Devices | Purity
+KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
+    "values": Values,
+    "gradients": Gradients,
+    "device": Devices,
+    "pure": Purity,
+}
+
+
+class Asking(Protocol):
+    """The grading that puts a question. `device_unproved`: a question about devices proved nothing."""
+
+    submission: Submission
+    device_unproved: bool
+
+    def ask(self, question: Question) -> FailedCase | None:
+        """Return the fault found, or None."""
 
 
 # Purity: an answer must not change its arguments, nor share memory
@@ -475,6 +544,11 @@ _GLOBAL_CHANGES = {
     "dtype": ("mutated", "default-dtype-changed"),
     "autograd": ("mutated", "autograd-switched"),
 }
+
+
+def _impure(demands: Demands, case: Case, actual: Observed) -> FailedCase | None:
+    complaint = impurity(demands, case, actual)
+    return None if complaint is None else FailedCase(case, complaint[0], complaint[1], None, actual)
 
 
 def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
@@ -519,3 +593,60 @@ def with_graph(case: Case, observed: Observed) -> Localised | None:
     for step in observed.pure.get("graph") or ():
         return say("state-on-graph") if step < 0 else say("result-on-graph", name=call_name(case, step))
     return None
+
+
+# Looks at answers
+
+
+def guarded(submission: Submission, case: Case, look: Callable[[], FailedCase | None]) -> FailedCase | None:
+    """Return the fault that a look at an answer finds, or that it cannot be looked at to the end."""
+    try:
+        return submission.guard.look(look)
+    except Unjudgeable as fault:
+        return FailedCase.of_unjudgeable(case, fault)
+
+
+def differing(
+    submission: Submission, expectation: Expectation, first: Observed, second: Observed, reason: str, sentence: str
+) -> FailedCase | None:
+    """Find a mismatch of two answers to one case beyond its tolerance; `sentence` is the message for one."""
+    case = expectation.case
+
+    def look() -> FailedCase | None:
+        mismatch = same(case, expectation, first, second)
+        if mismatch is None:
+            return None
+        return FailedCase(case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+
+    return guarded(submission, case, look)
+
+
+def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:
+    """Return the first mismatch of two answers to one case beyond its tolerance, or None.
+
+    Results that are not compared with the reference are compared here: random ones come from equal generators.
+    """
+    before, after = first.parts(case), second.parts(case)
+    expected = dict(leaves(expectation.truth.parts(case)))
+    for key, value in before.items():
+        exact = key in case.exact or not _has_form(expected, key, value)
+        mismatch = compare(value, value, after[key], Rules(partial(_slack_below, expectation, key), {}, exact=exact))
+        if mismatch is not None:
+            return replace(mismatch, path=(key, *mismatch.path))
+    for k in sorted(case.ignored):
+        value, again = first.outcomes[k], second.outcomes[k]
+        if isinstance(value, Tensor) and case.steps[k]["op"] in ("call", "method"):
+            mismatch = compare(value, value, again, Rules(lambda path: None, {}))
+            if mismatch is not None:
+                return replace(mismatch, path=(k, *mismatch.path))
+    return None
+
+
+def _slack_below(expectation: Expectation, key: Any, path: Path) -> Tensor | None:
+    return expectation.slack((key, *path))
+
+
+def _has_form(expected: Mapping[Any, Any], key: Any, value: Any) -> bool:
+    """Tell whether the tensors in an answer have the expected shapes: else no tolerance is known for them."""
+    pairs = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
+    return all(isinstance(tensor, Tensor) and tensor.shape == part.shape for tensor, part in pairs)

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, Repair, choices, planted
+from attncli.domain.checks import CHECKS
 from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs
 from attncli.judge.challenge import Demands, Folder, load_module
-from attncli.judge.checks import CHECKS, Options
+from attncli.judge.client import GradeOptions
 from attncli.judge.diagnose import Probe, answers_of, same_answers
 from attncli.judge.exam import Exam
 from attncli.judge.grade import Grading
@@ -194,7 +195,7 @@ def is_rejected(exam: Exam, files: PlantedFiles, choice: Choice, submit: SubmitT
     """Tell whether the reference with these mistakes fails a required check of the first rung."""
     path = exam.folder.path / "reference.py"
     with closing(submit(path, files.text(choice))) as submission:
-        report = Grading(exam, submission, Options(stream=exam.stream, quick=True)).run()
+        report = Grading(exam, submission, GradeOptions(quick=True)).run()
     return any(check.required and check.status == "fail" and check.rung == "solved" for check in report.checks)
 
 

@@ -7,29 +7,35 @@ while they load.
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import gc
 import json
 import os
 import queue
 import socket
 import sys
-import tempfile
 import threading
+from base64 import b64decode
 from collections import OrderedDict
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from attncli.domain.challenge import CPU, Repair, runs_on_gpu
-from attncli.domain.grade_report import INTERPRETER, CheckResult, document
+from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, document
 from attncli.errors import AttnError, JudgeFailed
+from attncli.judge.client import GradeOptions
 from attncli.judge.messages import say
 from attncli.sandbox.policy import CPU as CPU_POLICY
 from attncli.sandbox.policy import MEMORY_MIB, WorkerPolicy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
+
+if TYPE_CHECKING:
+    from attncli.judge.challenge import Folder
+    from attncli.judge.exam import Exam
+    from attncli.judge.submission import Submission
 
 # After so long without a request, a worker is forked for the next grading.
 IDLE_SECONDS = 0.05
@@ -73,8 +79,8 @@ class Server:
         self._out = out
         self._zygote = zygote
         self._memory_mib = MEMORY_MIB
-        self._folders: dict[str, Any] = {}
-        self._exams: OrderedDict[tuple[int, int, str], Any] = OrderedDict()
+        self._folders: dict[str, Folder] = {}
+        self._exams: OrderedDict[tuple[int, int, str], Exam] = OrderedDict()
         # The policy of the last worker, and therefore of the one that is forked ahead.
         self._policy = CPU_POLICY
         # The reasons why a GPU cannot be used, by the name of the policy.
@@ -100,117 +106,102 @@ class Server:
 
     def _answer(self, request: Request) -> None:
         try:
-            operation = request["op"]
-            if operation == "grade":
-                self._grade(request)
-            elif operation == "try":
-                self._send({"id": request["id"], "answers": self._try(request)})
-            elif operation == "verify":
-                self._send({"id": request["id"], "proof": self._verify(request)})
-            elif operation == "hello":
-                self._zygote.ready()
-                self._send(
-                    {"id": request["id"], "layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
-                )
-            else:
-                raise JudgeFailed(f"the judge does not know the request {operation!r}; update attncli")
+            self._send({"id": request["id"], **self._answer_to(request)})
         except AttnError as error:
             self._send({"id": request.get("id"), "error": error.message})
+
+    def _answer_to(self, request: Request) -> dict[str, Any]:
+        operation = request["op"]
+        if operation == "hello":
+            self._zygote.ready()
+            return {"layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
+        perform = {"grade": self._grade, "try": self._try, "verify": self._verify}.get(operation)
+        if perform is None:
+            raise JudgeFailed(f"the judge does not know the request {operation!r}; update attncli")
+        return perform(request, self._folder(request), GradeOptions(**request["options"]))
 
     def _send(self, line: dict[str, Any]) -> None:
         self._out.write(json.dumps(line, allow_nan=False) + "\n")
         self._out.flush()
 
-    def _grade(self, request: Request, again: bool = False) -> None:
-        from attncli.judge.counterexample import document
+    def _grade(self, request: Request, folder: Folder, options: GradeOptions, again: bool = False) -> dict[str, Any]:
+        from attncli.judge.counterexample import bounded
         from attncli.judge.grade import interpreted_too
 
-        folder, (device, why), zygote = self._folder(request), self._device(request), self._zygote
-        report = self._graded(request, device)
-        report = interpreted_too(report, folder.kernel, device, lambda: self._graded(request, CPU))
+        device, why = self._device(folder, options, request["may_fall_back"])
+        zygote = self._zygote
+        report = self._graded(request, folder, options, device)
+        report = interpreted_too(report, folder.kernel, device, lambda: self._graded(request, folder, options, CPU))
         if why:
             report = replace(report, device_note=say("gpu-unusable", why=why))
         outlived = self._zygote is zygote and zygote.alive()
         if report.accepted or again or outlived:
-            self._send({"id": request["id"], "report": {**document(report), "stored": list(report.stored)}})
-            return
+            return {"report": {**bounded(report), "stored": list(report.stored)}}
         # A worker that died with its zygote says nothing about the file, even if the next one came from a new zygote.
-        self._grade(request, again=True)
+        return self._grade(request, folder, options, again=True)
 
-    def _graded(self, request: Request, device: str) -> Any:
+    def _graded(self, request: Request, folder: Folder, options: GradeOptions, device: str) -> GradeReport:
         """Return the report of one grading on a device, with the sandbox layers that were in force.
 
         For a file with planted bugs it also says how many are repaired.
         """
-        from attncli.judge.checks import Options
         from attncli.judge.grade import Grading
-        from attncli.judge.repairs import with_repairs
-
-        exam = self._exam(request, device)
-        kernel, number = exam.folder.kernel, request["id"]
-        options = Options(
-            stream=int(request.get("seed", 0)),
-            rung=request.get("rung", "hardened"),
-            examples=int(request.get("examples", 0)),
-            quick=bool(request.get("quick", False)),
-            replay=tuple(stored for stored in request.get("replay", ()) if isinstance(stored, dict)),
-        )
-        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
-        submission = self._submission(request, exam.folder, device)
 
         def notify(check: CheckResult) -> None:
-            self._send({"id": number, "event": "check", **document(check)})
+            self._send({"id": request["id"], "event": "check", **document(check)})
 
-        grading = Grading(exam, submission, options, notify)
-        with contextlib.closing(submission):
-            layers = self._zygote.layers_under(policy_of(device, kernel))
-            report = with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
-            return replace(report, sandbox=layers, device=INTERPRETER if kernel and device == CPU else device)
+        source, filename = b64decode(request["source"]), request["filename"]
+        replay = [stored for stored in request["replay"] if isinstance(stored, dict)]
+        submission = self._submission(folder, options, source, filename, device)
+        grading = Grading(self._exam(folder, options.seed, device), submission, options, replay, notify=notify)
+        with closing(submission):
+            layers = self._zygote.layers_under(policy_of(device, folder.kernel))
+            report = grading.run()
+            if request["bugs"]:
+                from attncli.judge.repairs import with_repairs
 
-    def _try(self, request: Request) -> dict[str, Any]:
+                report = with_repairs(grading, report, request["bugs"], _repairs(request))
+        return replace(report, sandbox=layers, device=INTERPRETER if folder.kernel and device == CPU else device)
+
+    def _try(self, request: Request, folder: Folder, options: GradeOptions) -> dict[str, Any]:
         """Run a case that the learner typed on their file and on the reference."""
         from attncli.judge.counterexample import cleaned
         from attncli.judge.try_case import both_answers
 
-        folder = self._folder(request)
-        with contextlib.closing(self._submission(request, folder)) as submission:
-            answers: dict[str, Any] = cleaned(document(both_answers(folder, submission, str(request["text"]))))
-        return answers
+        source, filename = b64decode(request["source"]), request["filename"]
+        with closing(self._submission(folder, options, source, filename)) as submission:
+            return {"answers": cleaned(document(both_answers(folder, submission, str(request["text"]))))}
 
-    def _verify(self, request: Request) -> dict[str, Any]:
+    def _verify(self, request: Request, folder: Folder, options: GradeOptions) -> dict[str, Any]:
         from attncli.judge.repairs import planted_surprises
-        from attncli.judge.submission import Submission
         from attncli.judge.verify import Verification
 
-        folder, (device, _) = self._folder(request), self._device(request)
-        number = request["id"]
+        device, _ = self._device(folder, options)
         known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
-        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
-        with tempfile.TemporaryDirectory(prefix="attn-compiled-") as cache_folder:
+        with TemporaryDirectory(prefix="attn-compiled-") as cache_folder:
 
             def submit(file: Path, text: str | None = None, on: str = device) -> Submission:
                 source = file.read_bytes() if text is None else text.encode()
-                opened: Submission = self._opened(request, folder, source, str(file), on, cache_folder)
-                return opened
+                return self._submission(folder, options, source, str(file), on, cache_folder)
 
             def notify(done: int) -> None:
-                self._send({"id": number, "event": "proved", "gradings": done})
+                self._send({"id": request["id"], "event": "proved", "gradings": done})
 
             proof = Verification(folder, submit, notify, known, device).run(int(request["streams"]))
-            proof["surprises"] += planted_surprises(folder, submit, repairs, device)
-        return {**proof, "device": device}
+            proof["surprises"] += planted_surprises(folder, submit, _repairs(request), device)
+        return {"proof": {**proof, "device": device}}
 
-    def _device(self, request: Request) -> tuple[str, str]:
+    def _device(self, folder: Folder, options: GradeOptions, may_fall_back: bool = False) -> tuple[str, str]:
         """Return the device for a submission, and why it is not the GPU where that was only preferred.
 
-        The GPU is used where the request names it and the challenge can show something on it. Raises JudgeFailed if
+        The GPU is used where the options name it and the challenge can show something on it. Raises JudgeFailed if
         CUDA fails in a worker and the request may not fall back to the CPU.
         """
-        folder, device = self._folder(request), str(request.get("device", CPU))
+        device = options.device
         if device == CPU or not runs_on_gpu(folder.kernel, folder.spec["required"]):
             return CPU, ""
         policy = policy_of(device, folder.kernel)
-        if not request.get("may_fall_back", False):
+        if not may_fall_back:
             self._zygote.layers_under(policy)
             return device, ""
         why = self._why_unusable(policy)
@@ -228,15 +219,16 @@ class Server:
             return error.message
         return ""
 
-    def _submission(self, request: Request, folder: Any, device: str = CPU) -> Any:
-        """Return the submission of a request."""
-        source, filename = base64.b64decode(request["source"]), str(request["filename"])
-        return self._opened(request, folder, source, filename, device)
-
-    def _opened(
-        self, request: Request, folder: Any, source: bytes, filename: str, device: str, cache_folder: str = ""
-    ) -> Any:
-        """Return a submission; all its workers have the policy for its device, and the limits of the request.
+    def _submission(
+        self,
+        folder: Folder,
+        options: GradeOptions,
+        source: bytes,
+        filename: str,
+        device: str = CPU,
+        cache_folder: str = "",
+    ) -> Submission:
+        """Return a submission; all its workers have the policy for its device, and the limits of the options.
 
         On a GPU a kernel is compiled at its first call: the limits leave time for that. The guard gets half of the
         worker's memory, so that both together stay below twice the limit.
@@ -244,7 +236,7 @@ class Server:
         from attncli.judge.guard import LEAST_MEMORY_MIB, Guard
         from attncli.judge.submission import COMPILING, Budget, Submission
 
-        self._memory_mib = int(request["memory_mib"])
+        self._memory_mib = options.memory_mib
         policy = policy_of(device, folder.kernel, cache_folder)
         patience = COMPILING if policy.starts_processes else 1
         return Submission(
@@ -252,10 +244,10 @@ class Server:
             filename=filename,
             entry=folder.entry,
             open_worker=partial(self._worker, policy),
-            budget=Budget(float(request["timeout_seconds"]) * patience),
+            budget=Budget(options.timeout_seconds * patience),
             kernel=folder.kernel,
             device=device,
-            guard=Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2)),
+            guard=Guard(max(LEAST_MEMORY_MIB, options.memory_mib // 2)),
         )
 
     def _worker(self, policy: WorkerPolicy) -> Worker:
@@ -270,7 +262,7 @@ class Server:
         self._zygote.prepare(self._memory_mib, policy)
         return worker
 
-    def _folder(self, request: Request) -> Any:
+    def _folder(self, request: Request) -> Folder:
         from attncli.judge.challenge import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
@@ -279,14 +271,17 @@ class Server:
             folder.prepare()
         return self._folders[key]
 
-    def _exam(self, request: Request, device: str) -> Any:
-        """Return the exam of the challenge on the requested stream; the last few are kept, mainly for `--watch`."""
+    def _exam(self, folder: Folder, stream: int, device: str) -> Exam:
+        """Return the exam of a challenge on a stream; the last few are kept, mainly for `--watch`."""
         from attncli.judge.exam import Exam
 
-        folder, stream = self._folder(request), int(request.get("seed", 0))
         key = (id(folder), stream, device)
         exam = self._exams.pop(key, None) or Exam(folder, stream, device)
         self._exams[key] = exam
         while len(self._exams) > EXAMS_KEPT:
             self._exams.popitem(last=False)
         return exam
+
+
+def _repairs(request: Request) -> list[Repair]:
+    return [Repair(**entry) for entry in request["repairs"]]

@@ -441,6 +441,10 @@ class FailedCase:
         return FailedCase(case, failure.reason, failure.message, expected, None, None, failure.frames, failure.fatal)
 
     @staticmethod
+    def of_unjudgeable(case: Case, fault: Unjudgeable) -> FailedCase:
+        return FailedCase(case, fault.reason, fault.message, fatal=fault.final)
+
+    @staticmethod
     def of_mismatch(case: Case, mismatch: Mismatch, expected: Observed, actual: Observed) -> FailedCase:
         digits_only = mismatch.digits_only
         return FailedCase(case, mismatch.reason, mismatch.message, expected, actual, mismatch, digits_only=digits_only)

@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attncli.domain.checks import CHECKS
 from attncli.domain.grade_report import GradeReport, Verdict
 from attncli.domain.vocabulary import CaseRung
 from attncli.judge.challenge import Folder
-from attncli.judge.checks import ONCE, Options
+from attncli.judge.client import GradeOptions
 from attncli.judge.exam import Exam
 from attncli.judge.grade import Grading, interpreted_too
 from attncli.judge.submission import Submission
@@ -24,6 +25,9 @@ from attncli.sandbox.devices import CPU
 
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
+QUICK = GradeOptions(rung="hardened", quick=True)
+# The checks that ask the same on every stream.
+ONCE = frozenset([name for name, check in CHECKS.items() if check.once])
 
 
 @dataclass(slots=True)
@@ -92,8 +96,7 @@ class Verification:
         try:
             for exam, loaded in zip(exams, _settled_by_loading(), strict=False):
                 settled = candidate.settled | loaded
-                options = Options(stream=exam.stream, quick=True, first=candidate.failed, settled=settled)
-                report = Grading(exam, submission, options).run()
+                report = Grading(exam, submission, QUICK, first=candidate.failed, settled=settled).run()
                 interpret = partial(self._interpreted, candidate, exam.stream)
                 self._note(candidate, exam.stream, interpreted_too(report, self.folder.kernel, exam.device, interpret))
                 if candidate.done or submission.worker is None:
@@ -105,9 +108,8 @@ class Verification:
         """Grade a kernel in the interpreter."""
         exam = self._interpreter_exams.get(stream) or Exam(self.folder, stream)
         self._interpreter_exams[stream] = exam
-        options = Options(stream=stream, quick=True, first=candidate.failed, settled=candidate.settled)
         with closing(self.submit(candidate.file, on=CPU)) as submission:
-            return Grading(exam, submission, options).run()
+            return Grading(exam, submission, QUICK, first=candidate.failed, settled=candidate.settled).run()
 
     def _note(self, candidate: Candidate, stream: int, report: GradeReport) -> None:
         """Compare a report with the expected verdict, and note what need not be asked on the next stream."""

@@ -342,7 +342,7 @@ def _allowed(workspace: Workspace, path: Path) -> Path:
 
 def settled(workspace: Workspace, request: GradeRequest, report: GradeReport) -> dict[str, Any]:
     """Record the attempt. Return the report as `attn grade --json` prints it, with a summary in words."""
-    settle(workspace, request, report, GradeOptions(rung=request.rung))
+    settle(workspace, request, report)
     challenge = workspace.library.challenge(report.challenge)
     lines = [f"{text}{cards}" for text, cards in diagnosis_lines(report, challenge.mistakes, workspace.lang)]
     return {"said": headline(report, workspace.lang), "looks_like": lines, **report_document(report)}

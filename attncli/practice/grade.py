@@ -10,7 +10,7 @@ import ast
 import importlib.util
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -30,10 +30,11 @@ from attncli.domain.log_row import (
     is_counterexample,
     kept_text,
 )
-from attncli.domain.vocabulary import STREAMS, CaseRung, Standing
+from attncli.domain.vocabulary import STREAMS, Standing
 from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
+from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
+from attncli.judge.client import Judge, OnCheck
 from attncli.judge.client import TryRequest as TryRequest
 from attncli.memory.replay import standing_of
 from attncli.practice.challenges import written
@@ -53,22 +54,6 @@ _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradeOptions:
-    """Options of a grading; the defaults are those of `attn grade`, except that only commands ask for a GPU.
-
-    With `examples` 0 the judge chooses the number.
-    """
-
-    timeout_seconds: float = TIMEOUT_SECONDS
-    memory_mib: int = MEMORY_MIB
-    seed: int = 0
-    rung: CaseRung = "solved"
-    examples: int = 0
-    record: bool = True
-    device: str = CPU
-
-
 def grade(
     workspace: Workspace,
     judge: Judge | WarmJudge,
@@ -83,7 +68,7 @@ def grade(
     """
     request = request_for(workspace, id, path, options)
     report = judge.grade(request, on_check)
-    settle(workspace, request, report, options)
+    settle(workspace, request, report)
     return report
 
 
@@ -108,14 +93,13 @@ def request_of(
     if len(source) > LARGEST_SUBMISSION:
         most = f"{LARGEST_SUBMISSION // 1024} KiB"
         raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
-    fields = {name: value for name, value in asdict(options).items() if name not in ("record", "device")}
     device, may_fall_back = device_for(challenge, options.device)
+    options = replace(options, device=device)
     planted = planted_in(workspace, challenge, file) if file is not None else None
     if planted is not None and _is_hardened(challenge, planted):
-        fields["rung"] = "hardened"
+        options = replace(options, rung="hardened")
     return GradeRequest(
-        **fields,
-        device=device,
+        options=options,
         may_fall_back=may_fall_back,
         bugs=planted.bugs if planted else (),
         repairs=planted.repairs if planted else (),
@@ -167,12 +151,12 @@ def read_submission(path: Path) -> bytes:
         raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 
-def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, options: GradeOptions) -> None:
+def settle(workspace: Workspace, request: GradeRequest, report: GradeReport) -> None:
     """Record the report as an attempt, or as a repair if the file was handed out with bugs.
 
-    Nothing is recorded if `options.record` is off.
+    Nothing is recorded if the option `record` is off.
     """
-    if not options.record:
+    if not request.options.record:
         return
     source = request.source.decode("utf-8", "replace")
     planted = None

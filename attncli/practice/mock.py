@@ -375,7 +375,7 @@ def request_for(interview: MockInterview, round: CodeRound) -> GradeRequest:
 def settle(interview: MockInterview, request: GradeRequest, report: GradeReport) -> None:
     """Record a grading: as an attempt or a repair, and its result in the interview."""
     workspace = interview.workspace
-    grade.settle(workspace, request, report, OPTIONS)
+    grade.settle(workspace, request, report)
     cards = tuple(dict.fromkeys(card for found in report.diagnosis for card in found.cards))
     if report.repaired is None:
         interview.tick_code(int(report.accepted), 1, cards, report.verdict)

@@ -17,7 +17,7 @@ from attncli.bank.checked_files import Surroundings
 from attncli.bank.link_rules import Known, load_planned
 from attncli.bank.problems import Problem, shown_path
 from attncli.domain.challenge import CPU, REPAIRS, Challenge
-from attncli.judge.client import Judge, OnProved, VerifyRequest
+from attncli.judge.client import GradeOptions, Judge, OnProved, VerifyRequest
 from attncli.practice.grade import device_for, specification
 from attncli.practice.workspace import Workspace
 
@@ -138,10 +138,9 @@ def verify_challenge(
         spec=specification(challenge),
         folder=Path(challenge.folder),
         streams=streams,
-        timeout_seconds=SECONDS,
+        options=GradeOptions(timeout_seconds=SECONDS, device=device),
         known=known or {},
         repairs=load_repairs(Path(challenge.folder)),
-        device=device,
     )
     found = judge.verify(request, on_proved)
     counts = (found["sound"], found["wrong"], found["surprises"])

@@ -19,8 +19,8 @@ import torch
 
 from attncli.domain.grade_report import GradeReport
 from attncli.judge.case import Profile, profile_of
-from attncli.judge.checks import Options
-from attncli.judge.counterexample import LARGEST, document
+from attncli.judge.client import GradeOptions
+from attncli.judge.counterexample import LARGEST, bounded
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.exam import Exam
@@ -229,7 +229,7 @@ def kind(exam: Exam, seed: str) -> Kind:
     made: Kind
     chance = random.Random(seed)
     submission = Fed(b"pass", "s.py", ENTRY, lambda: None, Budget(1e9), worker=FedWorker(lambda r: made.answer(r)))
-    made = Kind(Grading(exam, submission, Options()), chance, [])
+    made = Kind(Grading(exam, submission, GradeOptions()), chance, [])
     return made
 
 
@@ -243,11 +243,11 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
 
 def reported(kind: Kind, finding: FailedCase) -> dict[str, Any]:
     """The report with one check that failed so."""
-    check = kind.grading.failures.reported("matches-reference", finding, 1)
+    check = kind.grading.reported("matches-reference", finding, 1)
     report = GradeReport(
         challenge="c", file="s.py", verdict="rejected", checks=(check,), diagnosis=(), seconds=0.1, seed=0
     )
-    return document(report)
+    return bounded(report)
 
 
 def judged(kind: Kind, finding: FailedCase | None) -> bool:
@@ -266,7 +266,7 @@ def asked_of(kind: Kind, ask: Callable[[], FailedCase | None]) -> int:
     for number in range(ANSWERS):
         if number % 1000 == 0:
             kind.grading.submission.guard = Guard()
-            kind.grading.failures.examiner.seen.clear()
+            kind.grading.seen.clear()
         found += judged(kind, ask())
     return found
 
@@ -285,16 +285,10 @@ QUESTIONS: dict[str, tuple[str, list[tuple[type, str]]]] = {
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_there_is_a_verdict_on_every_answer(exam, name):
     asked = kind(exam, name)
-    examiner, (record, kinds) = asked.grading.failures.examiner, QUESTIONS[name]
+    record, kinds = QUESTIONS[name]
     questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
 
-    def ask() -> FailedCase | None:
-        question = asked.chance.choice(questions)
-        if isinstance(question, Devices):
-            return examiner.stays_on_device(question)
-        return examiner.is_pure(question) if isinstance(question, Purity) else examiner.ask(question)
-
-    found = asked_of(asked, ask)
+    found = asked_of(asked, lambda: asked.grading.ask(asked.chance.choice(questions)))
     assert found > ANSWERS // 3
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from attncli import paths
 from attncli.domain.grade_report import GradeReport, report_document
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.judge.counterexample import LARGEST
 from attncli.judge.grade import MESSAGE_LENGTH
 from attncli.practice.grade import specification
@@ -150,9 +150,9 @@ def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") 
         folder=Path(challenge.folder),
         source=(SOLUTIONS / f"{name}.py").read_bytes(),
         filename=f"{name}.py",
-        timeout_seconds=PATIENT_SECONDS.get(name, SECONDS),
-        memory_mib=MEMORY_MIB,
-        rung="hardened",
+        options=GradeOptions(
+            timeout_seconds=PATIENT_SECONDS.get(name, SECONDS), memory_mib=MEMORY_MIB, rung="hardened"
+        ),
     )
     return judge.grade(request)
 

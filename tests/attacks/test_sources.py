@@ -18,7 +18,7 @@ import pytest
 from attncli.bank.loader import load_challenge
 from attncli.domain.challenge import IMPORTS, TORCH_MODULES
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.judge.protocol import reading_of
 from attncli.paths import bundled_impl
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
@@ -80,7 +80,9 @@ def judge() -> Iterator[Judge]:
 def graded(judge: Judge, id: str, source: bytes, **asked: Any) -> GradeReport:
     folder = next(bundled_impl().glob(f"*/{id}"))
     spec = specification(challenge_of(load_challenge(folder / "challenge.yaml").documents[0]))
-    return judge.grade(GradeRequest(spec=spec, folder=folder, source=source, filename="mine.py", **asked))
+    return judge.grade(
+        GradeRequest(spec=spec, folder=folder, source=source, filename="mine.py", options=GradeOptions(**asked))
+    )
 
 
 def failed(report: GradeReport) -> CheckResult:

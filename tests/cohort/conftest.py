@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from attncli.cohort.outcomes import CohortOptions, Standard, SubmittedFile, Task
+from attncli.cohort.outcomes import Standard, SubmittedFile, Task
 from attncli.domain.challenge import Challenge, Mistake
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import Localised, quoted
 from attncli.errors import JudgeFailed
-from attncli.judge.client import GradeRequest
+from attncli.judge.client import GradeOptions, GradeRequest
 
 RIGHT, WRONG, DEADLY = b"right", b"wrong", b"deadly"
 SAID = Localised("largest error 2", "最大误差 2")
@@ -42,7 +42,7 @@ def challenge(id: str, folder: Path = Path("none")) -> Challenge:
 
 
 def task(learner: str, id: str = "double", source: bytes = RIGHT) -> Task:
-    standard = Standard(challenge(id), CohortOptions(), {}, f"standard of {id}")
+    standard = Standard(challenge(id), GradeOptions(), {}, f"standard of {id}")
     return Task(SubmittedFile(learner, id, source), standard)
 
 

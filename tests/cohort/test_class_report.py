@@ -15,7 +15,6 @@ from attncli.cohort.grade_class import FILE, FOLDER, grade_class
 from attncli.cohort.outcomes import (
     LONGEST_MESSAGE,
     ClassFolder,
-    CohortOptions,
     LeftOut,
     Outcome,
     SubmittedFile,
@@ -27,6 +26,7 @@ from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
 from attncli.errors import EnvironmentFailure
 from attncli.export.render import to_page
+from attncli.judge.client import GradeOptions
 from attncli.words.cohort_texts import LEFT_OUT
 
 from .conftest import RIGHT, WRONG, challenge, report_on
@@ -46,7 +46,7 @@ def results(**changes) -> ClassResults:
     told = {
         "folder": folder,
         "challenges": {id: challenge(id) for id in ("double", "triple")},
-        "options": CohortOptions(),
+        "options": GradeOptions(),
         "versions": {"attncli": "1", "torch": "2"},
         "graded": graded,
         "failed": {("zoe", "double"): "the judge died"},
@@ -157,7 +157,7 @@ def test_no_cell_is_a_formula_whatever_parts_the_cells(text: str, separator: str
 
 
 def test_the_seed_stands_in_every_line_of_the_table() -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(report_document(results(options=CohortOptions(seed=7))), "en"))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(report_document(results(options=GradeOptions(seed=7))), "en"))))
     assert {row["seed"] for row in rows} == {"7"}
 
 
@@ -208,14 +208,14 @@ def judges(asked: list[str]):
 def test_what_is_known_by_the_same_standard_is_not_graded_again(tmp_path, folder_of_double) -> None:
     known = {"double": challenge("double", folder_of_double)}
     asked: list[str] = []
-    first = grade_class(tmp_path, class_of("a", "b"), known, CohortOptions(), judges(asked))
-    again = grade_class(tmp_path, class_of("a", "b", "c"), known, CohortOptions(), judges(asked))
+    first = grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges(asked))
+    again = grade_class(tmp_path, class_of("a", "b", "c"), known, GradeOptions(), judges(asked))
     assert asked == ["a", "b", "c"] and {**first.graded} == {k: v for k, v in again.graded.items() if k[0] != "c"}
-    grade_class(tmp_path, class_of("a"), known, CohortOptions(seed=1), judges(asked))
+    grade_class(tmp_path, class_of("a"), known, GradeOptions(seed=1), judges(asked))
     (folder_of_double / "reference.py").write_text(
         "def double(x):\n    return 2 * x\n",
     )
-    grade_class(tmp_path, class_of("a"), known, CohortOptions(), judges(asked))
+    grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges(asked))
     assert asked == ["a", "b", "c", "a", "a"]
 
 
@@ -227,20 +227,20 @@ def test_what_came_before_a_fault_is_kept(tmp_path, folder_of_double) -> None:
         raise EnvironmentFailure("the power failed")
 
     with pytest.raises(EnvironmentFailure):
-        grade_class(tmp_path, class_of("a", "b"), known, CohortOptions(), dies)
+        grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), dies)
     asked: list[str] = []
-    found = grade_class(tmp_path, class_of("a", "b"), known, CohortOptions(), judges(asked))
+    found = grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges(asked))
     assert asked == ["b"] and len(found.graded) == 2
 
 
 def test_what_the_judge_failed_on_is_told_and_tried_again(tmp_path, folder_of_double) -> None:
     known = {"double": challenge("double", folder_of_double)}
     failed = grade_class(
-        tmp_path, class_of("a"), known, CohortOptions(), lambda tasks: (Outcome(task, None, "died") for task in tasks)
+        tmp_path, class_of("a"), known, GradeOptions(), lambda tasks: (Outcome(task, None, "died") for task in tasks)
     )
     assert failed.failed == {("a", "double"): "died"} and not failed.graded
     asked: list[str] = []
-    grade_class(tmp_path, class_of("a"), known, CohortOptions(), judges(asked))
+    grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges(asked))
     assert asked == ["a"]
 
 
@@ -249,7 +249,7 @@ def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> No
     seeds, asked = iter([5, 6]), list[str]()
 
     def graded(*people: str, given: int | None = None) -> int:
-        draw, options = (lambda: next(seeds)) if given is None else None, CohortOptions(seed=given or 0)
+        draw, options = (lambda: next(seeds)) if given is None else None, GradeOptions(seed=given or 0)
         return grade_class(tmp_path, class_of(*people), known, options, judges(asked), draw_seed=draw).options.seed
 
     assert [graded("a"), graded("a", "b")] == [5, 5] and asked == ["a", "b"]
@@ -261,20 +261,20 @@ def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> No
 
 def test_progress_counts_what_was_known_and_ends_at_all(tmp_path, folder_of_double) -> None:
     known = {"double": challenge("double", folder_of_double)}
-    grade_class(tmp_path, class_of("a"), known, CohortOptions(), judges([]))
+    grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges([]))
     seen: list[tuple[int, int, int]] = []
-    grade_class(tmp_path, class_of("a", "b"), known, CohortOptions(), judges([]), lambda *told: seen.append(told))
+    grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges([]), lambda *told: seen.append(told))
     assert seen == [(1, 2, 1), (2, 2, 1)]
 
 
 def test_a_standard_is_another_one_when_anything_in_it_changes(folder_of_double) -> None:
     mine = challenge("double", folder_of_double)
-    first = standard_of(mine, CohortOptions(), {"torch": "1"}).fingerprint
+    first = standard_of(mine, GradeOptions(), {"torch": "1"}).fingerprint
     changed = [
-        standard_of(mine, CohortOptions(seed=1), {"torch": "1"}),
-        standard_of(mine, CohortOptions(), {"torch": "2"}),
-        standard_of(replace(mine, version=2), CohortOptions(), {"torch": "1"}),
+        standard_of(mine, GradeOptions(seed=1), {"torch": "1"}),
+        standard_of(mine, GradeOptions(), {"torch": "2"}),
+        standard_of(replace(mine, version=2), GradeOptions(), {"torch": "1"}),
     ]
     (folder_of_double / "wrong" / "squares.py").write_text("")
-    changed.append(standard_of(mine, CohortOptions(), {"torch": "1"}))
+    changed.append(standard_of(mine, GradeOptions(), {"torch": "1"}))
     assert len({first, *(each.fingerprint for each in changed)}) == 5

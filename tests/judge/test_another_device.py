@@ -18,7 +18,7 @@ import yaml
 
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.judge.challenge import Folder
-from attncli.judge.checks import Options
+from attncli.judge.client import GradeOptions
 from attncli.judge.exam import Exam
 from attncli.judge.grade import Grading
 from attncli.judge.submission import Budget, Submission
@@ -52,7 +52,7 @@ def accepted_files(folder: Folder) -> list[Path]:
 def graded(exam: Exam, file: Path) -> GradeReport:
     entry, device = exam.folder.entry, exam.device
     submission = Submission(file.read_bytes(), str(file), entry, InProcessWorker, Budget(600), device=device)
-    return Grading(exam, submission, Options(quick=True)).run()
+    return Grading(exam, submission, GradeOptions(rung="hardened", quick=True)).run()
 
 
 def first_failed(report: GradeReport) -> CheckResult | None:

@@ -19,10 +19,9 @@ import torch
 from attncli.judge.case import Profile
 from attncli.judge.challenge import Demands
 from attncli.judge.drawing import fixed_draw
-from attncli.judge.examiner import same
 from attncli.judge.make import Recorder
 from attncli.judge.protocol import Request, UnreadableReply, read_reply
-from attncli.judge.questions import EdgeWithGradients, with_graph
+from attncli.judge.questions import EdgeWithGradients, same, with_graph
 from attncli.judge.reference import Expectation
 from attncli.sandbox import interpreter, wire
 from in_process import write_challenge

@@ -83,7 +83,7 @@ def test_a_random_answer_that_is_right_by_chance_is_not_taken_for_a_rule(tmp_pat
     folder = write_challenge(tmp_path, spec, DRAWN.format(index=0), TIES, known)
     assert [found["wrong"] for found in grade(folder, known["highest"])["diagnosis"]] == ["highest"]
     for stream in range(4):
-        assert grade(folder, RANDOM, stream=stream)["diagnosis"] == []
+        assert grade(folder, RANDOM, seed=stream)["diagnosis"] == []
 
 
 ROUNDED = """

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("stream", range(4))
 def test_rows_of_one_feature_grant_what_their_terms_round(folder, stream):
-    assert grade(folder, TORCHS_OWN, stream=stream, quick=True)["rung"] == "hardened"
+    assert grade(folder, TORCHS_OWN, seed=stream, quick=True)["rung"] == "hardened"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.challenge import Repair
-from attncli.judge.checks import Options
+from attncli.judge.client import GradeOptions
 from attncli.judge.exam import Exam
 from attncli.judge.grade import Grading
 from attncli.judge.repairs import PlantedFiles, planted_surprises, probes, undistinguished, with_repairs
@@ -55,7 +55,7 @@ def submission(folder, source: str) -> Submission:
 
 
 def graded(folder, source: str, bugs=tuple(repair.wrong for repair in REPAIRS), repairs=REPAIRS):
-    grading = Grading(Exam(folder, 0), submission(folder, source), Options(rung="solved"))
+    grading = Grading(Exam(folder, 0), submission(folder, source), GradeOptions())
     return with_repairs(grading, grading.run(), bugs, repairs)
 
 

@@ -165,7 +165,7 @@ def test_the_same_file_gives_the_same_report_every_time(folder):
 
 def test_another_stream_is_another_exam(folder):
     source = body("return (x * weight).sum(-1).relu() * scale")
-    first, second = (grade(folder, source, stream=s) for s in (0, 1))
+    first, second = (grade(folder, source, seed=s) for s in (0, 1))
     assert first["verdict"] == second["verdict"] == "rejected"
     assert (first["seed"], second["seed"]) == (0, 1)
 

@@ -7,10 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.domain.checks import CHECK_NAMES, CHECKS
 from attncli.domain.text import Localised
-from attncli.domain.vocabulary import CHECK_NAMES
 from attncli.judge.case import Case, Facts, Input, Profile
-from attncli.judge.checks import CHECKS
 from attncli.judge.exam import rung_of, rung_of_finding
 from attncli.judge.submission import FailedCase, gravest_finding
 from in_process import INPUTS, SPEC, check, grade, write_challenge

@@ -73,8 +73,9 @@ def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> A
     server: Any = Server(out, zygote)  # type: ignore[arg-type]
 
     def request(operation: str, **more: Any) -> dict[str, Any]:
-        said = {"op": operation, "id": 1, "folder": str(folder.path), "spec": folder.spec, "device": ELSEWHERE}
-        server._answer({**said, "memory_mib": 512, "timeout_seconds": 60, **more})
+        options = {"device": ELSEWHERE, "memory_mib": 512, "timeout_seconds": 60}
+        said = {"op": operation, "id": 1, "folder": str(folder.path), "spec": folder.spec, "options": options}
+        server._answer({**said, "repairs": [], **more})
         answer: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
         return answer
 
@@ -83,8 +84,9 @@ def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> A
 
 @pytest.fixture
 def grade(ask: Ask) -> Ask:
-    def graded(source: str, **more: Any) -> dict[str, Any]:
-        answer = ask("grade", source=b64encode(source.encode()).decode(), filename="mine.py", rung="solved", **more)
+    def graded(source: str, may_fall_back: bool = False) -> dict[str, Any]:
+        asked = {"filename": "mine.py", "replay": [], "bugs": [], "may_fall_back": may_fall_back}
+        answer = ask("grade", source=b64encode(source.encode()).decode(), **asked)
         return answer.get("report", answer)
 
     return graded

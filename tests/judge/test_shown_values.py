@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
 from attncli.domain.text import quoted
-from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, document, plain
+from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, bounded, plain
 from attncli.sandbox.values import Opaque, Raised
 from in_process import check, grade, write_challenge
 
@@ -105,7 +105,7 @@ def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
 @pytest.mark.parametrize("count", [1, 3, 14])
 def test_a_report_is_never_larger_than_it_may_be(count):
     shown = {"args": {"x": [0] * 20_000}, "got": {"\x1b[31m" + "k" * 50: 1}}
-    found = document(report([shown] * count))
+    found = bounded(report([shown] * count))
     assert len(json.dumps(found, indent=2)) <= LARGEST
     assert found["checks"][0]["counterexample"]["got"] == {"k" * 50: 1}, "the first one is kept, its keys cleaned"
     assert ("truncated" in found["checks"][-1]["counterexample"]) == (count == 14)

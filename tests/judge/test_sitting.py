@@ -15,7 +15,7 @@ import pytest
 
 from attncli.domain.grade_report import GradeReport
 from attncli.errors import JudgeFailed
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.sandbox.namespaces import children_of
 from in_process import SPEC, write_challenge
 
@@ -45,7 +45,9 @@ def ask(tmp_path):
     folder = write_challenge(tmp_path)
 
     def request(source: bytes, **options) -> GradeRequest:
-        return GradeRequest(spec=SPEC, folder=folder.path, source=source, filename="submission.py", **options)
+        return GradeRequest(
+            spec=SPEC, folder=folder.path, source=source, filename="submission.py", options=GradeOptions(**options)
+        )
 
     return request
 

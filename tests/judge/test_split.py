@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.sandbox import namespaces, zygote_client
 from in_process import REFERENCE, SPEC, write_challenge
 
@@ -151,5 +151,11 @@ def test_without_torch_no_process_is_left_behind(monkeypatch):
 
 def _loads(judge: Judge, root: Path, source: str) -> bool:
     folder = write_challenge(root)
-    request = GradeRequest(spec=SPEC, folder=folder.path, source=source.encode(), filename="submission.py", quick=True)
+    request = GradeRequest(
+        spec=SPEC,
+        folder=folder.path,
+        source=source.encode(),
+        filename="submission.py",
+        options=GradeOptions(quick=True),
+    )
     return next(check.status for check in judge.grade(request).checks if check.name == "loads") == "pass"

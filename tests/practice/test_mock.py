@@ -255,7 +255,7 @@ def test_code_is_handed_out_once_graded_at_the_first_rung_and_an_attempt(intervi
     handed.path.write_text("def double(x):\n    return 3 * x\n", encoding="utf-8")
     assert mock.hand_out(interview) == handed and "3 * x" in handed.path.read_text(encoding="utf-8")
     request = mock.request_for(interview, handed)
-    assert request.rung == "solved" and GradeOptions(rung="solved").record
+    assert request.options == GradeOptions()
     mock.settle(interview, request, graded("rejected", handed.challenge.id))
     assert interview.item is not None and interview.item.kind == "whiteboard"
     mock.settle(interview, request, graded("accepted", handed.challenge.id))

@@ -41,7 +41,7 @@ def sdpa(workspace):
 
 def graded(workspace, path: Path, verdict: str) -> None:
     request = request_for(workspace, "sdpa", path, GradeOptions())
-    settle(workspace, request, report(verdict), GradeOptions())
+    settle(workspace, request, report(verdict))
 
 
 def test_a_round_is_the_reference_with_so_many_bugs_and_says_so_but_not_which(workspace):
@@ -109,7 +109,7 @@ def test_a_single_bug_of_the_second_rung_is_asked_for_there(workspace):
     for _ in wrong:
         path = start_challenge(workspace, "sdpa", bug=True, force=True).path
         request = request_for(workspace, "sdpa", path, GradeOptions(rung="solved"))
-        rungs[request.bugs[0]] = request.rung
+        rungs[request.bugs[0]] = request.options.rung
     mistakes = workspace.library.challenge("sdpa").mistakes
     assert rungs == {name: mistakes[name].rung for name in rungs} and len(rungs) == len(wrong)
 
@@ -151,7 +151,7 @@ def test_the_log_keeps_which_bugs_were_left_and_another_machine_takes_it(workspa
     path = start_challenge(workspace, "sdpa", repair=2).path
     request = request_for(workspace, "sdpa", path, GradeOptions())
     left = RepairedBugs(2, (LeftBug(request.bugs[0], Localised("It shows.", "表现。")),))
-    settle(workspace, request, report("rejected", left), GradeOptions())
+    settle(workspace, request, report("rejected", left))
     (row,) = workspace.store.log.of_kind(RowKind.REPAIR)
     (start,) = workspace.store.log.of_kind(RowKind.START)
     assert row.payload["left"] == [request.bugs[0]] and row.works_on == start.id and row.fixes == ""
@@ -161,5 +161,5 @@ def test_the_log_keeps_which_bugs_were_left_and_another_machine_takes_it(workspa
 def test_without_recording_nothing_is_kept(workspace):
     path = start_challenge(workspace, "sdpa", repair=2).path
     request = request_for(workspace, "sdpa", path, GradeOptions(record=False))
-    settle(workspace, request, report(), GradeOptions(record=False))
+    settle(workspace, request, report())
     assert workspace.store.log.of_kind(RowKind.REPAIR) == [] and sdpa(workspace).fixed == 0

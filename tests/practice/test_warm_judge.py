@@ -11,7 +11,7 @@ import pytest
 from attncli.errors import JudgeFailed
 from attncli.judge.client import Judge
 from attncli.paths import bundled_impl
-from attncli.practice.grade import GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice.grade import GradeOptions, GradeRequest, GradingCancelled, WarmJudge
 
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 SPEC = {
@@ -26,7 +26,13 @@ SPEC = {
 
 
 def request(source: str) -> GradeRequest:
-    return GradeRequest(spec=SPEC, folder=FOLDER, source=source.encode(), filename="softmax.py", timeout_seconds=60)
+    return GradeRequest(
+        spec=SPEC,
+        folder=FOLDER,
+        source=source.encode(),
+        filename="softmax.py",
+        options=GradeOptions(timeout_seconds=60),
+    )
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ class Mirror:
         found = self.workspace.library.challenge(challenge)
         file = Path(filename) if Path(filename).is_absolute() else None  # a text has a name alone
         request = grade.request_of(self.workspace, found, source, filename, options, file)
-        grade.settle(self.workspace, request, self.grader.grade(request), options)
+        grade.settle(self.workspace, request, self.grader.grade(request))
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:

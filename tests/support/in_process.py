@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from attncli.judge.challenge import Folder
-from attncli.judge.checks import Options
-from attncli.judge.counterexample import document
+from attncli.judge.client import GradeOptions
+from attncli.judge.counterexample import bounded
 from attncli.judge.exam import Exam
 from attncli.judge.grade import Grading
 from attncli.judge.submission import Budget, Submission
@@ -92,13 +92,14 @@ class InProcessWorker:
         return Reply({**said, "reason": reason_of(error, str(error))}, memoryview(b""))
 
 
-def grade(folder: Folder, source: str, device: str = "cpu", **asked: Any) -> dict[str, Any]:
+def grade(
+    folder: Folder, source: str, device: str = "cpu", replay: Any = (), first: Any = ("", None), **asked: Any
+) -> dict[str, Any]:
     """The report document of one grading in this process, with the tensors on a device."""
     submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60), device=device)
-    options = Options(**asked)
-    grading = Grading(Exam(folder, options.stream, device), submission, options)
-    report = grading.run()
-    return {**document(report), "stored": list(report.stored)}
+    options = GradeOptions(**{"rung": "hardened", **asked})
+    report = Grading(Exam(folder, options.seed, device), submission, options, replay, first).run()
+    return {**bounded(report), "stored": list(report.stored)}
 
 
 def check(report: dict[str, Any], name: str) -> dict[str, Any]:

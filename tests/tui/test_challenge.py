@@ -566,5 +566,5 @@ async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(
         assert "f: a fresh exam" in verdict and "not proved: device" in verdict and "run on the CPU" in verdict
         await pilot.press("f")
         await settled(pilot)
-    assert [request.seed for request in app.grader.requests] == [0, 0, 7]
+    assert [request.options.seed for request in app.grader.requests] == [0, 0, 7]
     assert len(app.workspace.store.log.of_kind(RowKind.ATTEMPT)) == 3

@@ -14,8 +14,9 @@ from string import Formatter
 import pytest
 
 import attncli
+from attncli.domain.checks import CHECK_NAMES
 from attncli.domain.text import Localised
-from attncli.domain.vocabulary import CHECK_NAMES, KINDS, LEVELS
+from attncli.domain.vocabulary import KINDS, LEVELS
 from attncli.judge import growth, messages
 from attncli.paths import bundled_impl
 from attncli.words import app_texts

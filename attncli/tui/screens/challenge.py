@@ -294,7 +294,7 @@ class ChallengeScreen(AttnScreen):
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
         """Record the attempt; if that fails, show the error, and the report anyway."""
         with self.attn.showing_errors():
-            grade_file.settle(self.workspace, request, report, self.options)
+            grade_file.settle(self.workspace, request, report)
 
     def _next_due_text(self) -> str:
         return next_due_text(self.workspace, self.challenge, self.lang)

@@ -1,10 +1,13 @@
-"""The table of checks: how each is asked, of which cases and how many, on which rung, after which others."""
+"""The table of checks: how each is asked, of which cases and how many, on which rung, after which others.
+
+A new check has its row here, its question in `judge/questions.py` if none of its `kind` is there, and a line in
+`words/app_challenge_texts.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from attncli.domain.vocabulary import CaseRung
 
@@ -19,7 +22,7 @@ class Check:
     `way` is how it is asked, `kind` the question about each case. `strata` are the profiles that it draws from,
     `examples` the number of cases over all of them. `own_record`: it draws from a function of its own name, if
     `inputs.py` has one. `branches`: its cases are so few that each takes several branches. `edges`: it asks the edge
-    cases as well. `in_turn`: a question takes several programs, of which one may depend on the answer to another.
+    cases as well.
 
     `rung` is its only rung; with None its cases decide. `shares`: it finds results that share memory, which the second
     rung forbids. `needs` is the check that must hold before this one is asked, `needs_hardened` that on the second
@@ -33,7 +36,6 @@ class Check:
     own_record: bool = False
     branches: bool = False
     edges: bool = False
-    in_turn: bool = False
     rung: CaseRung | None = None
     shares: bool = False
     needs: str = ""
@@ -54,31 +56,12 @@ CHECKS: dict[str, Check] = {
     "stable": Check(strata=("large", "offset"), examples=12, own_record=True, needs=_VALUES),
     "low-precision": Check(strata=("bf16", "fp16"), examples=12, rung="hardened", needs=_VALUES),
     "layout": Check(strata=("strided",), examples=6, edges=True, rung="hardened", needs=_VALUES),
-    "device": Check(
-        kind="device", strata=("meta",), examples=2, branches=True, edges=True, in_turn=True, rung="hardened"
-    ),
-    "pure": Check(kind="pure", strata=("ordinary",), examples=3, in_turn=True, shares=True),
+    "device": Check(kind="device", strata=("meta",), examples=2, branches=True, edges=True, rung="hardened"),
+    "pure": Check(kind="pure", strata=("ordinary",), examples=3, shares=True),
     "random": Check(strata=("ordinary",), examples=3, own_record=True),
     "forbidden": Check(way="source", strata=("ordinary",), examples=2, branches=True, rung="solved"),
     "work": Check(way="growth", needs=_VALUES, needs_hardened="low-precision", once=True),
     "memory": Check(way="growth", needs=_VALUES, needs_hardened="low-precision", once=True),
     "speed": Check(way="clock", rung="solved", needs=_VALUES),
 }
-ONCE = frozenset(name for name, check in CHECKS.items() if check.once)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a grading: `stream` is the number of the input stream, `rung` the one to reach.
-
-    `quick` asks for the verdict alone, without badges, and stops at the first failure without shrinking. `first` is a
-    check and its rung to run before the others; checks in `settled` are known to hold and left out.
-    """
-
-    stream: int = 0
-    rung: CaseRung = "hardened"
-    examples: int = 0
-    quick: bool = False
-    first: tuple[str, CaseRung | None] = ("", None)
-    settled: Collection[str] = ()
-    replay: Sequence[dict[str, Any]] = ()
+CHECK_NAMES: tuple[str, ...] = tuple(CHECKS)
