@@ -33,7 +33,7 @@ class PlayedJudge(WarmJudge):
         super().__init__()
         self._stop = threading.Event()
 
-    def warm_up(self) -> None:
+    def restart(self) -> None:
         """There is no process."""
 
     def cancel(self) -> None:

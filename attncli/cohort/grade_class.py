@@ -34,7 +34,7 @@ from attncli.cohort.report import ClassResults, SimilarFiles, similar_files
 from attncli.domain.challenge import Challenge
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.judge.client import GradeOptions, GradeRequest, Judge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge, WarmJudge
 from attncli.paths import cannot_write, flush_folder
 from attncli.practice.start import TRITON, starter, statement
 
@@ -224,10 +224,10 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
     Raises JudgeFailed or SandboxUnavailable if no judge can be started.
     """
     queue, done = TaskQueue(tasks), SimpleQueue[Outcome | BaseException]()
-    slots = [JudgeSlot(start) for _ in range(min(jobs, len(tasks)))]
+    judges = [WarmJudge(start) for _ in range(min(jobs, len(tasks)))]
     threads = [
-        Thread(target=_run_judge, args=(slot, core, queue, done), daemon=True)
-        for slot, core in zip(slots, _core_cycle(), strict=False)
+        Thread(target=_run_judge, args=(judge, core, queue, done), daemon=True)
+        for judge, core in zip(judges, _core_cycle(), strict=False)
     ]
     for thread in threads:
         thread.start()
@@ -238,83 +238,44 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
                 raise outcome
             yield outcome
     finally:
-        for slot in slots:
-            slot.stop()
-        for slot, thread in zip(slots, threads, strict=True):
+        for judge in judges:
+            judge.stop()
+        for judge, thread in zip(judges, threads, strict=True):
             thread.join()
-            slot.close()
+            judge.close()
 
 
-def _run_judge(slot: JudgeSlot, core: int, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
+def _run_judge(judge: WarmJudge, core: int, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
     """Grade until no task is left. Passes on any exception, since the caller waits for the outcome."""
     previous = ""
     try:
         _pin_to_core(core)
         while (task := queue.next(previous)) is not None:
             previous = task.submission.challenge
-            done.put(Outcome(task, *slot.grade(task.standard.request(task.submission.source))))
+            done.put(Outcome(task, *stored_grading(judge, task.standard.request(task.submission.source))))
     except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
         done.put(error)
 
 
-class JudgeSlot:
-    """One judge at a time; only `stop` may be called from another thread."""
+def stored_grading(judge: WarmJudge, request: GradeRequest) -> tuple[Graded | None, str]:
+    """Return the result to store, or why there is none. A judge that dies is replaced and asked once more.
 
-    def __init__(self, start: Callable[[], Judge] = Judge.start) -> None:
-        self._start = start
-        self._judge: Judge | None = None
-        self._layers: list[str] = []
-        self._stopped = False
-        self._lock = Lock()
-
-    def layers(self) -> list[str]:
-        """Return the sandbox layers in force. Raises JudgeFailed, SandboxUnavailable."""
-        self._running_judge()
-        return self._layers
-
-    def grade(self, request: GradeRequest) -> tuple[Graded | None, str]:
-        """Return the result to store, or why there is none. A judge that dies is replaced and asked once more.
-
-        A file on which it dies every time has a result that says so. Raises JudgeFailed if no judge can be started.
-        """
-        message, deaths = "", 0
-        for _ in range(TRIES):
-            judge = self._running_judge()
-            watch = Timer(PATIENCE_LIMITS * request.options.timeout_seconds, judge.kill)
-            watch.daemon = True
-            watch.start()
-            try:
-                return stored_result(judge.grade(request)), ""
-            except JudgeFailed as error:
-                message = error.message
-                deaths += not judge.alive()
-            finally:
-                watch.cancel()
-        return (judge_crash_result(self._layers), "") if deaths == TRIES else (None, message)
-
-    def stop(self) -> None:
-        """Kill the judge and its grading; `grade` then returns or raises, and starts no other judge."""
-        with self._lock:
-            self._stopped = True
-            if self._judge is not None:
-                self._judge.kill()
-
-    def close(self) -> None:
-        """Release a stopped judge once nobody asks it any more."""
-        if self._judge is not None:
-            self._judge.close()
-
-    def _running_judge(self) -> Judge:
-        with self._lock:
-            if self._stopped:
-                raise JudgeFailed("the grading was stopped")
-            if self._judge is not None and self._judge.alive():
-                return self._judge
-            if self._judge is not None:
-                self._judge.close()
-            self._judge = judge = self._start()
-        self._layers = [str(layer) for layer in judge.hello()["layers"]]
-        return judge
+    A file on which it dies every time has a result that says so. Raises JudgeFailed if no judge can be started.
+    """
+    message, deaths, layers = "", 0, list[str]()
+    for _ in range(TRIES):
+        layers = judge.layers()
+        watch = Timer(PATIENCE_LIMITS * request.options.timeout_seconds, judge.cancel)
+        watch.daemon = True
+        watch.start()
+        try:
+            return stored_result(judge.grade(request)), ""
+        except JudgeFailed as error:
+            message = error.message
+            deaths += not judge.alive()
+        finally:
+            watch.cancel()
+    return (judge_crash_result(layers), "") if deaths == TRIES else (None, message)
 
 
 class TaskQueue:

@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attncli.cohort.grade_class import WITH_JUDGE, JudgeSlot, TaskQueue
+from attncli.cohort.grade_class import WITH_JUDGE, TaskQueue, stored_grading
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
-from attncli.judge.client import GradeRequest, sandbox_layers
+from attncli.judge.client import GradeRequest, WarmJudge, sandbox_layers
 
 PATIENCE_SECONDS = 120.0  # for the first worker
 CONNECT_SECONDS = 10.0
@@ -212,17 +212,17 @@ class GradingActor:
     """Grade one file after the other in a process of the cluster, with one judge and the challenges sent to it."""
 
     def __init__(self) -> None:
-        self._slot = JudgeSlot()
+        self._judge = WarmJudge()
         self._home = TemporaryDirectory(prefix="attn-cohort-")
         self._folders: dict[str, Path] = {}
 
     def fitness(self) -> Fitness:
         """Start the judge. Raises JudgeFailed, SandboxUnavailable."""
-        return Fitness(versions(), tuple(self._slot.layers()))
+        return Fitness(versions(), tuple(self._judge.layers()))
 
     def grade(self, fingerprint: str, files: Mapping[str, bytes], request: GradeRequest) -> tuple[Graded | None, str]:
         """Return the result to store, or why there is none."""
-        return self._slot.grade(replace(request, folder=self._folder(fingerprint, files)))
+        return stored_grading(self._judge, replace(request, folder=self._folder(fingerprint, files)))
 
     def _folder(self, fingerprint: str, files: Mapping[str, bytes]) -> Path:
         """Return the challenge's folder on this machine, made from the caller's files."""

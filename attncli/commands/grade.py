@@ -189,7 +189,7 @@ def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
     """Grade on every save with one warm judge, until `q` or Ctrl-C."""
     grading.read_submission(file)
     with closing(WarmJudge()) as grader, session().workspace() as workspace:
-        grader.warm_up()
+        grader.restart()
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
         echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)

@@ -15,7 +15,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from threading import Lock
+from typing import IO, Any, ClassVar, Self, TypeVar
 
 import attncli
 from attncli.domain.challenge import CPU, Repair
@@ -31,6 +32,7 @@ TIMEOUT_SECONDS = 10.0
 OnCheck = Callable[[CheckResult], None]
 OnProved = Callable[[int], None]
 OnEvent = Callable[[dict[str, Any]], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +225,76 @@ class Judge:
         if "No module named 'torch'" in log:
             return NoTorch("grading needs PyTorch and it is not installed; install it with: pip install torch")
         return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
+
+
+class GradingCancelled(JudgeFailed):
+    """The learner cancelled the grading; there is no verdict."""
+
+
+class WarmJudge:
+    """A judge kept for many gradings, so that torch is imported once, and replaced when it has died.
+
+    Only `cancel` and `stop` may be called from another thread than the one that asks.
+    """
+
+    def __init__(self, start: Callable[[], Judge] = Judge.start) -> None:
+        self._start = start
+        self._judge: Judge | None = None
+        self._cancelled = self._stopped = False
+        self._lock = Lock()
+
+    def restart(self) -> Judge:
+        """Return the running judge, or start one; it imports torch meanwhile. Raises JudgeFailed."""
+        with self._lock:
+            if self._stopped:
+                raise JudgeFailed("the grading was stopped")
+            if self._judge is None or not self._judge.alive():
+                self.close()
+                self._judge = self._start()
+            return self._judge
+
+    def layers(self) -> list[str]:
+        """Return the sandbox layers in force. Raises JudgeFailed, SandboxUnavailable."""
+        return [str(layer) for layer in self.restart().hello()["layers"]]
+
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
+        """Return the judge's report. Raises GradingCancelled after `cancel`, else JudgeFailed."""
+        return self._ask(lambda judge: judge.grade(request, on_check))
+
+    def try_case(self, request: TryRequest) -> BothAnswers:
+        """Return both results of a typed case. Raises GradingCancelled after `cancel`, else JudgeFailed."""
+        return self._ask(lambda judge: judge.try_case(request))
+
+    def _ask(self, question: Callable[[Judge], T]) -> T:
+        self._cancelled = False
+        judge = self.restart()
+        try:
+            return question(judge)
+        except JudgeFailed as error:
+            if self._cancelled:
+                raise GradingCancelled("the grading was cancelled; there is no verdict") from error
+            raise
+
+    def alive(self) -> bool:
+        return self._judge is not None and self._judge.alive()
+
+    def cancel(self) -> None:
+        """Kill the judge under a running request, which then raises; the next request starts another."""
+        self._cancelled = True
+        if self._judge is not None:
+            self._judge.kill()
+
+    def stop(self) -> None:
+        """Cancel the running request, and start no other judge."""
+        with self._lock:
+            self._stopped = True
+        self.cancel()
+
+    def close(self) -> None:
+        """Stop the judge, if there is one."""
+        judge, self._judge = self._judge, None
+        if judge is not None:
+            judge.close()
 
 
 def sandbox_layers() -> tuple[str, ...]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from attncli.domain.challenge import AUTO, CPU, CUDA, Challenge, gains_by_gpu, runs_on_gpu
-from attncli.domain.grade_report import BothAnswers, GradeReport, ShownTensor
+from attncli.domain.grade_report import GradeReport, ShownTensor
 from attncli.domain.log_row import (
     LARGEST_WHOLE,
     LONGEST_PATH,
@@ -34,8 +34,10 @@ from attncli.domain.vocabulary import STREAMS, Standing
 from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
+from attncli.judge.client import GradingCancelled as GradingCancelled
 from attncli.judge.client import Judge, OnCheck
 from attncli.judge.client import TryRequest as TryRequest
+from attncli.judge.client import WarmJudge as WarmJudge
 from attncli.memory.replay import standing_of
 from attncli.practice.challenges import written
 from attncli.practice.record import record
@@ -51,7 +53,6 @@ _CHECK_FIELDS = ("name", "status", "reason", "rung")
 _LONGEST_CASE = 2_000
 _VERSION = re.compile(r"^__version__\s*=\s*['\"](?P<version>[^'\"]*)", re.MULTILINE)
 _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
-T = TypeVar("T")
 
 
 def grade(
@@ -232,62 +233,6 @@ def _payload(report: GradeReport, source: str) -> dict[str, Any]:
         "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
         "source": clean_source(kept_text(source, len(source))),
     }
-
-
-# A warm judge
-
-
-class GradingCancelled(JudgeFailed):
-    """The learner cancelled the grading; there is no verdict."""
-
-
-class WarmJudge:
-    """A judge process kept for a session of the app, so that torch is imported once.
-
-    Only `grade` and `try_case` may be called from another thread.
-    """
-
-    def __init__(self) -> None:
-        self._judge: Judge | None = None
-        self._cancelled = False
-
-    def warm_up(self) -> None:
-        """Start the judge if none is running; it imports torch meanwhile. Raises JudgeFailed."""
-        if self._judge is None or not self._judge.alive():
-            self.close()
-            self._judge = Judge.start()
-
-    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
-        """Return the judge's report. Raises GradingCancelled after `cancel`, else JudgeFailed."""
-        return self._ask(lambda judge: judge.grade(request, on_check))
-
-    def try_case(self, request: TryRequest) -> BothAnswers:
-        """Return both results of a typed case. Raises GradingCancelled after `cancel`, else JudgeFailed."""
-        return self._ask(lambda judge: judge.try_case(request))
-
-    def _ask(self, question: Callable[[Judge], T]) -> T:
-        self._cancelled = False
-        self.warm_up()
-        judge = self._judge
-        assert judge is not None
-        try:
-            return question(judge)
-        except JudgeFailed as error:
-            if self._cancelled:
-                raise GradingCancelled("the grading was cancelled; there is no verdict") from error
-            raise
-
-    def cancel(self) -> None:
-        """Kill the judge under a running `grade`, which then raises; the next grading starts another."""
-        self._cancelled = True
-        if self._judge is not None:
-            self._judge.kill()
-
-    def close(self) -> None:
-        """Stop the judge, if there is one."""
-        judge, self._judge = self._judge, None
-        if judge is not None:
-            judge.close()
 
 
 # Devices

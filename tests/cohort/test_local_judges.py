@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.cohort import grade_class
-from attncli.cohort.grade_class import JudgeSlot, TaskQueue, default_jobs, grade_here
+from attncli.cohort.grade_class import TaskQueue, default_jobs, grade_here, stored_grading
 from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
-from attncli.judge.client import GradeRequest
+from attncli.judge.client import GradeRequest, WarmJudge
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, task
 
@@ -107,7 +107,7 @@ def test_whatever_ends_a_judge_s_thread_is_raised() -> None:
 class Stuck(FakeJudge):
     """Says nothing until it is killed."""
 
-    def grade(self, request: GradeRequest):
+    def grade(self, request: GradeRequest, on_check: object = None):
         while self.alive():
             time.sleep(0.001)
         raise JudgeFailed("the judge died")
@@ -115,21 +115,21 @@ class Stuck(FakeJudge):
 
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.grade_class.PATIENCE_LIMITS", 0.001)
-    slot = JudgeSlot(lambda: Stuck(judge_log))
-    graded, said = slot.grade(task("a").standard.request(RIGHT))
+    judge = WarmJudge(lambda: Stuck(judge_log))
+    graded, said = stored_grading(judge, task("a").standard.request(RIGHT))
     assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")
 
 
 class Failing(FakeJudge):
     """Cannot grade, and lives on: that is no file's doing."""
 
-    def grade(self, request: GradeRequest):
+    def grade(self, request: GradeRequest, on_check: object = None):
         raise JudgeFailed("no process could be started")
 
 
 def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:
-    slot = JudgeSlot(lambda: Failing(judge_log))
-    assert slot.grade(task("a").standard.request(RIGHT)) == (None, "no process could be started")
+    judge = WarmJudge(lambda: Failing(judge_log))
+    assert stored_grading(judge, task("a").standard.request(RIGHT)) == (None, "no process could be started")
 
 
 def test_by_default_no_more_judges_than_there_is_memory_for() -> None:

@@ -44,7 +44,7 @@ def grader() -> Iterator[WarmJudge]:
 
 @pytest.mark.sandbox
 def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: WarmJudge) -> None:
-    grader.warm_up()
+    grader.restart()
     running = threading.Event()
     cancel = threading.Thread(target=lambda: running.wait(60) and grader.cancel())
     cancel.start()

@@ -21,7 +21,7 @@ from random_assistant import write_bank, write_secrets
 class InstantGrader(WarmJudge):
     """Rejects whatever it is given."""
 
-    def warm_up(self) -> None:
+    def restart(self) -> None:
         """There is no process."""
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:

@@ -70,7 +70,7 @@ class Scripted(WarmJudge):
         self.outcome = outcome
         self.requests: list[GradeRequest] = []
 
-    def warm_up(self) -> None:
+    def restart(self) -> None:
         """There is no process."""
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:

@@ -45,7 +45,7 @@ MakeRoom = Callable[..., AttnApp]
 def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
     """`room(screen, lang=…)`: apps over one home, with enough cards and challenges for an interview, and no judge."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
-    monkeypatch.setattr(WarmJudge, "warm_up", lambda self: None)
+    monkeypatch.setattr(WarmJudge, "restart", lambda self: None)
     opened: list[AttnApp] = []
 
     def make(screen: str = "mock", lang: Lang = "en", theme: str = "dark", **options: Any) -> AttnApp:

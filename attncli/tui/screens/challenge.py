@@ -168,7 +168,7 @@ class ChallengeScreen(AttnScreen):
     def on_mount(self) -> None:
         super().on_mount()
         with self.attn.showing_errors():
-            self.attn.grader.warm_up()
+            self.attn.grader.restart()
 
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
