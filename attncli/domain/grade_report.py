@@ -138,6 +138,11 @@ class Diagnosis:
     says_zh: str = ""
     beside: str = ""
 
+    @property
+    def is_rounding(self) -> bool:
+        """True if it speaks of lost digits alone."""
+        return "rounded-to-" in self.wrong
+
 
 @dataclass(frozen=True, slots=True)
 class LeftBug:

@@ -28,7 +28,6 @@ from attncli.judge.exam import EdgeQuestion, Exam, Stratum, rung_of, rung_of_fin
 from attncli.judge.growth import Measured, contracts, examine_growth, growth_told, projected
 from attncli.judge.guard import Unjudgeable
 from attncli.judge.messages import say
-from attncli.judge.patterns import is_rounding
 from attncli.judge.protocol import (
     Request,
     SourceReading,
@@ -567,7 +566,7 @@ class Grading:
 
     def _name_mistake(self, name: str, finding: FailedCase, attribute: str) -> None:
         """Name the mistake behind a finding. Lost digits are named last: they hide no other mistake."""
-        known = bool(self.diagnosis) and not is_rounding(self.diagnosis[0])
+        known = bool(self.diagnosis) and not self.diagnosis[0].is_rounding
         if known or finding.fatal or finding.reason not in DIAGNOSED or self._attempts == MOST_ATTEMPTS:
             return
         self._attempts += 1

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.grade_report import Diagnosis
 from attncli.domain.text import Localised
 from attncli.judge.case import Case, Input
 from attncli.judge.challenge import Demands, named_arguments
@@ -376,11 +375,6 @@ def constants_of_a_size(
 
 
 # Lost digits
-
-
-def is_rounding(found: Diagnosis) -> bool:
-    """Tell whether a diagnosis speaks of lost digits alone."""
-    return "rounded-to-" in found.wrong
 
 
 def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> NamedPattern | None:
