@@ -13,7 +13,6 @@ from attncli.bank.link_rules import Known, card_faults, follow_up_cards, matches
 from attncli.bank.loader import (
     CHALLENGE,
     GLOSSARY,
-    LEDGER,
     SUFFIXES,
     BankFile,
     bank_files,
@@ -21,10 +20,9 @@ from attncli.bank.loader import (
     load,
     load_challenge,
     load_file,
-    shape_findings,
 )
 from attncli.bank.problems import Finding, Way, shown, shown_path
-from attncli.bank.schema import SHAPES, UNKNOWN_KIND, LedgerShape
+from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
 from attncli.domain.text import LANGS
@@ -85,8 +83,6 @@ def checked_file(path: Path, own: bool = False) -> BankFile:
     """Return a file with the findings about it alone; its name says what is in it."""
     if path.name == GLOSSARY:
         return load(path, "glossary", glossary_findings)
-    if path.name == LEDGER:
-        return load(path, "ledger", partial(shape_findings, model=LedgerShape, base=()))
     if path.name == CHALLENGE:
         return load_challenge(path)
     if path.name == REPAIRS:
@@ -126,10 +122,10 @@ def files_of(path: Path) -> list[Path]:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the bank files of a folder, its glossary and ledger, and the challenges below it."""
+    """Return the bank files of a folder, its glossary, and the challenges below it."""
     if not folder.is_dir():
         return []
-    beside = [path for name in (GLOSSARY, LEDGER) if (path := folder / name).exists()]
+    beside = [path] if (path := folder / GLOSSARY).exists() else []
     challenges = [*folder.glob(CHALLENGE), *folder.glob(f"*/{CHALLENGE}"), *folder.glob(f"*/*/{CHALLENGE}")]
     banks = [path for path in bank_files(folder) if path.name != CHALLENGE]
     return [*banks, *beside, *sorted(challenges)]

@@ -236,7 +236,6 @@ _NAME_REMEDY = "use letters, digits and _, and start with a letter"
 _PATTERNS = {
     r"\S": "is empty; write its text",
     r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
-    r"^[0-9a-f]{12}$": "is no hash; let `python -m attncli.bank read` write it",
     r"^E\d{2,3}$": "is no errata id; write E01 … E113",
     r"^[A-Za-z_][A-Za-z0-9_]*$": f"is no name; {_NAME_REMEDY}",
     r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",

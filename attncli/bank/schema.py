@@ -13,12 +13,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, TypeAdapter
 
-from attncli.domain.card import CARDS, Card, Date, Id, types_of
+from attncli.domain.card import CARDS, Card, Id, types_of
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Localised
 from attncli.domain.vocabulary import Limits, Text
-
-Hash = Annotated[str, Limits(pattern=r"^[0-9a-f]{12}$")]
 
 
 class Shape:
@@ -104,21 +102,6 @@ class TermShape(Shape):
 class GlossaryShape(Shape):
     licence: Text = ""
     terms: list[TermShape]
-
-
-@dataclass(kw_only=True)
-class ReadingShape(Shape):
-    """One reading of a card by somebody who had not written it: hashes of the texts, and how they were checked."""
-
-    date: Date
-    en: Hash
-    zh: Hash
-    checked: Text
-
-
-@dataclass(kw_only=True)
-class LedgerShape(Shape):
-    cards: dict[Id, ReadingShape]
 
 
 @dataclass(kw_only=True)

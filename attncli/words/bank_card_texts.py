@@ -176,23 +176,13 @@ TEXTS: tuple[_T, ...] = (
     _T("correct it or mark it as text", "请改正，或标记为 text"),
     _T("what {id} says is as of {date}, more than a year ago", "{id} 的内容截至 {date}，已超过一年"),
     _T("read it again and write the new date", "请重新核对，并写上新日期"),
-    _T(
-        "the {lang} text of {id} is not the one that was read on {date}",
-        "{id} 的 {lang} 文本已不是 {date} 核对过的那份",
-    ),
-    _T("read it again", "请重新核对"),
     _T("there is no {kind} {name}", "没有 {kind} {name}"),
     _T("correct the id or remove the link", "请改正 id，或去掉链接"),
     _T("correct the id or remove it", "请改正 id，或去掉它"),
-    _T("remove the entry", "请去掉这一项"),
     _T("card {id} is now {new}", "卡片 {id} 现在叫 {new}"),
     _T("write the new id", "请写新的 id"),
     _T("open link: {kind} {name} is planned and not there yet", "待补的链接：{kind} {name} 已在计划中，还没有写"),
     _T("open: {count} planned cards are not there yet: {ids}", "待补：计划中的 {count} 张卡片还没有写：{ids}"),
-    _T(
-        "open: {left} of {count} cards have not been read again yet: {ids}",
-        "待办：{count} 张卡片中有 {left} 张还没有重新核对：{ids}",
-    ),
     _T(
         "the text speaks of experiment {name}, which is not there yet",
         "正文提到实验 {name}，它还没有写",

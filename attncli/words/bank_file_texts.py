@@ -201,8 +201,6 @@ SHAPES: tuple[_T, ...] = (
     _T("write its text", "请写出内容"),
     _T("{reason_name} {value} is no date", "{reason_name} {value} 不是日期"),
     _T("write 2017, 2017-06 or 2017-06-12 in quotes", "请写 2017、2017-06 或 2017-06-12，并加引号"),
-    _T("{reason_name} {value} is no hash", "{reason_name} {value} 不是哈希"),
-    _T("let `python -m attncli.bank read` write it", "请用 `python -m attncli.bank read` 写入"),
     _T("{reason_name} {value} is no errata id", "{reason_name} {value} 不是勘误编号"),
     _T("write E01 … E113", "请写 E01 … E113"),
     _T("{reason_name} {value} is no name", "{reason_name} {value} 不能作名字"),
