@@ -109,7 +109,7 @@ async def test_a_choice_survives_a_change_of_language(make_app: MakeApp) -> None
 
 
 async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) -> None:
-    app = make_app("drill", card_filter=CardFilter(kind="qa", cram=True))
+    app = make_app("review", card_filter=CardFilter(kind="qa", cram=True))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         await pilot.press("space")

@@ -104,10 +104,10 @@ async def answer(pilot: Pilot[None], app: AttnApp) -> None:
 
 
 async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str]) -> None:
-    app = room("home")
+    app = room()
     verdict += ["accepted", "rejected", "rejected"]
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "m")
+        await pilot.pause()
         assert isinstance(app.screen, MockScreen) and "Warm-up 4 · Deep dive 8" in shown(app)
         await press(pilot, "enter")
         while isinstance(app.screen, MockInterviewScreen):

@@ -204,7 +204,7 @@ async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
     make_app: MakeApp, indexed: Path, tmp_path: Path, cram: bool
 ) -> None:
     card_filter = CardFilter(kind="debug", cram=cram)
-    app = make_app("drill", card_filter=card_filter)
+    app = make_app("review", card_filter=card_filter)
     async with app.run_test(size=(100, 60)) as pilot:
         await pilot.pause()
         assert asked(app.screen).card.id == KINDS["debug"]
