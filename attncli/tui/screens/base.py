@@ -5,7 +5,9 @@ A screen asks the app for another one by name (`attn.show("plan")`), so that no 
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from asyncio import Lock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -110,8 +112,11 @@ class Navigation(App[None]):
         An AttnError raised while it is made is shown, and nothing is opened.
         """
         module, _, screen = SCREENS[name].partition(".")
+        is_new = f"{__package__}.{module}" not in sys.modules
         with self.showing_errors():
-            opened = getattr(import_module(f"attncli.tui.screens.{module}"), screen)(*given, **options)
+            opened = getattr(import_module(f"{__package__}.{module}"), screen)(*given, **options)
+            if is_new:
+                gc.freeze()  # a full collection while a key waits passes over what was imported
             self.switch_screen(opened) if replace else self.push_screen(opened)
 
     def go_back(self) -> None:
