@@ -1,6 +1,6 @@
 """`attn bank check`: all problems of some bank files at once.
 
-Errors make a bank invalid. Notes do not: links to planned cards, and outside the bundled bank also style, terms and
+Errors make a bank invalid. Notes do not: outside the bundled bank style, terms and
 file names.
 """
 
@@ -25,12 +25,9 @@ from attncli.bank.checked_files import (
     topic_rules,
 )
 from attncli.bank.link_rules import (
-    PLANNED,
     Known,
     errata_findings,
-    experiment_findings,
     link_findings,
-    load_planned,
     source_findings,
 )
 from attncli.bank.loader import CHALLENGE, GLOSSARY, BankFile, bank_files, lies_below, load_glossary
@@ -86,10 +83,8 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
                 for finding in age_findings(entry.card, today)
             ]
         file.findings = [found for found in file.findings if not lies_below(found.path, file.filled)]
-    planned = list(_missing_cards(files, known, around)) if everything else []
-    if everything and any(file.own for file in files):
-        planned = list(_summed_up(files, planned, around))
-    return _report(files, planned)
+    notes = list(_summed_up(files, around)) if everything and any(file.own for file in files) else []
+    return _report(files, notes)
 
 
 def check_challenges(paths: Iterable[Path], known: Known, around: Surroundings) -> tuple[Problem, ...]:
@@ -130,7 +125,7 @@ def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
     yamls = [path for folder in around.challenge_folders for path in folder.glob(f"*/*/{CHALLENGE}")]
     challenges = {path.parent.name: path.parent for path in yamls}
     experiments = {path.stem for path in (around.impl / "experiments").glob("*.py")}
-    return Known(cards, formerly, challenges, experiments, load_planned(around.quizbank))
+    return Known(cards, formerly, challenges, experiments)
 
 
 def _terms(files: Iterable[BankFile], around: Surroundings) -> Terms:
@@ -165,22 +160,13 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     if not entry.faulty:
         yield from number_findings(card)
     yield from link_findings(card, known)
-    yield from experiment_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
 
 
-def _missing_cards(files: Iterable[BankFile], known: Known, around: Surroundings) -> Iterator[Problem]:
-    present = {card.get("id") for file in files for _, card in file.cards}
-    missing = [identity for identity in known.planned.cards if identity not in present]
-    if missing:
-        message = f"open: {len(missing)} planned cards are not there yet: {', '.join(missing)}"
-        yield Problem(shown_path(around.quizbank / PLANNED), 1, 1, message)
-
-
-def _summed_up(files: Iterable[BankFile], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
+def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Problem]:
     """Replace all notes about the bundled bank by one line, where a learner's own files are checked with it."""
-    count = len(planned)
+    count = 0
     for file in files:
         if not file.own:
             count += sum(not finding.error for finding in file.findings)

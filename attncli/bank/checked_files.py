@@ -21,7 +21,7 @@ from attncli.bank.loader import (
     load_challenge,
     load_file,
 )
-from attncli.bank.problems import Finding, Way, shown, shown_path
+from attncli.bank.problems import Finding, shown, shown_path
 from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
@@ -135,7 +135,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def topic_rules(file: BankFile, known: Known, bundled: bool) -> Iterator[Finding]:
-    """Check that file name, topic and ids match, and in the bundled bank that cards are as planned."""
+    """Check that file name, topic and ids match."""
     value = file.value
     topic = value.get("topic") if isinstance(value, dict) else None
     if (
@@ -159,29 +159,13 @@ def topic_rules(file: BankFile, known: Known, bundled: bool) -> Iterator[Finding
     for key in ("title", "licence"):
         if bundled and key not in value:
             yield Finding((), f'missing "{key}": every topic of the bundled bank says its {key}')
+    elsewhere = {identity.rpartition("-")[0] for identity in known.cards if identity not in ids}
     for entry in cards:
-        way: Way = ("cards", entry.number)
         identity = entry.card["id"]
         if not identity.startswith(f"{topic}-"):
-            is_elsewhere = identity.rpartition("-")[0] in known.planned.topics
+            is_note = not bundled and identity.rpartition("-")[0] in elsewhere
             message = f'id "{identity}" does not start with its topic; write {topic}-…'
-            yield Finding((*way, "id"), message, error=bundled or not is_elsewhere)
-        if bundled:
-            yield from _plan_rules(way, entry, known)
-
-
-def _plan_rules(way: Way, entry: Readable, known: Known) -> Iterator[Finding]:
-    planned = known.planned.cards.get(entry.card["id"])
-    if planned is None:
-        return
-    for key, actual, expected in (
-        ("kind", entry.card.get("kind"), planned.kind),
-        ("level", entry.card.get("level"), planned.level),
-        ("core", bool(entry.card.get("core")), planned.core),
-    ):
-        if actual != expected and key not in entry.faulty:
-            message = f"{entry.card['id']} is planned as {key}: {str(expected).lower()}, found {str(actual).lower()}"
-            yield Finding((*way, key), f"{message}; correct one of the two", at_key=True)
+            yield Finding(("cards", entry.number, "id"), message, error=not is_note)
 
 
 def compare_files(files: Sequence[BankFile]) -> None:

@@ -1,7 +1,4 @@
-"""Links of cards: to other cards, challenges, experiments, wrong solutions, errata and sources; repeated questions.
-
-`planned.yaml` lists the reviewed ids that the bank will have, so that they may be linked to before they exist.
-"""
+"""Links of cards: to other cards, challenges, experiments, wrong solutions, errata and sources; repeated questions."""
 
 from __future__ import annotations
 
@@ -14,11 +11,8 @@ from typing import Any
 from zlib import crc32
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
-from attncli.bank.prose_rules import localised
-from attncli.bank.yaml_reader import parse, read_text
-from attncli.domain.text import IDEOGRAPHS, LANGS
+from attncli.domain.text import IDEOGRAPHS
 
-PLANNED = "planned.yaml"
 LAST_ERRATUM = 113
 
 _ARXIV = re.compile(r"(?:\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?\Z")
@@ -32,28 +26,6 @@ _WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCard:
-    """The kind, level and weight that a card is planned with."""
-
-    kind: str
-    level: str
-    core: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The ids in `planned.yaml`, which may be linked to before they exist."""
-
-    cards: Mapping[str, PlannedCard] = field(default_factory=dict)
-    challenges: frozenset[str] = frozenset()
-    experiments: frozenset[str] = frozenset()
-
-    @property
-    def topics(self) -> frozenset[str]:
-        return frozenset(identity.rpartition("-")[0] for identity in self.cards)
-
-
-@dataclass(frozen=True, slots=True)
 class Known:
     """The ids that may be linked to; `formerly` maps a card's old id to its new one."""
 
@@ -61,34 +33,19 @@ class Known:
     formerly: Mapping[str, str] = field(default_factory=dict)
     challenges: Mapping[str, Path] = field(default_factory=dict)
     experiments: Collection[str] = frozenset()
-    planned: Planned = field(default_factory=Planned)
-
-
-def load_planned(folder: Path) -> Planned:
-    """Load the plan of a bank folder; empty if there is none."""
-    path = folder / PLANNED
-    if not path.is_file():
-        return Planned()
-    value = parse(str(path), read_text(path)).value
-    cards = {identity: words.split() for identity, words in value["cards"].items()}
-    return Planned(
-        cards={identity: PlannedCard(kind, level, "core" in more) for identity, (kind, level, *more) in cards.items()},
-        challenges=frozenset(value["challenges"]),
-        experiments=frozenset(value["experiments"]),
-    )
 
 
 def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    """Report links to nothing as problems, and links to what is planned as notes."""
+    """Report links to nothing."""
     for way, target in follow_up_cards(card):
         if target in known.formerly and target not in known.cards:
             yield Finding(way, f'card "{target}" is now "{known.formerly[target]}"; write the new id')
         else:
-            yield from _link(way, "card", target, known.cards, known.planned.cards)
+            yield from _link(way, "card", target, known.cards)
     for way, challenge in _challenges_of(card):
-        yield from _link(way, "challenge", challenge, known.challenges, known.planned.challenges)
+        yield from _link(way, "challenge", challenge, known.challenges)
     if experiment := card.get("experiment"):
-        yield from _link(("experiment",), "experiment", experiment, known.experiments, known.planned.experiments)
+        yield from _link(("experiment",), "experiment", experiment, known.experiments)
     if wrong := card.get("wrong"):
         yield from _wrong_link(wrong, known)
 
@@ -111,31 +68,16 @@ def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
             yield ("follow_ups", number, "card"), entry["card"]
 
 
-def experiment_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    """Find texts that send the reader to an experiment that does not exist yet."""
-    absent = [name for name in known.planned.experiments if name not in known.experiments]
-    for way, text in localised(dict(card)):
-        for lang in LANGS:
-            for name in absent:
-                if f"`{name}`" in text[lang]:
-                    message = f'the text speaks of experiment "{name}", which is not there yet'
-                    yield Finding((*way, lang), f"{message}; say what holds without it")
-
-
-def _link(way: Way, what: str, target: str, existing: Collection[str], planned: Collection[str]) -> Iterator[Finding]:
-    if target in existing:
-        return
-    if target in planned:
-        yield Finding(way, f'open link: {what} "{target}" is planned and not there yet', error=False)
-        return
-    guess = did_you_mean(target, {*existing, *planned}) or "correct the id or remove the link"
-    yield Finding(way, f"there is no {what} {shown(target, 60)}; {guess}")
+def _link(way: Way, what: str, target: str, existing: Collection[str]) -> Iterator[Finding]:
+    if target not in existing:
+        guess = did_you_mean(target, existing) or "correct the id or remove the link"
+        yield Finding(way, f"there is no {what} {shown(target, 60)}; {guess}")
 
 
 def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
     challenge, _, mistake = wrong.partition("/")
     if challenge not in known.challenges:
-        yield from _link(("wrong",), "challenge", challenge, known.challenges, known.planned.challenges)
+        yield from _link(("wrong",), "challenge", challenge, known.challenges)
         return
     files = [path.stem for path in (known.challenges[challenge] / "wrong").glob("*.py")]
     if mistake not in files:
@@ -183,9 +125,9 @@ _SCHEMES: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def card_faults(card: str, known: Known) -> Iterator[str]:
-    """Say that a card does not exist; nothing if it does, or is planned."""
-    if card not in known.cards and card not in known.planned.cards:
-        guess = did_you_mean(card, {*known.cards, *known.planned.cards}) or "correct the id or remove it"
+    """Say that a card does not exist; nothing if it does."""
+    if card not in known.cards:
+        guess = did_you_mean(card, known.cards) or "correct the id or remove it"
         yield f"there is no card {shown(card, 60)}; {guess}"
 
 

@@ -47,7 +47,7 @@ GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
 LEDGER = "review.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
-NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS, "planned.yaml"})
+NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS})
 
 _LEFT_OUT = {"kind": "qa", "level": "onsite"}
 _LEFT_OUT_OF_NUMERIC = {"unit": "", "tolerance": "1%"}

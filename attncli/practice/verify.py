@@ -14,7 +14,7 @@ from typing import Any
 from attncli.bank.challenge_rules import load_repairs
 from attncli.bank.check import check_challenges
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.link_rules import Known, load_planned
+from attncli.bank.link_rules import Known
 from attncli.bank.problems import Problem, shown_path
 from attncli.domain.challenge import CPU, REPAIRS, Challenge
 from attncli.judge.client import GradeOptions, Judge, OnProved, VerifyRequest
@@ -156,5 +156,5 @@ def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
     """Return every static fault of the challenges `ids` (empty: all), including those that are not in the index."""
     source_files, index = workspace.source_files, workspace.store.index
     files = [file for file in source_files.challenge_files() if not ids or file.parent.name in ids]
-    known = Known(cards=frozenset(index.card_ids()), planned=load_planned(source_files.quizbank))
+    known = Known(cards=frozenset(index.card_ids()))
     return check_challenges(files, known, Surroundings(source_files.quizbank, source_files.impl))

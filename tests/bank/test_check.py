@@ -96,15 +96,9 @@ def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Wr
     assert [note.message for note in report.notes] == ['topic "att" is in other.yaml; name the file att.yaml']
 
 
-PLAN = (
-    "cards: {att-01: qa screen core, att-02: choice onsite, mask-01: qa screen}\nchallenges: [sdpa]\nexperiments: []\n"
-)
-
-
 @pytest.fixture
 def bundled(around: Surroundings) -> Callable[..., Path]:
     """Writes a topic of the bundled bank."""
-    (around.quizbank / "planned.yaml").write_text(PLAN)
 
     def write(*cards: Card, name: str = "att.yaml", **more: Any) -> Path:
         path = around.quizbank / name
@@ -117,19 +111,6 @@ def bundled(around: Surroundings) -> Callable[..., Path]:
 
 
 COMPLETE = {"title": {"en": "a", "zh": "甲"}, "licence": "CC-BY-4.0"}
-
-
-def test_the_bundled_bank_is_as_planned(
-    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
-) -> None:
-    bundled(cards["qa"] | {"level": "onsite"}, cards["choice"] | {"core": True}, **COMPLETE)
-    report = check([], around)
-    assert sorted(messages(report), reverse=True) == [
-        "att-02 is planned as core: false, found true; correct one of the two",
-        "att-01 is planned as level: screen, found onsite; correct one of the two",
-        "att-01 is planned as core: true, found false; correct one of the two",
-    ]
-    assert [note.message for note in report.notes] == ["open: 1 planned cards are not there yet: mask-01"]
 
 
 def test_the_bundled_bank_is_stricter(

@@ -10,10 +10,7 @@ from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.link_rules import (
     Known,
-    Planned,
-    PlannedCard,
     errata_findings,
-    experiment_findings,
     link_findings,
     source_findings,
 )
@@ -26,44 +23,17 @@ def known(tmp_path: Path) -> Known:
     folder = tmp_path / "attention" / "sdpa"
     (folder / "wrong").mkdir(parents=True)
     (folder / "wrong" / "no-scale.py").touch()
-    planned = Planned({"att-30": PlannedCard("qa", "screen", True)}, frozenset({"mqa"}), frozenset({"qk-variance"}))
-    return Known({"att-01"}, {"att-00": "att-01"}, {"sdpa": folder}, {"rope-relative"}, planned)
+    return Known({"att-01"}, {"att-00": "att-01"}, {"sdpa": folder}, {"rope-relative"})
 
 
 def messages(card: Card, known: Known) -> list[tuple[bool, str]]:
     return [(finding.error, finding.message) for finding in link_findings(card, known)]
 
 
-def test_a_text_sends_nobody_to_an_experiment_that_is_not_there(known: Known) -> None:
-    card = {
-        "explain": {"en": "See `qk-variance` and `rope-relative`.", "zh": "qk-variance"},
-        "experiment": "qk-variance",
-    }
-    (found,) = experiment_findings(card, known)
-    assert (found.path, found.message) == (
-        ("explain", "en"),
-        'the text speaks of experiment "qk-variance", which is not there yet; say what holds without it',
-    )
-
-
 def test_links_to_what_exists_are_fine(known: Known) -> None:
     card = {"follow_ups": ["att-01"], "challenge": "sdpa", "experiment": "rope-relative", "wrong": "sdpa/no-scale"}
     assert messages(card, known) == []
     assert messages({"challenge": ["sdpa"]}, known) == []
-
-
-@pytest.mark.parametrize(
-    ("card", "what"),
-    [
-        ({"follow_ups": ["att-30"]}, 'card "att-30"'),
-        ({"challenge": "mqa"}, 'challenge "mqa"'),
-        ({"challenge": ["sdpa", "mqa"]}, 'challenge "mqa"'),
-        ({"experiment": "qk-variance"}, 'experiment "qk-variance"'),
-        ({"wrong": "mqa/many-heads"}, 'challenge "mqa"'),
-    ],
-)
-def test_links_to_what_is_planned_are_notes(known: Known, card: Card, what: str) -> None:
-    assert messages(card, known) == [(False, f"open link: {what} is planned and not there yet")]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +44,7 @@ def test_links_to_what_is_planned_are_notes(known: Known, card: Card, what: str)
         ({"follow_ups": ["att-00"]}, 'card "att-00" is now "att-01"; write the new id'),
         ({"challenge": "sdpaa"}, 'there is no challenge "sdpaa"; did you mean "sdpa"?'),
         ({"challenge": ["sdpa", "sdpaa"]}, 'there is no challenge "sdpaa"; did you mean "sdpa"?'),
-        ({"experiment": "qk-variances"}, 'there is no experiment "qk-variances"; did you mean "qk-variance"?'),
+        ({"experiment": "rope-relativ"}, 'there is no experiment "rope-relativ"; did you mean "rope-relative"?'),
         ({"wrong": "zzz/no-scale"}, 'there is no challenge "zzz"; correct the id or remove the link'),
         ({"wrong": "sdpa/no-scal"}, 'challenge sdpa has no wrong/no-scal.py; did you mean "no-scale"?'),
         ({"wrong": "sdpa/zzz"}, "challenge sdpa has no wrong/zzz.py; wrong files of sdpa: no-scale"),

@@ -56,7 +56,7 @@ def test_own_files_may_end_otherwise_and_a_missing_folder_has_none(tmp_path: Pat
 
 def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
     folder = bank_file(cards["qa"]).parent
-    for name in ("planned.yaml", "errata.yaml", "glossary.yaml"):
+    for name in ("errata.yaml", "glossary.yaml"):
         (folder / name).write_text("terms:\n- {en: head, zh: 头}\n")
     assert [path.name for path in bank_files(folder)] == ["att.yaml"]
     assert load_glossary(folder / "glossary.yaml").documents == ({"en": "head", "zh": "头"},)

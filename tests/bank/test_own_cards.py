@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -108,22 +109,19 @@ def test_what_cannot_be_asked_is_still_named(
 def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     cards: dict[str, Any], around: Surroundings, tmp_path: Path
 ) -> None:
-    (around.quizbank / "planned.yaml").write_text(
-        "cards: {att-01: qa screen, att-02: qa screen}\nchallenges: [sdpa]\nexperiments: []\n"
-    )
-    text = as_yaml({"topic": "att", "licence": "x", "title": {"en": "A", "zh": "甲"}, "cards": [cards["qa"]]})
-    (around.quizbank / "att.yaml").write_text(text.replace("  level", "  challenge: sdpa\n  level"), encoding="utf-8")
+    old = {"as_of": "2020-01"}
+    bundled = {"topic": "att", "licence": "x", "title": {"en": "A", "zh": "甲"}, "cards": [cards["qa"] | old]}
+    (around.quizbank / "att.yaml").write_text(as_yaml(bundled), encoding="utf-8")
     own = tmp_path / "own"
     own.mkdir()
     everything = Surroundings(around.quizbank, around.impl, own)
-    assert len(check([], everything).notes) == 2
-    linked = LEAST["qa"] | {"id": "mine-1", "follow_ups": ["att-02"]}
-    (own / "mine.yaml").write_text(as_yaml({"topic": "mine", "cards": [linked]}), encoding="utf-8")
-    assert messages(check([], everything)) == [
-        "2 notes about the bundled bank are left out; `attn bank check` of this folder lists them",
-        'open link: card "att-02" is planned and not there yet',
-    ]
-    assert [Path(note.file).name for note in check([own], everything).notes] == ["mine.yaml"]
+    today = date(2026, 11, 27)
+    assert [Path(note.file).name for note in check([], everything, today).notes] == ["att.yaml"]
+    mine = LEAST["qa"] | {"id": "mine-1"} | old
+    (own / "mine.yaml").write_text(as_yaml({"topic": "mine", "cards": [mine]}), encoding="utf-8")
+    first, second = check([], everything, today).notes
+    assert first.message == "1 notes about the bundled bank are left out; `attn bank check` of this folder lists them"
+    assert Path(second.file).name == "mine.yaml"
 
 
 def test_only_an_own_file_may_leave_things_out(mine: Callable[..., Path]) -> None:

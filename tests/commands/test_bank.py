@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from attncli import paths
 from attncli.__main__ import main
+from attncli.bank import check
+from attncli.bank.check import Report
+from attncli.bank.problems import Problem
 
 GOOD = """\
 topic: mine
@@ -56,20 +58,15 @@ def test_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_notes_are_grouped_on_stderr(
-    bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(paths, "bundled_impl", lambda: tmp_path / "without-experiments")
-    card = GOOD.partition("cards:\n")[2]
-    again = card.replace("mine-01", "mine-02").replace("base", "number").replace("底", "系")
-    linked = (card + again).replace("    level", "    experiment: rope-relative\n    level")
-    text = "topic: mine\ncards:\n" + linked
-    bank.write_text(text, encoding="utf-8")
+    notes = tuple(Problem(str(bank), line, 12, '"obviously" says nothing; remove it') for line in (5, 12))
+    monkeypatch.setattr(check, "check", lambda *given: Report((), notes, 2, 1))
     assert main(["bank", "check", str(bank)]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    first, *_, last = err.splitlines()
-    assert first.startswith(f'note: {bank}:5:17: open link: experiment "rope-relative" is planned')
-    assert first.endswith(f"(and 1 more: {bank}:12:17)")
+    first, last = err.splitlines()
+    assert first == f'note: {bank}:5:12: "obviously" says nothing; remove it (and 1 more: {bank}:12:12)'
     assert last == "2 cards in 1 file: no problems; 2 notes"
 
 

@@ -81,7 +81,7 @@ def test_a_name_that_no_topic_has_is_refused(attn: Attn, home: Path, topic: str)
     assert not (home / "banks").exists()
 
 
-@pytest.mark.parametrize("topic", ["glossary", "planned", "errata", "review"])
+@pytest.mark.parametrize("topic", ["glossary", "errata", "review"])
 def test_a_topic_whose_file_would_not_be_read_is_refused(attn: Attn, home: Path, topic: str) -> None:
     assert f"“{topic}” cannot be a topic, since {topic}.yaml is no file of cards" in attn("new", "card", topic).line
     assert not (home / "banks").exists()

@@ -16,7 +16,7 @@ AS_GIVEN = {
     for rest in (" ‹value› ‹fault›", ": ‹item›; correct it", " ‹value› is not known; ‹guess› use one of ‹join›")
 }
 # Handed on or told where they are put together: the phrases of these are tested by themselves, below.
-HANDED_ON = {"‹message›", "‹error›", "‹planned›", "‹value›", "", "formula ‹formula› ‹fault›"}
+HANDED_ON = {"‹message›", "‹error›", "‹notes›", "‹value›", "", "formula ‹formula› ‹fault›"}
 ROOMS = ("bank/", "domain/")
 
 
