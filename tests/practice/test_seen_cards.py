@@ -16,7 +16,6 @@ from attncli.practice import record
 from attncli.practice.queue import curve_on, has_missed, is_weak, weak_cards
 from attncli.practice.stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.workspace import Workspace
-from attncli.store.schedules import SeenCards
 
 CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
 Open = Callable[..., Workspace]
@@ -128,22 +127,3 @@ def test_the_forecast_is_what_the_schedules_say(
         if card not in suspended and ahead < 14:
             counts[ahead] += 1
     assert [day.due for day in forecast(workspace, when)] == counts
-
-
-def test_an_sqlite_without_pow_counts_the_same(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncli.errors import StoreError
-    from attncli.store.connection import Connection
-
-    record.answer(workspace, "att-01", Rating.EASY)
-    when = workspace.moment(workspace.clock() + timedelta(days=30))
-    expected = topic_standings(workspace, when)
-    value_of = Connection.value
-
-    def without_pow(connection: Connection, sql: str, values: object = ()) -> object:
-        if sql.startswith("SELECT pow"):
-            raise StoreError("no such function: pow")
-        return value_of(connection, sql, values)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Connection, "value", without_pow)
-    workspace.store.seen = SeenCards(workspace.store.connection)
-    assert topic_standings(workspace, when) == expected

@@ -104,31 +104,6 @@ def test_a_cache_that_was_deleted_while_open_loses_nothing(path: Path, rows: lis
         assert again.log.length() == len(rows) + 3 and again.damages() == []
 
 
-def test_damage_is_named_with_file_and_line_and_every_other_row_counts(path: Path, rows: list[LogRow]) -> None:
-    (file,) = History(path.parent).files()
-    lines = file.read_bytes().splitlines(keepends=True)
-    lines[2] = lines[2].replace(b"review", b"revier")
-    del lines[5]
-    file.write_bytes(b"".join(lines))
-    with Database.open(path) as database:
-        assert list(database.log.everything()) == [row for n, row in enumerate(rows) if n not in (2, 5)]
-        assert database.damages() == [
-            f"{file}:3: its checksum does not fit",
-            f"{file}:6: row 6 is missing before it",
-        ]
-        review(database, "kv-01", 70)
-    assert [one.read_bytes() for one in (path.parent / "damaged").iterdir()] == [lines[2]]
-
-
-def test_a_cut_tail_makes_the_cache_anew(path: Path, rows: list[LogRow]) -> None:
-    (file,) = History(path.parent).files()
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:6]))
-    with Database.open(path) as database:
-        assert list(database.log.everything()) == rows[:6]
-        assert database.remarks == [f"{file} lacks rows that it had; `attn restore FILE` brings back a backup"]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_where_nothing_can_be_written_everything_can_be_read(path: Path, rows: list[LogRow]) -> None:
     path.parent.chmod(0o500)

@@ -5,13 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -63,41 +58,6 @@ def test_an_exception_in_the_block_writes_nothing(tmp_path: Path) -> None:
     assert found(path) == (rows, [])
 
 
-@settings(max_examples=600, deadline=None)
-@given(data=st.data())
-def test_one_damaged_byte_costs_the_rows_it_touches_and_no_other(
-    tmp_path_factory: pytest.TempPathFactory, data
-) -> None:
-    home = tmp_path_factory.mktemp("home")
-    _, path, rows = written(home, 6)
-    whole = path.read_bytes()
-    place = data.draw(st.integers(0, len(whole) - 1))
-    byte = data.draw(st.integers(0, 255).filter(lambda byte: byte != whole[place]))
-    path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
-    line = whole[:place].count(b"\n")
-    left, damage = found(path)
-    at_newline = whole[place] == ord("\n")
-    assert {row.id for row in left} >= {row.id for n, row in enumerate(rows) if n != line}
-    if not at_newline:
-        assert (rows[line] not in left and damage and damage[0].line == line + 1) or line == 5
-    with History(home).writing() as writer:
-        writer.add(RowKind.NOTE, "after", AT, AT.toordinal(), {})
-    assert [row.subject for row in found(path)[0]][-1] == "after"
-
-
-@settings(max_examples=100, deadline=None)
-@given(removed=st.sets(st.integers(0, 7), min_size=1, max_size=7))
-def test_missing_lines_are_named_by_the_running_number(tmp_path_factory: pytest.TempPathFactory, removed) -> None:
-    home = tmp_path_factory.mktemp("home")
-    _, path, rows = written(home, 9)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(line for n, line in enumerate(lines) if n not in removed))
-    left, damage = found(path)
-    assert left == [row for n, row in enumerate(rows) if n not in removed]
-    runs = sum(n not in removed and n - 1 in removed for n in range(1, 9)) if removed else 0
-    assert len(damage) == runs and all("missing before it" in one.reason for one in damage)
-
-
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_a_torn_last_line_is_set_aside_by_the_next_write(tmp_path_factory: pytest.TempPathFactory, data) -> None:
@@ -146,44 +106,3 @@ def test_a_home_that_cannot_be_written_says_so_in_one_line(tmp_path: Path) -> No
     with pytest.raises(StoreUnwritable, match=r"cannot write .*; make it writable"), history.writing() as writer:
         writer.add(RowKind.NOTE, "kv", AT, AT.toordinal(), {})
     assert found(path) == (rows, [])
-
-
-WRITER = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from attncli.domain.log_row import RowKind
-from attncli.store.history import History
-history, n = History(Path(sys.argv[1])), 0
-while True:
-    with history.writing() as writer:
-        row = writer.add(RowKind.NOTE, sys.argv[2], datetime.now(UTC), 739950, {"text": "x" * (n * 997 % 20000)})
-    print(row.id, flush=True)
-    n += 1
-"""
-
-
-def test_killed_writers_lose_no_acknowledged_row(tmp_path: Path) -> None:
-    """Two at once, killed at random moments, twenty times."""
-    rng, acknowledged = Random(7), list[str]()
-    for _ in range(20):
-        writers = [
-            subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True)
-            for name in ("a", "b")
-        ]
-        for writer in writers:
-            assert writer.stdout is not None
-            acknowledged.append(writer.stdout.readline().strip())
-        time.sleep(rng.random() / 20)
-        for writer in writers:
-            writer.send_signal(signal.SIGKILL)
-        for writer in writers:
-            assert writer.stdout is not None
-            acknowledged += [line for line in writer.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
-            writer.wait()
-    with History(tmp_path).writing() as last:
-        last.add(RowKind.NOTE, "last", AT, AT.toordinal(), {})
-    (path,) = History(tmp_path).files()
-    rows, damage = found(path)
-    assert {id.strip() for id in acknowledged} <= {row.id for row in rows} and damage == []
-    assert [entry.number for entry in read(path) if isinstance(entry, Entry)] == list(range(1, len(rows) + 1))
