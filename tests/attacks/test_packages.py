@@ -84,9 +84,13 @@ def test_generated_packages_are_read_or_refused(tmp_path: Path) -> None:
     assert (after.ru_maxrss - before.ru_maxrss) // 1024 < MOST_MEBIBYTES
 
 
-@pytest.mark.parametrize(("name", "value"), [("SECONDS", 0), ("MEMORY_BYTES", 2**20)], ids=["time", "memory"])
-def test_a_child_at_its_limit_is_one_line(tmp_path: Path, name: str, value: int) -> None:
-    package = written(tmp_path / "big.apkg", **KINDS["many cards"]())
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [("SECONDS", 0, "many cards"), ("MEMORY_BYTES", 2**20, "tags in a section")],
+    ids=["time", "memory"],
+)
+def test_a_child_at_its_limit_is_one_line(tmp_path: Path, name: str, value: int, kind: str) -> None:
+    package = written(tmp_path / "big.apkg", **KINDS[kind]())
     script = tmp_path / "child.py"
     script.write_text(
         f"import sys; from pathlib import Path; from attncli.anki import read_package as r\n"

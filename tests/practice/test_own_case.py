@@ -98,11 +98,12 @@ def tried(workspace: Workspace) -> Iterator[Callable[..., BothAnswers]]:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(reference(challenge).replace("key <= query", "key < query"), encoding="utf-8")
     grader = WarmJudge()
-    grader.warm_up()
+    grader.restart()
     judge = grader._judge
 
     def answers(text: str, **limits: Any) -> BothAnswers:
-        found = grader.try_case(replace(try_request(workspace, "causal-mask", file, text), **limits))
+        request = try_request(workspace, "causal-mask", file, text)
+        found = grader.try_case(replace(request, options=replace(request.options, **limits)))
         assert grader._judge is judge
         return found
 
