@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from attncli.errors import StoreCorrupt, StoreError, StoreFull, StoreUnwritable
+from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
 from attncli.store.connection import Connection, damaged, microseconds
 from attncli.store.history import Damage, History, Writer, in_words, read
 from attncli.store.index import BankFiles, BankIndex
@@ -332,8 +332,9 @@ def _sound(connection: Connection) -> Connection:
 
 def _create(connection: Connection) -> None:
     """Make the tables in an empty file; of several processes that start at once one does. Raises StoreCorrupt."""
-    if connection.value("PRAGMA journal_mode") != "wal":
-        connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
+    while connection.value("PRAGMA journal_mode") == "delete":
+        with suppress(StoreBusy):  # SQLite does not wait here for another process that starts now
+            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
     with connection.transaction():
         if connection.value("PRAGMA user_version") == VERSION:
             return

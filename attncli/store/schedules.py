@@ -69,8 +69,7 @@ class Schedules:
         self._connection.execute("DELETE FROM hold")
 
 
-def _values(schedule: Schedule) -> tuple[Any, ...]:
-    found = schedule
+def _values(found: Schedule) -> tuple[Any, ...]:
     memory = (found.state, found.stability_days, found.difficulty, found.step)
     times = (microseconds(found.reviewed_at), found.review_day, microseconds(found.due_at), found.interval_days)
     return (*memory, *times, found.repetitions, found.lapses, found.introduced_day)
