@@ -5,7 +5,8 @@
 
 The card goes from its YAML over the screen to the disk: index, first screen, reveal, rating. The submission is a wrong
 solution of `sdpa` by `attn grade`: the command's process, the judge and the zygote. A file counts when a function of
-it runs; the bodies of modules and classes do not count. Both walks take place in a copy of the package whose
+it runs; the bodies of modules and classes, with the
+comprehensions in them, do not count. Both walks take place in a copy of the package whose
 entries are traced. A worker cannot write what it ran, since seccomp forbids it: its files are not in the count.
 """
 
@@ -28,7 +29,8 @@ _is_log = _os.fstat(_log).st_ino
 def _note(frame, event, argument):
     code = frame.f_code
     name = code.co_filename
-    if event == "call" and name not in _seen and code.co_flags & 1:  # no body of a module or class
+    at_import = code.co_name[0] == "<" and frame.f_back and not frame.f_back.f_code.co_flags & 1
+    if event == "call" and name not in _seen and code.co_flags & 1 and not at_import:  # no body of a module or class
         _seen.add(name)
         try:  # a worker has closed the log, and may have another file under its number
             if _os.fstat(_log).st_ino == _is_log:
