@@ -36,7 +36,7 @@ class Settings:
     desired_retention: float = 0.9
     """The recall that intervals aim at, 0.7 to 0.97."""
     new_per_day: int = 10
-    """How many unseen cards a study day brings at most."""
+    """The most unseen cards that a study day brings."""
     day_start: time = time(4, 0)
     """The local time at which a study day begins."""
     fuzz: bool = True
@@ -64,7 +64,7 @@ class Settings:
     level: str = "any"
     """The interview that is ahead: screen, onsite or research; new cards up to that level come first."""
     minutes_per_day: int = 30
-    """How many minutes a day the plan for the interview, and, once it is set, the review queue may fill."""
+    """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
     """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
 

@@ -172,7 +172,7 @@ def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Prob
             count += sum(not finding.error for finding in file.findings)
             file.findings = [finding for finding in file.findings if finding.error]
     if count:
-        message = f"{count} notes about the bundled bank are left out; `attn bank check` of this folder lists them"
+        message = f"notes left out about the bundled bank: {count}; `attn bank check` of this folder lists them"
         yield Problem(shown_path(around.quizbank), 1, 1, message)
 
 

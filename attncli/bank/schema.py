@@ -1,4 +1,4 @@
-"""The shapes of bank files: the classes of cards as they are written, the glossary, the ledger, a challenge's files.
+"""The shapes of bank files: the classes of cards as they are written, the glossary, a challenge's files.
 
 pydantic only validates; documents stay the plain values that were read. Nothing is converted, no key is ignored.
 Rules that a shape cannot express (answers that compute, cycles, links) are in the `*_rules` modules.

@@ -167,7 +167,7 @@ def unsuspend(card: str) -> None:
 @at_option
 @json_option
 def due(at: datetime | None, as_json: bool) -> None:
-    """What is due now."""
+    """Show what is due now."""
     print_due(session(), at, as_json)
 
 
@@ -225,7 +225,7 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
 )
 @json_option
 def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None:
-    """What to study each day until the interview, the recall to expect then, and what will be left out."""
+    """Plan each day until the interview: what to study, the recall to expect, what does not fit."""
     with session().workspace() as workspace:
         found = make_plan(workspace, interview.date() if interview else None, minutes)
         titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}

@@ -193,7 +193,7 @@ class GradeReport:
 
     @property
     def score(self) -> dict[str, int]:
-        """How many checks `passed`, of the `total` that were judged or required."""
+        """Count of checks that `passed`, of the `total` that were judged or required."""
         judged = [c for c in self.checks if c.status in ("pass", "fail") or (c.required and c.status != "info")]
         return {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)}
 

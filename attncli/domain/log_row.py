@@ -26,7 +26,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 DAYS_AROUND = 2
 """A study day is at most this far from the day in UTC, because it begins at a local hour."""
 ANSWER_SECONDS = 30
-"""How long an interviewer listens before asking on."""
+"""The seconds that an interviewer listens before asking on."""
 LONGEST_LOOK_SECONDS = 300
 """The most that counts of the time a card stood on the screen: it may have been left open over lunch."""
 

@@ -101,7 +101,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How strict a comparison is.
+    """The strictness of a comparison.
 
     `slack(path)`, `absolute` (by dtype) add to what rounding explains; `closer(path)` is slack from many more
     measurements, for answers that miss by little.

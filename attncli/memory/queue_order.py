@@ -179,7 +179,7 @@ LONGEST_PASS_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """How many cards were learned or reviewed (each counted once a day), and the seconds that they took."""
+    """Count of cards learned or reviewed (each once a day), and the seconds that they took."""
 
     cards: int = 0
     seconds: float = 0.0

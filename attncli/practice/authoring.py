@@ -203,7 +203,7 @@ def {function}(x: Tensor) -> Tensor:
     raise NotImplementedError("return (…).to(x.dtype)")
 ''',
     "inputs.py": '''\
-"""What is drawn, in one sentence."""
+"""One sentence that describes the generated inputs."""
 
 from __future__ import annotations
 

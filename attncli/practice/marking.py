@@ -112,7 +112,7 @@ class Asked:
 
     @property
     def rows_wanted(self) -> int:
-        """How many rows an answer names; 0 for one or more."""
+        """Count of the rows that an answer names; 0 for one or more."""
         match self.exercise:
             case ChoiceCard() as exercise:
                 return 0 if exercise.multiple else 1

@@ -58,7 +58,7 @@ class TopicStatus:
 
 @dataclass(frozen=True, slots=True)
 class ForecastDay:
-    """How many reviews come due on a study day; the first day includes overdue ones."""
+    """Count of the reviews that come due on a study day; the first day includes overdue ones."""
 
     date: str
     due: int

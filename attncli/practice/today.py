@@ -82,7 +82,7 @@ def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | N
 
 
 class Pace:
-    """How long this learner takes for what is due, measured in their log as the plan does.
+    """Estimated time for what is due, measured in the learner's log as the plan does.
 
     Call `read_on` until it returns False. With very many `cards` reading would take too long: usual times are used.
     """

@@ -332,9 +332,8 @@ def _sound(connection: Connection) -> Connection:
 
 def _create(connection: Connection) -> None:
     """Make the tables in an empty file; of several processes that start at once one does. Raises StoreCorrupt."""
-    while connection.value("PRAGMA journal_mode") == "delete":
-        with suppress(StoreBusy):  # SQLite does not wait here for another process that starts now
-            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
+    with suppress(StoreBusy):  # SQLite does not wait for another process that sets the same now
+        connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
     with connection.transaction():
         if connection.value("PRAGMA user_version") == VERSION:
             return

@@ -108,7 +108,7 @@ FILES: tuple[_T, ...] = (
     _T("id {id} does not start with its topic", "id {id} 没有以主题开头"),
     _T("write {text}", "请写成 {text}"),
     _T("correct it", "请改正"),
-    _T("{folder} notes about the bundled bank are left out", "省略了 {folder} 条关于内置题库的提示"),
+    _T("notes left out about the bundled bank: {count}", "省略了 {count} 条关于内置题库的提示"),
     _T("`attn bank check` of this folder lists them", "对该目录运行 `attn bank check` 可全部列出"),
 )
 

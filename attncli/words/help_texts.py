@@ -34,7 +34,7 @@ COMMAND_HELP: tuple[_T, ...] = (
         "Without options the app asks what to drill.",
         "作答算作复习，会改变复习安排；突击则不会。已搁置和已推迟的卡片不出。不带选项时，应用会问要练什么。",
     ),
-    _T("What is due now.", "现在有哪些到期。"),
+    _T("Show what is due now.", "现在有哪些到期。"),
     _T("Review what is due.", "复习到期的卡片。"),
     _T("Print one CARD, whole.", "完整打印一张卡片 CARD。"),
     _T(
@@ -65,7 +65,7 @@ COMMAND_HELP: tuple[_T, ...] = (
         "用自己的复习记录拟合 FSRS 参数；预测得更准才采用。",
     ),
     _T(
-        "What to study each day until the interview, the recall to expect then, and what will be left out.",
+        "Plan each day until the interview: what to study, the recall to expect, what does not fit.",
         "面试前每天学什么，到时预计记得多少，哪些来不及学。",
     ),
     _T("Retention, streak, forecast, and how ready each topic is.", "记忆保持率、连续天数、到期预测和各主题的掌握度。"),

@@ -120,7 +120,7 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     mine = LEAST["qa"] | {"id": "mine-1"} | old
     (own / "mine.yaml").write_text(as_yaml({"topic": "mine", "cards": [mine]}), encoding="utf-8")
     first, second = check([], everything, today).notes
-    assert first.message == "1 notes about the bundled bank are left out; `attn bank check` of this folder lists them"
+    assert first.message == "notes left out about the bundled bank: 1; `attn bank check` of this folder lists them"
     assert Path(second.file).name == "mine.yaml"
 
 

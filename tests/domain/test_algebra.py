@@ -37,6 +37,8 @@ from attncli.domain.arithmetic import ComputeError, algebra_equal
         ("d/2", "1/2d", "d"),
         ("exp(x)", "e^x", "x"),
         ("log(x)", "ln x", "x"),
+        ("log(x**2)", "ln x^2", "x"),
+        ("log(x**y)/d", r"\frac{\ln x^{y}}{d}", "x y d"),
         ("log(x)/log(2)", "log2(x)", "x"),
         ("2*pi*x", "2πx", "x"),
         ("-x**2", "-(x^2)", "x"),
