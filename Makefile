@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CHINESE := attncli/locale/zh_CN/LC_MESSAGES/attn
 
-.PHONY: run test lint verify bench wheel clean
+.PHONY: run test lint messages verify bench wheel clean
 
 run: $(VENV)/.installed
 	@if [ -t 0 ] && [ -t 1 ]; then exec $(BIN)/attn; else exec $(BIN)/attn due; fi
@@ -25,6 +26,12 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 	$(BIN)/vulture
 
+# Collect the messages of the code into the Chinese catalogue; those without Chinese stay empty, old ones go.
+messages: $(VENV)/.installed-dev
+	$(BIN)/pybabel -q extract --no-location --sort-output --output build/attn.pot attncli
+	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE).po --locale zh_CN
+	$(BIN)/pybabel -q compile --input-file $(CHINESE).po --output-file $(CHINESE).mo
+
 verify: $(VENV)/.installed
 	$(BIN)/attn verify --streams 5
 
@@ -42,7 +49,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # torch comes first: a plain range would otherwise take the newest build with all of its GPU packages.
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt $(CHINESE).po | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	$(BIN)/python -m compileall -q attncli

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 import click
 
 from attncli.commands.session import COMPLETION_VARIABLE, Session
-from attncli.domain.text import LANGS, cells, left, wrapped
+from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
+from attncli.i18n import LANGS
 from attncli.words.in_chinese import in_chinese, told_in
 
 COMMANDS: dict[str, str] = {

@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.text import LANGS, Lang
 from attncli.domain.vocabulary import RUNGS, CaseRung
 from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
+from attncli.i18n import LANGS, Lang
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.text import Lang, cells, left
+from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
+from attncli.i18n import Lang
 from attncli.sandbox.wire import Ending
 from attncli.sandbox.worker_process import Reply, Worker
 from attncli.words import ladder_texts as words

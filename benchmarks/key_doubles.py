@@ -11,9 +11,9 @@ from random import Random
 from typing import Any
 
 from attncli.domain.grade_report import BothAnswers, CheckResult, Counterexample, GradeReport, read
-from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.experiments.runner import Experiment, SeedOutcome, outcome_of
+from attncli.i18n import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.practice.grade import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace

@@ -36,9 +36,10 @@ from attncli.anki.package import (
 )
 from attncli.domain.card import FROM_ANKI, Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.log_row import LogRow, Rating, Schedule, State
-from attncli.domain.text import LANGS, Lang, Localised, printable
+from attncli.domain.text import printable
 from attncli.errors import NotFound, NothingFound
 from attncli.export.render import card_parser, sanitised
+from attncli.i18n import LANGS, Lang, Localised
 from attncli.memory.replay import standing_reviews
 from attncli.practice.marking import draw, right_order, shown, shuffled_items, shuffled_options
 from attncli.practice.workspace import Workspace

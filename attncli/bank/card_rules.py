@@ -32,7 +32,7 @@ from attncli.domain.arithmetic import (
     names_in,
 )
 from attncli.domain.card import BLANK
-from attncli.domain.text import LANGS
+from attncli.i18n import LANGS
 
 Document = Mapping[str, Any]
 Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]

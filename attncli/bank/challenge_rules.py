@@ -42,9 +42,10 @@ from attncli.domain.challenge import (
     planted,
     spans,
 )
-from attncli.domain.text import LANGS, is_chinese
+from attncli.domain.text import is_chinese
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import EnvironmentFailure
+from attncli.i18n import LANGS
 
 MOST_COLUMNS = 140
 MOST_LINES = 25

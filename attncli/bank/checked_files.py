@@ -25,8 +25,8 @@ from attncli.bank.problems import Finding, shown, shown_path
 from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
-from attncli.domain.text import LANGS
 from attncli.errors import NotFound
+from attncli.i18n import LANGS
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from attncli.bank.schema import (
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier
 from attncli.domain.challenge import REPAIRS
-from attncli.domain.text import LANGS
+from attncli.i18n import LANGS
 
 Document = dict[str, Any]
 

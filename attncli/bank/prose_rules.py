@@ -17,7 +17,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, Way, shown
-from attncli.domain.text import IDEOGRAPHS, LANGS, beyond_limits, hidden_in, part_pattern
+from attncli.domain.text import IDEOGRAPHS, beyond_limits, hidden_in, part_pattern
+from attncli.i18n import LANGS
 
 LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
 """Of the 30-second answer and the lead: the least and most English words, and Chinese characters."""

@@ -15,8 +15,8 @@ from pydantic import ConfigDict, TypeAdapter
 
 from attncli.domain.card import CARDS, Card, Id, types_of
 from attncli.domain.challenge import Challenge
-from attncli.domain.text import Localised
-from attncli.domain.vocabulary import Limits, Text
+from attncli.domain.vocabulary import Limits
+from attncli.i18n import Localised, Text
 
 
 class Shape:

@@ -23,8 +23,9 @@ from typing import Any
 from attncli import __version__
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport, document
-from attncli.domain.text import NOTHING, Localised, escaped
+from attncli.domain.text import escaped
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
+from attncli.i18n import NOTHING, Localised
 from attncli.judge.client import GradeOptions, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
 from attncli.words.cohort_texts import ENDED_THE_JUDGE

@@ -19,7 +19,8 @@ from typing import Any
 
 from attncli.cohort.outcomes import ClassFolder, Graded, Pair, shown, stated
 from attncli.domain.challenge import Challenge
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
+from attncli.i18n import Lang
 from attncli.judge.client import GradeOptions
 from attncli.words.cohort_texts import left_out_text
 

@@ -10,8 +10,8 @@ import click
 
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
-from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
+from attncli.i18n import Lang
 from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
 from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN, CHALLENGE_NEXT, counted
 from attncli.words.in_chinese import told_in

@@ -15,8 +15,9 @@ from attncli.commands.session import echo, on_terminal, print_json, print_result
 from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import LANGS, Lang, Localised, cells, left, printable, right
+from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
+from attncli.i18n import LANGS, Lang, Localised
 from attncli.practice import record, today
 from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan

@@ -14,9 +14,10 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, print_result, session, show_progress
 from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
-from attncli.domain.text import Lang, left
+from attncli.domain.text import left
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import Rejected, UsageError
+from attncli.i18n import Lang
 from attncli.practice.challenges import Hint, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
 from attncli.words.after_solving_texts import asked_next

@@ -13,9 +13,10 @@ import click
 
 from attncli.commands.options import REMEDY, Target, UserPath, json_option
 from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
-from attncli.domain.text import Lang, cells, left, right
+from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
+from attncli.i18n import Lang
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
 from attncli.words.cohort_texts import (
     KEPT,

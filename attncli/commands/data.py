@@ -12,8 +12,9 @@ import click
 
 from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPath, json_option
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
-from attncli.domain.text import LANGS, Lang, escaped, printable
+from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
+from attncli.i18n import LANGS, Lang
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
 from attncli.words.anki_texts import ANKI_IMPORTED, ANKI_WRITTEN, FROM_ANKI_LEFT_OUT

@@ -12,8 +12,9 @@ import click
 from attncli import paths
 from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
-from attncli.domain.text import Lang, cells, left, right
+from attncli.domain.text import cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
+from attncli.i18n import Lang
 from attncli.paths import expanded
 from attncli.words.experiment_texts import LIST_HEAD, SECONDS, WRITTEN
 from attncli.words.ladder_texts import ALL_REFERENCES, PROGRESS, SO_MANY_OWN

@@ -19,9 +19,10 @@ from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session, show_progress
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, Challenge
 from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, report_document
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
+from attncli.i18n import Lang
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start

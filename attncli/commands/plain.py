@@ -18,8 +18,8 @@ from attncli.commands.grade import print_report
 from attncli.commands.session import echo
 from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
+from attncli.i18n import Lang
 from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import WarmJudge
 from attncli.practice.marking import Asked

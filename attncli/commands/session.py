@@ -23,7 +23,7 @@ from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal
 from attncli.words.command_texts import LEFT_OUT, MORE_LEFT_OUT
 
 if TYPE_CHECKING:
-    from attncli.domain.text import Lang
+    from attncli.i18n import Lang
     from attncli.practice.workspace import Clock, Workspace
     from attncli.store.database import Database
 

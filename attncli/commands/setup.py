@@ -27,8 +27,9 @@ from attncli.commands.session import (
     show_thousands,
 )
 from attncli.domain.challenge import CUDA
-from attncli.domain.text import Lang, left
+from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
+from attncli.i18n import Lang
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise

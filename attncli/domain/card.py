@@ -12,8 +12,9 @@ from functools import cache
 from itertools import repeat
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from attncli.domain.text import Localised, example_labels, filled
-from attncli.domain.vocabulary import Kind, Level, Limits, Text, WrittenAs
+from attncli.domain.text import example_labels, filled
+from attncli.domain.vocabulary import Kind, Level, Limits, WrittenAs
+from attncli.i18n import Localised, Text
 
 Document = Mapping[str, Any]
 

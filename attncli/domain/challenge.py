@@ -16,8 +16,9 @@ from typing import Annotated, Final, Literal, get_args
 
 from attncli.domain.card import Flag, FollowUp, Id, Name, Source
 from attncli.domain.checks import CHECK_NAMES
-from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, NOTHING, Localised, is_chinese
-from attncli.domain.vocabulary import CaseRung, Limits, Text, WrittenAs
+from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, is_chinese
+from attncli.domain.vocabulary import CaseRung, Limits, WrittenAs
+from attncli.i18n import NOTHING, Localised, Text
 
 CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 

@@ -16,9 +16,10 @@ from types import UnionType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from attncli.domain.challenge import named
-from attncli.domain.text import NOTHING, Localised, left, printable
 from attncli.domain.text import cells as width_of
+from attncli.domain.text import left, printable
 from attncli.domain.vocabulary import CaseRung, Rung
+from attncli.i18n import NOTHING, Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from attncli.domain.text import Localised
 from attncli.domain.vocabulary import LEVELS, Level
+from attncli.i18n import Localised
 
 PartName = Literal["warm-up", "deep-dive", "whiteboard", "repair"]
 ItemKind = Literal["card", "follow-up", "whiteboard", "repair"]

@@ -8,58 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 from unicodedata import east_asian_width, normalize
-
-from attncli.domain.vocabulary import Text
-
-Lang = Literal["en", "zh"]
-LANGS: tuple[Lang, ...] = ("en", "zh")
 
 _SLOT = r"\{\{\s*(\w+)\s*\}\}"
 """`{{name}}` in the question of a numeric card stands for a value that is drawn when the card is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Localised:
-    """The same content, written once for each language (Markdown, `$…$` inline and `$$…$$` display formulas)."""
-
-    en: Text
-    zh: Text
-
-    def __getitem__(self, lang: Lang) -> str:
-        return self.zh if lang == "zh" else self.en
-
-    def __add__(self, other: Localised) -> Localised:
-        return Localised(self.en + other.en, self.zh + other.zh)
-
-    def format(self, **parts: object) -> Localised:
-        """Fill in the places of both texts; a part may itself be in both languages."""
-
-        def filled_in(lang: Lang) -> str:
-            values = {name: part[lang] if isinstance(part, Localised) else part for name, part in parts.items()}
-            return self[lang].format(**values)
-
-        return Localised(filled_in("en"), filled_in("zh"))
-
-    def join(self, texts: Iterable[Localised]) -> Localised:
-        """Join texts with this one between each two."""
-        listed = list(texts)
-        return Localised(self.en.join(text.en for text in listed), self.zh.join(text.zh for text in listed))
-
-    @staticmethod
-    def of(document: dict[str, str]) -> Localised:
-        return Localised(en=document["en"], zh=document["zh"])
-
-
-NOTHING = Localised("", "")
-
-
-def quoted(text: str) -> Localised:
-    """Return a text that is the same in both languages: a name, a number, output of the learner's code."""
-    return Localised(text, text)
 
 
 def filled(text: str, labels: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
@@ -64,9 +64,6 @@ class WrittenAs:
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return self.schema or handler(schema)
-
-
-Text = Annotated[str, Limits(pattern=r"\S")]
 
 
 class Meeting(NamedTuple):

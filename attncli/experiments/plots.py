@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from attncli.domain.text import NOTHING, SHADES, Lang, Localised, cells, left, printable, right, wrapped
+from attncli.domain.text import SHADES, cells, left, printable, right, wrapped
 from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedOutcome
+from attncli.i18n import NOTHING, Lang, Localised
 from attncli.words import experiment_texts as words
 
 WIDEST = 100

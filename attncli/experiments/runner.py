@@ -19,8 +19,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
 
-from attncli.domain.text import Lang, Localised, quoted
 from attncli.errors import ExperimentFailed, NotFound
+from attncli.i18n import Lang, Localised, quoted
 
 LONGEST_LINE = 1 << 20
 OnProgress = Callable[[float], None]

@@ -30,9 +30,10 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncli.domain.text import Lang, beyond_limits, hidden_in, printable
+from attncli.domain.text import beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
 from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
+from attncli.i18n import Lang
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace

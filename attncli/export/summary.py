@@ -19,8 +19,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
-from attncli.domain.text import Lang
 from attncli.domain.vocabulary import Kind, Level, Rung
+from attncli.i18n import Lang
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock import past_mocks

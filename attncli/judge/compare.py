@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.text import NOTHING, Localised, quoted
+from attncli.i18n import NOTHING, Localised, quoted
 from attncli.judge.messages import say
 from attncli.sandbox.values import EIGHT_BIT_FLOATS, Opaque, Raised
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from attncli.domain.checks import CHECK_NAMES, CHECKS, Way
 from attncli.domain.grade_report import CheckResult, Counterexample, Diagnosis, GradeReport, Verdict, read
-from attncli.domain.text import Localised, printable
+from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, CaseRung, Rung
+from attncli.i18n import Localised
 from attncli.judge.case import Case
 from attncli.judge.client import GradeOptions
 from attncli.judge.counterexample import render, restore, store

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised, _
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam, Sized
 from attncli.judge.make import Recorder
@@ -170,31 +170,25 @@ def extrapolate(sizes: Sequence[int], values: Sequence[float], size: int) -> flo
 # The figures in words
 
 MEASURES: dict[str, Localised] = {
-    "flops": Localised("operations", "运算次数"),
-    "calls": Localised("calls of torch", "torch 调用次数"),
-    "largest": Localised("elements in the largest tensor", "最大张量的元素数"),
-    "handed": Localised("elements in the largest tensor that a call returned", "单次调用返回的最大张量的元素数"),
-    "repeated": Localised("elements that repeat others of the same tensor", "同一张量里重复出现的元素数"),
-    "peak": Localised("bytes at the peak", "峰值字节数"),
-    "moved": Localised("bytes that kernels load and store", "kernel 读写的字节数"),
-    "returned": Localised("bytes kept alive by the result", "结果占住的字节数"),
+    "flops": _("operations"),
+    "calls": _("calls of torch"),
+    "largest": _("elements in the largest tensor"),
+    "handed": _("elements in the largest tensor that a call returned"),
+    "repeated": _("elements that repeat others of the same tensor"),
+    "peak": _("bytes at the peak"),
+    "moved": _("bytes that kernels load and store"),
+    "returned": _("bytes kept alive by the result"),
 }
-_FIGURES = Localised(
-    "{got} {measure} at sizes {sizes}; a sound one takes {due}",
-    "规模 {sizes} 时，{measure}为 {got}；合理的实现为 {due}",
-)
-_BESIDE = Localised(
-    "{got} {measure} at sizes {sizes}; your own code takes {due} for the whole",
-    "规模 {sizes} 时，{measure}为 {got}；你自己的代码算全部时为 {due}",
-)
-_IN = Localised("in {dtype}, {figures}", "{dtype} 下，{figures}")
-_REAL = Localised("; at {size} that is {amount}", "；{size}时为 {amount}")
-_BROKEN = Localised("{says}: {figures}", "{says}：{figures}")
+_FIGURES = _("{got} {measure} at sizes {sizes}; a sound one takes {due}")
+_BESIDE = _("{got} {measure} at sizes {sizes}; your own code takes {due} for the whole")
+_IN = _("in {dtype}, {figures}")
+_REAL = _("; at {size} that is {amount}")
+_BROKEN = _("{says}: {figures}")
 
 
 def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
     """Render the figures of each promise, behind the promise itself where it is broken. Takes documents of growth."""
-    return Localised("; ", "；").join(map(_rendered, promises))
+    return _("; ").join(map(_rendered, promises))
 
 
 def _rendered(growth: Mapping[str, Any]) -> Localised:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.messages import say
 from attncli.sandbox.namespaces import data_bytes
 from attncli.sandbox.policy import MIB

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised, _
 from attncli.judge.case import LEADS, Profile, Style, Turn, in_turns
 from attncli.judge.drawing import Declared, Used
 from attncli.judge.make import Recorder
@@ -71,16 +71,16 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
     if ranges:
         yield Motif(
             "ones",
-            Localised("every size at its smallest", "每一维都取最小"),
+            _("every size at its smallest"),
             [Turn(number=n, sizes=smallest, lead=0 if n < 2 else 1) for n in range(3)],
             elsewhere=True,
         )
     if len(ranges) > 1:
         turns = [Turn(number=n, sizes={axis: limits[0]}) for n, (axis, limits) in enumerate(ranges.items())]
-        yield Motif("one", Localised("one size after the other at its smallest", "各维轮流取最小"), turns)
+        yield Motif("one", _("one size after the other at its smallest"), turns)
         yield Motif(
             "equal",
-            Localised("all sizes equal: a transposition keeps every shape", "各维大小全都相等：转置之后形状不变"),
+            _("all sizes equal: a transposition keeps every shape"),
             [Turn(number=n, every=3 + n % 2) for n in range(4)],
         )
     masks = (None, 0 if used.masks else None)
@@ -94,25 +94,23 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
             for n, (sizes, lead) in enumerate(held)
             for k in range(2)
         ]
-        yield Motif("long", Localised("one long side after the other", "各维轮流取很大"), turns)
+        yield Motif("long", _("one long side after the other"), turns)
     if used.lead:
         turns = [
             Turn(number=rank, lead=rank, mask=3 if used.masks and rank % 2 else None) for rank in range(len(LEADS))
         ]
-        yield Motif("leads", Localised("none to five leading dimensions", "零到五个前导维度"), turns, elsewhere=True)
+        yield Motif("leads", _("none to five leading dimensions"), turns, elsewhere=True)
 
 
 def _of_calls(used: Used) -> Iterator[Motif]:
     again = [Turn(number=n) for n in (0, 0, 1, 1, 0)]
-    yield Motif(
-        "again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again, about_calls=True
-    )
+    yield Motif("again", _("calls of equal shape do not meet"), again, about_calls=True)
     if used.named:
-        label = Localised("arguments by position, by keyword and left out", "参数按位置、按名字传，或用默认值")
+        label = _("arguments by position, by keyword and left out")
         turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
         yield Motif("styles", label, turns, about_calls=True)
     if used.alike:
-        label = Localised("one tensor for several arguments", "几个参数是同一个张量")
+        label = _("one tensor for several arguments")
         yield Motif("same", label, [Turn(number=n, every=3, same=True) for n in range(3)])
 
 
@@ -155,9 +153,7 @@ def _of_masks(used: Used) -> Iterator[Motif]:
         return
     turns = [Turn(number=n, mask=n, lead=2) for n in range(min(MOST_MASKS, used.masks))]
     turns += [Turn(number=n, mask=n, lead=(3, 3), every=3) for n in range(min(MOST_MASKS, used.masks))]
-    yield Motif("masks", Localised("masks of every shape that broadcasts", "能广播的各种掩码形状"), turns)
-    label = Localised(
-        "rows of which nothing may be seen: zeros, and zero gradients", "什么都看不到的行：输出全 0，梯度为 0"
-    )
+    yield Motif("masks", _("masks of every shape that broadcasts"), turns)
+    label = _("rows of which nothing may be seen: zeros, and zero gradients")
     turns = [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)]
     yield Motif("empty-rows", label, turns, extreme=True)

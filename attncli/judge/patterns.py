@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.case import Case, Input
 from attncli.judge.challenge import Demands, named_arguments
 from attncli.judge.compare import EPSILONS, NEAR, VARIES, Path, Rules, agreeing, compare, leaves

@@ -23,7 +23,7 @@ from attncli.domain.challenge import (
     TORCH_MODULES,
     TRACED_MODULES,
 )
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.case import Case
 from attncli.judge.challenge import Folder
 from attncli.judge.compare import leaves

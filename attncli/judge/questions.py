@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from attncli.domain.checks import Kind
-from attncli.domain.text import NOTHING, Localised
+from attncli.i18n import NOTHING, Localised
 from attncli.judge.case import Case, refilled
 from attncli.judge.challenge import Demands, call_name, tensor_trees
 from attncli.judge.compare import Mismatch, Path, Rules, compare, gravest, leaves

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.case import Case, Complaint, DigitsLost, Handle, Input
 from attncli.judge.compare import (
     CLOSER_PERTURBATIONS,

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.domain.text import Localised, quoted
+from attncli.i18n import Localised, quoted
 from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch
 from attncli.judge.guard import Guard, Unjudgeable

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from attncli.domain.arithmetic import names_in
 from attncli.domain.grade_report import BothAnswers, Counterexample
-from attncli.domain.text import NOTHING, Localised
+from attncli.i18n import NOTHING, Localised, _
 from attncli.judge.case import Callback, Case, Facts, Generator, Handle, Shared, profile_of
 from attncli.judge.challenge import Demands, Folder, named_arguments
 from attncli.judge.compare import Mismatch
@@ -82,7 +82,7 @@ def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswe
     actual: Observed | Failure = submission.load() or submission.run(Request(case))
     answers = _compared(case, demands, expected, actual, submission.guard)
     if "random" in folder.spec["required"]:
-        answers = replace(answers, said=answers.said + Localised("; ", "；") + say("typed-random"))
+        answers = replace(answers, said=answers.said + _("; ") + say("typed-random"))
     submission.collect()
     return replace(answers, forbidden=notes, printed=submission.printed)
 

@@ -14,9 +14,9 @@ from typing import Any
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, FollowUp
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import Lang
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import NotFound, UsageError
+from attncli.i18n import Lang
 from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle

@@ -19,8 +19,8 @@ from attncli import paths
 from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, load_challenge, load_file
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
-from attncli.domain.text import Lang
 from attncli.errors import InvalidInput, UsageError, remedy_for
+from attncli.i18n import Lang
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION

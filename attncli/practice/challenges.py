@@ -14,9 +14,9 @@ from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
-from attncli.domain.text import LANGS, Lang, Localised
 from attncli.domain.vocabulary import RUNGS, Rung, Standing
 from attncli.errors import InvalidInput, UsageError
+from attncli.i18n import LANGS, Lang, Localised
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace

@@ -17,7 +17,6 @@ from unicodedata import normalize
 
 from attncli import paths
 from attncli.domain.text import (
-    Localised,
     all_but_one,
     any_of,
     beginning_with,
@@ -28,6 +27,7 @@ from attncli.domain.text import (
     starting_with,
 )
 from attncli.errors import InvalidInput, NotFound
+from attncli.i18n import Localised
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp
 from attncli.words.track_texts import reading_order

@@ -16,8 +16,9 @@ from typing import Literal
 from attncli.domain.arithmetic import DIMENSIONS, KNOWN_UNITS, ComputeError, algebra_equal, convert, evaluate, is_within
 from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard
 from attncli.domain.log_row import Rating
-from attncli.domain.text import NOTHING, Lang, Localised, filled, quoted
+from attncli.domain.text import filled
 from attncli.errors import InvalidInput, UsageError
+from attncli.i18n import NOTHING, Lang, Localised, quoted
 from attncli.words import marking_texts
 from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 

@@ -31,9 +31,9 @@ from attncli.domain.mock_interview import (
     PartScore,
     SpokenTimes,
 )
-from attncli.domain.text import NOTHING
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, NotFound, UsageError
+from attncli.i18n import NOTHING
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log
 from attncli.practice.grade import GradeOptions, GradeRequest

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from attncli.domain.card import OrderingCard
-from attncli.domain.text import NOTHING, Localised
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, UsageError
+from attncli.i18n import NOTHING, Localised
 from attncli.practice.marking import Asked, give_up_ordering
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.workspace import Workspace

@@ -23,8 +23,9 @@ from typing import Any, cast
 
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge, Repair, SixteenBits, drawn, planted
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
-from attncli.domain.text import FULL_WIDTH, Lang, Localised, wrapped
+from attncli.domain.text import FULL_WIDTH, wrapped
 from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError
+from attncli.i18n import Lang, Localised
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.memory.forecast import expected_recall, thirds_as_now
 from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
 from attncli.practice.queue import DueCounts, minutes_are_set

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from attncli import paths
 from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
-from attncli.domain.text import Lang
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreBusy, StoreError, StoreUnwritable, UsageError
+from attncli.i18n import Lang
 from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
 from attncli.practice.library import Library, SourceFiles
 from attncli.store.database import Database

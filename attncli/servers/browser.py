@@ -27,7 +27,8 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 from textual_serve.server import Server, to_int
 
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
+from attncli.i18n import Lang
 from attncli.words.serve_texts import PAGE, TOO_MANY
 
 LOOPBACK = "127.0.0.1"

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from attncli import __version__
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Lang, escaped, printable
+from attncli.domain.text import escaped, printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, NotFound, UsageError
+from attncli.i18n import Lang
 from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import WarmJudge

@@ -28,8 +28,9 @@ from textual.screen import Screen
 
 from attncli import config
 from attncli.config import Settings
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
 from attncli.errors import INTERRUPTED, EnvironmentFailure
+from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from attncli.domain.text import Lang
-from attncli.domain.text import Localised as _T
+from attncli.i18n import Lang, _
 
 if TYPE_CHECKING:
     from attncli.domain.challenge import Challenge
 
-ASKED_NEXT = _T("What interviewers ask next", "面试官接着会问")
-YOUR_CODE = _T("Your code", "你的代码")
-_REFERENCE = _T(
-    "`attn solution {id}` shows the reference beside which to put yours.",
-    "`attn solution {id}` 显示参考解，可与自己的代码对照。",
-)
-_NEXT = _T("Next: {title}: `attn start {id}`", "下一题：{title}，用 `attn start {id}` 开始")
+ASKED_NEXT = _("What interviewers ask next")
+YOUR_CODE = _("Your code")
+_REFERENCE = _("`attn solution {id}` shows the reference beside which to put yours.")
+_NEXT = _("Next: {title}: `attn start {id}`")
 
 
 def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:

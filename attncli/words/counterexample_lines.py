@@ -19,25 +19,25 @@ from attncli.domain.grade_report import (
     side_by_side,
     value_lines,
 )
-from attncli.domain.text import Lang, printable
-from attncli.domain.text import Localised as _T
+from attncli.domain.text import printable
+from attncli.i18n import Lang, Localised, _
 
 Style = Literal["value", "note", "place"]
 MOST_CALLS_SHOWN = 4
 MOST_DIGITS = 17
-SAY: dict[str, _T] = {
-    "arguments": _T("Called with", "输入"),
-    "call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
-    "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
-    "expected": _T("expected", "期望"),
-    "got": _T("got", "得到"),
-    "reference": _T("the reference", "参考解"),
-    "yours": _T("your file", "你的文件"),
-    "differs": _T("* differs", "* 与期望不同"),
-    "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
-    "frame": _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}"),
-    "line": _T("line {line}", "第 {line} 行"),
-    "again": _T("… and {count} times more", "……同上，再重复 {count} 次"),
+SAY: dict[str, Localised] = {
+    "arguments": _("Called with"),
+    "call": _("call {number} of: {calls}"),
+    "earlier": _("call {number}, {name}:"),
+    "expected": _("expected"),
+    "got": _("got"),
+    "reference": _("the reference"),
+    "yours": _("your file"),
+    "differs": _("* differs"),
+    "first-wrong": _("first wrong at {index}"),
+    "frame": _("{place}, in {function}: {code}"),
+    "line": _("line {line}"),
+    "again": _("… and {count} times more"),
 }
 
 

@@ -8,86 +8,77 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from attncli.domain.text import Lang, printable
-from attncli.domain.text import Localised as _T
+from attncli.domain.text import printable
 from attncli.domain.vocabulary import Standing
+from attncli.i18n import Lang, Localised, _, pgettext
 
 if TYPE_CHECKING:
     from attncli.domain.challenge import Mistake
     from attncli.domain.grade_report import CheckResult, GradeReport
 
-STANDINGS: dict[Standing, _T] = {
-    "new": _T("new", "未做"),
-    "tried": _T("tried", "做过"),
-    "solved": _T("solved", "已解出"),
-    "hardened": _T("hardened", "已加固"),
+STANDINGS: dict[Standing, Localised] = {
+    "new": pgettext("challenge", "new"),
+    "tried": _("tried"),
+    "solved": _("solved"),
+    "hardened": _("hardened"),
 }
-VERDICTS: dict[str, _T] = {
-    "accepted": _T("accepted", "通过"),
-    "rejected": _T("rejected", "未通过"),
-    "error": _T("the judge failed", "评测程序出错"),
+VERDICTS: dict[str, Localised] = {
+    "accepted": _("accepted"),
+    "rejected": _("rejected"),
+    "error": _("the judge failed"),
 }
-REACHED: dict[str, _T] = {
-    "solved": _T("solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
-    "hardened": _T("hardened: ready for production", "已加固：可以上生产环境"),
+REACHED: dict[str, Localised] = {
+    "solved": _("solved: right at the whiteboard"),
+    "hardened": _("hardened: ready for production"),
 }
-NOT_HARDENED = _T("solved, but not hardened", "已解出，但未加固")
-STATUSES: dict[str, _T] = {
-    "pass": _T("pass", "通过"),
-    "fail": _T("FAIL", "失败"),
-    "harden": _T("next", "待加固"),
-    "skipped": _T("skip", "跳过"),
-    "info": _T("info", "参考"),
+NOT_HARDENED = _("solved, but not hardened")
+STATUSES: dict[str, Localised] = {
+    "pass": _("pass"),
+    "fail": _("FAIL"),
+    "harden": _("next"),
+    "skipped": _("skip"),
+    "info": _("info"),
 }
-REASONS: dict[str, _T] = {
-    "exception": _T("raised an exception", "抛出异常"),
-    "timeout": _T("ran out of time", "超时"),
-    "memory": _T("ran out of memory", "内存超限"),
-    "exited": _T("ended the process", "自行退出进程"),
-    "crashed": _T("crashed the interpreter", "进程崩溃"),
-    "output": _T("printed too much", "打印输出过多"),
-    "too-large": _T("returned too much", "返回的数据过大"),
-    "refused": _T("tried what is not allowed", "尝试了不允许的操作"),
-    "protocol": _T("broke the connection to the judge", "破坏了与评测程序的通信"),
-    "shape": _T("wrong shape", "形状不对"),
-    "dtype": _T("wrong dtype", "dtype 不对"),
-    "values": _T("wrong values", "数值不对"),
-    "not-finite": _T("not finite", "出现 NaN 或无穷"),
-    "gradient": _T("wrong gradient", "梯度不对"),
-    "nondeterministic": _T("not deterministic", "相同输入结果不同"),
-    "depends-on-earlier-calls": _T("depends on earlier calls", "结果依赖之前的调用"),
-    "forbidden": _T("called what is forbidden", "调用了禁止的操作"),
-    "growth": _T("grows too fast", "增长过快"),
-    "mutated": _T("changed an input", "改动了输入"),
-    "aliased": _T("shares memory", "与他处共享内存"),
-    "missing-entry-point": _T("the function is missing", "缺少要求的函数或类"),
+REASONS: dict[str, Localised] = {
+    "exception": _("raised an exception"),
+    "timeout": _("ran out of time"),
+    "memory": pgettext("learner", "ran out of memory"),
+    "exited": _("ended the process"),
+    "crashed": _("crashed the interpreter"),
+    "output": _("printed too much"),
+    "too-large": _("returned too much"),
+    "refused": _("tried what is not allowed"),
+    "protocol": _("broke the connection to the judge"),
+    "shape": _("wrong shape"),
+    "dtype": _("wrong dtype"),
+    "values": _("wrong values"),
+    "not-finite": _("not finite"),
+    "gradient": _("wrong gradient"),
+    "nondeterministic": _("not deterministic"),
+    "depends-on-earlier-calls": _("depends on earlier calls"),
+    "forbidden": _("called what is forbidden"),
+    "growth": _("grows too fast"),
+    "mutated": _("changed an input"),
+    "aliased": _("shares memory"),
+    "missing-entry-point": _("the function is missing"),
 }
 
-PRINTED: dict[str, _T] = {
-    "head": _T(
-        "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
+PRINTED: dict[str, Localised] = {
+    "head": _("{title}: {verdict} ({passed} of {total} checks)"),
+    "unproved": _("not proved: {checks}"),
+    "to-harden": _("to harden it: {checks}"),
+    "badge": _(" (badge)"),
+    "printed": _("printed by your code:"),
+    "interpreter": _("run in Triton's interpreter on the CPU: not compiled, not timed, bfloat16 not checked"),
+    "gpu": _(
+        "run on the GPU: its driver is open to your code and host memory is only watched, so the sandbox covers less"
     ),
-    "unproved": _T("not proved: {checks}", "未能验证的检查：{checks}"),
-    "to-harden": _T("to harden it: {checks}", "要加固的：{checks}"),
-    "badge": _T(" (badge)", "（加分项）"),
-    "printed": _T("printed by your code:", "你的代码打印的内容："),
-    "interpreter": _T(
-        "run in Triton's interpreter on the CPU: not compiled, not timed, bfloat16 not checked",
-        "在 CPU 上用 Triton 的解释器运行：没有编译，没有计时，没有检查 bfloat16",
-    ),
-    "gpu": _T(
-        "run on the GPU: its driver is open to your code and host memory is only watched, so the sandbox covers less",
-        "在 GPU 上运行：代码能直接访问显卡驱动，主机内存只监视、不设上限，沙箱的防护较弱",
-    ),
-    "compiled": _T(
-        "compiled for the GPU: no load or store was looked at by itself; --device cpu does that",
-        "已为 GPU 编译：没有逐个检查读写；用 --device cpu 可以检查",
-    ),
-    "foot": _T("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
-    "same": _T("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
-    "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
-    "common": _T("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
-    "cards": _T(" (cards: {cards})", "（相关卡片：{cards}）"),
+    "compiled": _("compiled for the GPU: no load or store was looked at by itself; --device cpu does that"),
+    "foot": _("{seconds} s, seed {seed}, sandbox: {layers}"),
+    "same": _("the same answers as: {says}"),
+    "two": _("two mistakes at once explain every answer:"),
+    "common": _("what all the answers have in common: {says}"),
+    "cards": _(" (cards: {cards})"),
 }
 
 
@@ -119,7 +110,7 @@ def diagnosis_lines(report: GradeReport, mistakes: Mapping[str, Mistake], lang: 
         if found.beside and number == 0:
             yield PRINTED["two"][lang], ""
         if found.says_zh:
-            yield PRINTED["common"][lang].format(says=_T(found.says, found.says_zh)[lang]), ""
+            yield PRINTED["common"][lang].format(says=Localised(found.says, found.says_zh)[lang]), ""
             continue
         known = mistakes.get(found.wrong)
         says = (known.says[lang] if known else "") or found.says

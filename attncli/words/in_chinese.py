@@ -14,9 +14,9 @@ from functools import cache
 from string import Formatter
 from typing import NamedTuple
 
-from attncli.domain.text import Lang, Localised
+from attncli.i18n import Lang, Localised, _
 
-SEMICOLON = Localised("; ", "；")
+SEMICOLON = _("; ")
 _ONE_WORD, _ANYTHING = r"\S+?", ".+?"
 
 
@@ -150,7 +150,7 @@ def _with_places() -> list[tuple[Localised, list[str]]]:
 @cache
 def _pattern(english: str) -> re.Pattern[str]:
     pattern, seen = "", set[str]()
-    for literal, name, _, _ in Formatter().parse(english):
+    for literal, name, *_rest in Formatter().parse(english):
         pattern += re.escape(literal)
         if name:
             pattern += f"(?P={name})" if name in seen else rf"(?P<{name}>{_ONE_WORD if name == 'key' else _ANYTHING})"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from attncli.domain.text import Lang
-from attncli.domain.text import Localised as _T
+from attncli.i18n import Lang, Localised, _
 
-INTERVALS: dict[str, _T] = {
-    "seconds": _T("{n} s", "{n} 秒"),
-    "minutes": _T("{n} min", "{n} 分钟"),
-    "hours": _T("{n} h", "{n} 小时"),
-    "days": _T("{n} d", "{n} 天"),
-    "months": _T("{n} mo", "{n} 个月"),
-    "years": _T("{n} y", "{n} 年"),
+INTERVALS: dict[str, Localised] = {
+    "seconds": _("{n} s"),
+    "minutes": _("{n} min"),
+    "hours": _("{n} h"),
+    "days": _("{n} d"),
+    "months": _("{n} mo"),
+    "years": _("{n} y"),
 }
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MONTH_DAYS, _YEAR_DAYS = 30.44, 365.25

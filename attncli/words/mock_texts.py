@@ -7,92 +7,67 @@ from typing import Literal
 
 from attncli.domain.log_row import ANSWER_SECONDS
 from attncli.domain.mock_interview import MissedItem, MockReport, PartName
-from attncli.domain.text import Lang, Localised
-from attncli.domain.text import Localised as _T
 from attncli.domain.vocabulary import LEVELS, Level
+from attncli.i18n import Lang, Localised, _
 from attncli.words.app_review_texts import TEXTS
 from attncli.words.command_texts import counted
 
 LEVEL_NAMES: dict[Level, Localised] = {level: TEXTS[f"review.level-{level}"] for level in LEVELS}
 PART_NAMES: dict[PartName, Localised] = {
-    "warm-up": _T("Warm-up", "暖场"),
-    "deep-dive": _T("Deep dive", "深入追问"),
-    "whiteboard": _T("Whiteboard", "白板编程"),
-    "repair": _T("Repair", "排错"),
+    "warm-up": _("Warm-up"),
+    "deep-dive": _("Deep dive"),
+    "whiteboard": _("Whiteboard"),
+    "repair": _("Repair"),
 }
-PART = _T("{name} · {minutes} min · {count} to ask", "{name} · {minutes} 分钟 · 共 {count} 问")
-TIME_LEFT = _T("{time} left", "还剩 {time}")
-TIME_UP = _T("Time is up", "时间到")
-FINISH = _T(
-    "Time for this part is up: finish what is in hand, then it goes on.",
-    "这一部分时间到：答完手上这一问，就进入下一部分。",
-)
-LEFT_OVER = _T("{name}: time is up, {count} not asked.", "{name}：时间到，{count} 问未问。")
-FOLLOW_UP = _T("follow-up", "追问")
-SAY_IT = _T("Say it aloud, in about 30 seconds.", "请出声回答，约 30 秒。")
-WRITE_IT = _T("Write it as at the whiteboard:", "像在白板上那样写出来：")
-REPAIR_IT = _T("{bugs} to find and mend in this file:", "这个文件里有 {bugs}，找出来并改正：")
+PART = _("{name} · {minutes} min · {count} to ask")
+TIME_LEFT = _("{time} left")
+TIME_UP = _("Time is up")
+FINISH = _("Time for this part is up: finish what is in hand, then it goes on.")
+LEFT_OVER = _("{name}: time is up, {count} not asked.")
+FOLLOW_UP = _("follow-up")
+SAY_IT = _("Say it aloud, in about 30 seconds.")
+WRITE_IT = _("Write it as at the whiteboard:")
+REPAIR_IT = _("{bugs} to find and mend in this file:")
 GRADED = {
-    "right": _T("Right: what the whiteboard asks for is met.", "正确：达到了白板的要求。"),
-    "wrong": _T("Not right yet: {said}", "还不对：{said}"),
+    "right": _("Right: what the whiteboard asks for is met."),
+    "wrong": _("Not right yet: {said}"),
 }
-ASK_BY_HAND = _T(
-    "It cannot be graded here ({why}). Whoever looks at it says: 1 right, 0 not right.",
-    "这里无法评测（{why}）。请看代码的人来判断：1 正确，0 不正确。",
-)
+ASK_BY_HAND = _("It cannot be graded here ({why}). Whoever looks at it says: 1 right, 0 not right.")
 
 MOCK: dict[str, Localised] = {
-    "keys": _T(
-        "Where no text is typed: q stops the clock and leaves, s skips, n next part, u takes back the last step.",
-        "不在输入文字时：q 停表并离开，s 跳过，n 下一部分，u 撤销上一步。",
+    "keys": _(
+        "Where no text is typed: q stops the clock and leaves, s skips, n next part, u takes back the last step."
     ),
-    "reveal": _T("Enter when you have said it", "答完后按回车"),
-    "ticks": _T("Which points were made? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"),
-    "credit": _T("Was it answered? 2 wholly, 1 partly, 0 not", "答得如何？2 完整，1 部分，0 没答出"),
-    "code": _T(
-        "Enter grades the file, e opens the editor, s leaves it as it is", "回车评测这个文件，e 打开编辑器，s 就此放下"
-    ),
-    "resume": _T(
-        "An interview of {at:%Y-%m-%d %H:%M} is unfinished ({part}). Enter goes on with it, n begins anew.",
-        "{at:%Y-%m-%d %H:%M} 的面试还没结束（{part}）。回车继续，n 重新开始。",
-    ),
-    "paused": _T(
-        "The clock is stopped and everything is kept; `attn mock` goes on from here.",
-        "已停表，全部保存；用 `attn mock` 从这里继续。",
-    ),
-    "undone": _T("The last step is taken back.", "已撤销上一步。"),
-    "bad": _T("That is none of the choices.", "没有这个选项。"),
-    "over": _T("That was the interview.", "面试到此结束。"),
+    "reveal": _("Enter when you have said it"),
+    "ticks": _("Which points were made? Numbers, or all, or none"),
+    "credit": _("Was it answered? 2 wholly, 1 partly, 0 not"),
+    "code": _("Enter grades the file, e opens the editor, s leaves it as it is"),
+    "resume": _("An interview of {at:%Y-%m-%d %H:%M} is unfinished ({part}). Enter goes on with it, n begins anew."),
+    "paused": _("The clock is stopped and everything is kept; `attn mock` goes on from here."),
+    "undone": _("The last step is taken back."),
+    "bad": _("That is none of the choices."),
+    "over": _("That was the interview."),
 }
 
-LISTED = _T(", ", "、")
+LISTED = _(", ")
 REPORT: dict[str, Localised] = {
-    "title": _T("{share:.0%} · {minutes} min · {level}", "{share:.0%} · {minutes} 分钟 · {level}"),
-    "open": _T("not finished: what came of it so far", "尚未结束：目前的结果"),
-    "early": _T("ended early", "提前结束"),
-    "part": _T(
-        "{name}: {credit:g} of {asked}, {spent} of {minutes} min",
-        "{name}：{asked} 问得 {credit:g}，用时 {spent}（限 {minutes} 分钟）",
-    ),
-    "not-reached": _T("{name}: not reached", "{name}：未进行"),
-    "not-asked": _T(", {count} were not asked", "，{count} 问未问"),
-    "over-time": _T(", over time", "，超时"),
-    "times": _T(
-        "Answers: median {median} s, {within} of {answers} within {limit} s",
-        "作答时间：中位 {median} 秒，{answers} 答中 {within} 答在 {limit} 秒内",
-    ),
-    "longest": _T("Longest: {cards}", "最慢：{cards}"),
-    "missed": _T("What was missed", "没答出的"),
-    "none-missed": _T("Nothing was missed.", "没有遗漏。"),
-    "none-asked": _T("Nothing was asked.", "一题也没有问到。"),
-    "code-missed": _T("not solved: {title} (`attn start {id}`)", "未解出：{title}（`attn start {id}`）"),
-    "gone": _T("no longer in its bank", "已不在题库中"),
-    "read": _T("To read: {cards}", "建议阅读：{cards}"),
-    "weak": _T(
-        "`attn drill --weak` asks what was missed; no card's schedule has changed.",
-        "`attn drill --weak` 会问没答出的卡片；卡片的复习安排不变。",
-    ),
-    "again": _T("{command} draws this interview again", "{command} 可再抽到同一场面试"),
+    "title": _("{share:.0%} · {minutes} min · {level}"),
+    "open": _("not finished: what came of it so far"),
+    "early": _("ended early"),
+    "part": _("{name}: {credit:g} of {asked}, {spent} of {minutes} min"),
+    "not-reached": _("{name}: not reached"),
+    "not-asked": _(", {count} were not asked"),
+    "over-time": _(", over time"),
+    "times": _("Answers: median {median} s, {within} of {answers} within {limit} s"),
+    "longest": _("Longest: {cards}"),
+    "missed": _("What was missed"),
+    "none-missed": _("Nothing was missed."),
+    "none-asked": _("Nothing was asked."),
+    "code-missed": _("not solved: {title} (`attn start {id}`)"),
+    "gone": _("no longer in its bank"),
+    "read": _("To read: {cards}"),
+    "weak": _("`attn drill --weak` asks what was missed; no card's schedule has changed."),
+    "again": _("{command} draws this interview again"),
 }
 
 LineKind = Literal["head", "line", "missed", "point", "note"]

@@ -6,37 +6,25 @@ from collections.abc import Iterator
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import RepairedBugs
-from attncli.domain.text import Lang, Localised
-from attncli.domain.text import Localised as _T
+from attncli.i18n import Lang, Localised, _, quoted
 
 REPAIR: dict[str, Localised] = {
-    "task-1": _T(
-        "{title}: there is 1 bug in this file. Find it and mend it.", "{title}：这个文件里有 1 处错误，请找出来改正。"
-    ),
-    "task": _T(
-        "{title}: there are {count} bugs in this file. Find them and mend them.",
-        "{title}：这个文件里有 {count} 处错误，请全部找出来改正。",
-    ),
-    "how": _T(
-        "`attn grade {id} {file}` tells how many are repaired, and what one observes of those that are left.",
-        "`attn grade {id} {file}` 会告诉你改对了几处，剩下的会有什么症状。",
-    ),
-    "score": _T("{done} of {of} repaired", "{of} 处错误改对 {done} 处"),
-    "all": _T("all {of} repaired: the file counts as fixed", "{of} 处错误全部改对，计入已修复"),
-    "one": _T("repaired: the file counts as fixed", "错误已改对，计入已修复"),
-    "left": _T("what is left shows like this:", "剩下的错误有这样的症状："),
-    "only-rest": _T(
-        "every planted bug is repaired; what is still rejected has come in since",
-        "埋下的错误都已改对；仍未通过的地方是后来改出来的",
-    ),
-    "fixed": _T("fixed: {count}", "已修复：{count}"),
+    "task-1": _("{title}: there is 1 bug in this file. Find it and mend it."),
+    "task": _("{title}: there are {count} bugs in this file. Find them and mend them."),
+    "how": _("`attn grade {id} {file}` tells how many are repaired, and what one observes of those that are left."),
+    "score": _("{done} of {of} repaired"),
+    "all": _("all {of} repaired: the file counts as fixed"),
+    "one": _("repaired: the file counts as fixed"),
+    "left": _("what is left shows like this:"),
+    "only-rest": _("every planted bug is repaired; what is still rejected has come in since"),
+    "fixed": _("fixed: {count}"),
 }
 
 
 def heading(challenge: Challenge, count: int, file: str) -> Localised:
     """What stands at the top of a file that is handed out with so many bugs."""
     task = REPAIR["task-1" if count == 1 else "task"].format(title=challenge.title, count=count)
-    return task + _T("\n\n", "\n\n") + REPAIR["how"].format(id=challenge.id, file=file)
+    return task + quoted("\n\n") + REPAIR["how"].format(id=challenge.id, file=file)
 
 
 def repaired_lines(repaired: RepairedBugs, accepted: bool, lang: Lang) -> Iterator[str]:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Localised as _T
+from attncli.i18n import Localised, _
 
-HEADINGS: dict[str, _T] = {
-    "answer": _T("Answer", "答案"),
-    "explain": _T("Why", "讲解"),
-    "points": _T("Points", "要点"),
-    "pitfalls": _T("Pitfalls", "常见误区"),
-    "sources": _T("Sources", "出处"),
-    "see": _T("See also", "相关"),
-    "follow-ups": _T("Follow-ups", "追问"),
-    "slips": _T("Usual slips", "常见失误"),
-    "why": _T("why not", "为什么不对"),
-    "line": _T("line", "行"),
-    "fix": _T("Fix", "改为"),
-    "challenge": _T("Challenge", "编程题"),
-    "experiment": _T("Experiment", "实验"),
+HEADINGS: dict[str, Localised] = {
+    "answer": _("Answer"),
+    "explain": _("Why"),
+    "points": _("Points"),
+    "pitfalls": _("Pitfalls"),
+    "sources": _("Sources"),
+    "see": _("See also"),
+    "follow-ups": _("Follow-ups"),
+    "slips": _("Usual slips"),
+    "why": _("why not"),
+    "line": _("line"),
+    "fix": _("Fix"),
+    "challenge": _("Challenge"),
+    "experiment": _("Experiment"),
 }
-AS_OF = _T("As of {date}.", "截至 {date}。")
-UNVERIFIABLE = _T("Nobody has published this; it cannot be checked.", "未有公开资料，无法核实。")
-RATINGS: dict[Rating, _T] = {
-    Rating.AGAIN: _T("Again", "重来"),
-    Rating.HARD: _T("Hard", "困难"),
-    Rating.GOOD: _T("Good", "良好"),
-    Rating.EASY: _T("Easy", "简单"),
+AS_OF = _("As of {date}.")
+UNVERIFIABLE = _("Nobody has published this; it cannot be checked.")
+RATINGS: dict[Rating, Localised] = {
+    Rating.AGAIN: _("Again"),
+    Rating.HARD: _("Hard"),
+    Rating.GOOD: _("Good"),
+    Rating.EASY: _("Easy"),
 }
-OUTDATED = _T("Nothing stored: the intervals have changed. Rate it again.", "未保存：间隔已更新，请重新评分。")
-GONE = _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。")
+OUTDATED = _("Nothing stored: the intervals have changed. Rate it again.")
+GONE = _("{card} is no longer in its bank; it is left out.")

@@ -17,69 +17,48 @@ from attncli.domain.challenge import (
     Challenge,
     SixteenBits,
 )
-from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
-from attncli.domain.text import Localised as _T
+from attncli.i18n import LANGS, NOTHING, Lang, Localised, _, pgettext, quoted
 
-EVERYWHERE = _T("Everywhere", "通用要求")
-HARDENED = _T("Hardened", "加固")
+EVERYWHERE = _("Everywhere")
+HARDENED = _("Hardened")
 
-_UNTOUCHED = _T(
+_UNTOUCHED = _(
     "Unless said above: arguments stay as they were, nothing is kept between calls, and the same input{state} gives "
-    "the same answer.",
-    "除非上面另有说明：不改动任何参数，两次调用之间不保留任何东西，同样的输入{state}给出同样的结果。",
+    "the same answer."
 )
-_STATE = _T(" with the same random state", "、同样的随机状态")
-_WIDE = _T("float32 and float64 stay what they are.", "float32、float64 保持原样。")
-_GRADIENTS = _T("Gradients are compared with the reference's, in value.", "梯度要与参考解数值一致。")
-_FORBIDDEN = _T(
-    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}.",
-    "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。torch 的模块里只能用 {torch}。",
+_STATE = _(" with the same random state")
+_WIDE = _("float32 and float64 stay what they are.")
+_GRADIENTS = _("Gradients are compared with the reference's, in value.")
+_FORBIDDEN = _(
+    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}."
 )
-_LISTED = _T(", ", "、")
-_KERNEL = _T(
+_LISTED = _(", ")
+_KERNEL = _(
     "**The work is done in Triton kernels** that you write; around them torch may only make, view, copy and cast "
     "tensors. Every load and store stays within its tensor (masks!), no two programs store to one element, and none "
     "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from `torch.empty` holds "
     "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit value is cast to "
-    "float32 before it is computed with.",
-    "**计算都在你写的 Triton kernel 里完成**；kernel 之外，torch 只能用来新建、变形、复制张量和转换 dtype。"
-    "每次读写都不能越界（别忘了 mask）；两个 program 不能写同一个元素，也不能读别的 program 写的东西："
-    "它们没有先后之分。可以用 `tl.atomic_add`。`torch.empty` 给的内存里什么都可能有。"
-    "kernel 在 Triton 的解释器里运行，不需要 GPU：不能用 `autotune`，16 位的值先转成 float32 再算。",
+    "float32 before it is computed with."
 )
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
-    "float32": _T(
+    "float32": _(
         "float16 and bfloat16 are computed in float32 and the result is cast back once; results have the dtype of the "
-        "input.",
-        "float16、bfloat16 先转成 float32 计算，最后一次性转回；结果的 dtype 与输入相同。",
+        "input."
     ),
-    "native": _T(
-        "float16 and bfloat16 are computed in their own precision; results have the dtype of the input.",
-        "float16、bfloat16 按自身的精度计算；结果的 dtype 与输入相同。",
-    ),
+    "native": _("float16 and bfloat16 are computed in their own precision; results have the dtype of the input."),
     "technique": NOTHING,
 }
-_SIXTEEN_IN_KERNELS = _T(
+_SIXTEEN_IN_KERNELS = _(
     "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. bfloat16, "
-    "which the interpreter has not, is not asked for.",
-    "float16 转成 float32 计算，最后一次性转回；结果的 dtype 与输入相同。解释器没有原生的 bfloat16，所以不考。",
+    "which the interpreter has not, is not asked for."
 )
-_DIGITS = _T("float64 is computed in float64.", "float64 按 float64 计算。")
-_LAYOUT = _T(
-    "Any memory layout is accepted: transposed, strided, expanded.",
-    "任意内存布局都要支持：转置的、跨步的、expand 出来的。",
-)
-_DEVICE = _T(
-    "New tensors are made on the inputs' device, or on the one that an argument names.",
-    "新建的张量放在输入所在的设备上；参数指定了设备的，以参数为准。",
-)
-_OWN_MEMORY = _T(
-    "A result is memory of its own, never a view of an argument, and no later call writes to it.",
-    "结果有自己的内存，不是任何参数的视图，之后的调用也不会再写它。",
-)
-_NO_ARGUMENT = _T("A result is never a view of an argument.", "结果不是任何参数的视图。")
-_NOT_WRITTEN = _T("No later call writes to a result.", "之后的调用不会再写已返回的结果。")
+_DIGITS = _("float64 is computed in float64.")
+_LAYOUT = _("Any memory layout is accepted: transposed, strided, expanded.")
+_DEVICE = _("New tensors are made on the inputs' device, or on the one that an argument names.")
+_OWN_MEMORY = _("A result is memory of its own, never a view of an argument, and no later call writes to it.")
+_NO_ARGUMENT = _("A result is never a view of an argument.")
+_NOT_WRITTEN = _("No later call writes to a result.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +102,7 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     importable = (*IMPORTS, *(KERNEL_IMPORTS if kernel else ()))
     listed = (FORBIDDEN_EVERYWHERE, importable, [name.removeprefix("torch.") for name in TORCH_MODULES[1:]])
     calls, modules, torch = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in listed)
-    shared = _T(" ", "").join(sentences)
+    shared = pgettext("sentences", " ").join(sentences)
     told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules, torch=torch)]
     return quoted("\n\n").join(told)
 
@@ -143,7 +122,7 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
     if _keeps_dtypes(challenge.required, challenge.kernel):
         lines.insert(0, _DIGITS)
-    return _T(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
+    return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
 
 
 def _memory(facts: SharedFacts) -> Localised:

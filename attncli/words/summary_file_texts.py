@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised as _T
+from attncli.i18n import Localised, _
 
-TEXTS: dict[str, _T] = {
-    "key.export-summary": _T("Export the summary", "导出面试总结"),
-    "palette.export-summary": _T("Export the interview summary", "导出面试总结"),
-    "summary.written": _T("The interview summary is in {file}", "面试总结已写入 {file}"),
+TEXTS: dict[str, Localised] = {
+    "key.export-summary": _("Export the summary"),
+    "palette.export-summary": _("Export the interview summary"),
+    "summary.written": _("The interview summary is in {file}"),
 }

@@ -13,8 +13,8 @@ import pytest
 from attncli.cohort.outcomes import Standard, SubmittedFile, Task
 from attncli.domain.challenge import Challenge, Mistake
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
-from attncli.domain.text import Localised, quoted
 from attncli.errors import JudgeFailed
+from attncli.i18n import Localised, quoted
 from attncli.judge.client import GradeOptions, GradeRequest
 
 RIGHT, WRONG, DEADLY = b"right", b"wrong", b"deadly"

@@ -23,9 +23,9 @@ from attncli.cohort.outcomes import (
 )
 from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, report_document, to_csv
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.text import quoted
 from attncli.errors import EnvironmentFailure
 from attncli.export.render import to_page
+from attncli.i18n import quoted
 from attncli.judge.client import GradeOptions
 from attncli.words.cohort_texts import LEFT_OUT
 

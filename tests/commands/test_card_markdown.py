@@ -5,7 +5,7 @@ from __future__ import annotations
 from attncli.bank.loader import card_document
 from attncli.commands.cards import whole_card
 from attncli.domain.card import card_of
-from attncli.domain.text import LANGS
+from attncli.i18n import LANGS
 
 CARD = {
     "id": "kv-90",

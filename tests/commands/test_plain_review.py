@@ -14,7 +14,7 @@ from attncli import config
 from attncli.commands.plain import PlainReview
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession

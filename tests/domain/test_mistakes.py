@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.challenge import Field, fields_in, mistake_in
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 
 WHOLE = """Divides by D − 1 (the default of torch.var): it is
 the unbiased variance.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.text import Localised
 from attncli.errors import ExperimentFailed, NotFound
 from attncli.experiments.runner import catalogue, find
+from attncli.i18n import Localised
 
 from .conftest import MakeExperiment
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attncli.domain.text import LANGS, cells
+from attncli.domain.text import cells
 from attncli.experiments.plots import axis, bar_axis, drawn, number, svg
 from attncli.experiments.runner import Plot, outcome_of
+from attncli.i18n import LANGS
 
 from .test_results import GOOD, both
 

@@ -15,8 +15,8 @@ import pytest
 from attncli.anki.exporter import FIELDS, block, code, export_deck, inline
 from attncli.config import Settings
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import LANGS
 from attncli.errors import NotFound, NothingFound
+from attncli.i18n import LANGS
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.workspace import Workspace

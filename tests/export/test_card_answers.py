@@ -9,9 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from attncli import paths
-from attncli.domain.text import LANGS
 from attncli.domain.vocabulary import KINDS
 from attncli.export.summary import answer, asked, question
+from attncli.i18n import LANGS
 from attncli.practice.marking import mark_ordering, right_order, worked
 from attncli.practice.workspace import Workspace
 

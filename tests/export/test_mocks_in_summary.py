@@ -9,9 +9,9 @@ import pytest
 
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Lang
 from attncli.export.render import to_html, to_markdown
 from attncli.export.summary import summarise
+from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.record import answer

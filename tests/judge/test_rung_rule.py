@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.checks import CHECK_NAMES, CHECKS
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.case import Case, Facts, Input, Profile
 from attncli.judge.exam import rung_of, rung_of_finding
 from attncli.judge.submission import FailedCase, gravest_finding

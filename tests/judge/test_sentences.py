@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 
-from attncli.domain.text import Localised, quoted
+from attncli.i18n import Localised, quoted
 from attncli.judge.messages import SENTENCES, say
 
 JUDGE = Path(__file__).parents[2] / "attncli" / "judge"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
-from attncli.domain.text import quoted
+from attncli.i18n import quoted
 from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, bounded, plain
 from attncli.sandbox.values import Opaque, Raised
 from in_process import check, grade, write_challenge

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attncli.domain.grade_report import GradeReport, read
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.questions import _TWO_DEVICES, _names_two_devices, wants_values
 from attncli.judge.submission import Failure
 from attncli.sandbox.devices import Elsewhere, two_devices

@@ -11,9 +11,9 @@ from attncli.anki.exporter import side
 from attncli.commands.cards import whole_card
 from attncli.domain.card import Card, ChoiceCard, Option, build, card_of, types_of
 from attncli.domain.log_row import Rating
-from attncli.domain.text import quoted
 from attncli.errors import UsageError
 from attncli.export.summary import answer
+from attncli.i18n import quoted
 from attncli.practice.assistant import question_document
 from attncli.practice.marking import Asked, right_order
 from attncli.tui.widgets.answers import ChoiceAnswer

@@ -80,7 +80,7 @@ def test_blanks_are_marked_one_by_one(cloze: ClozeCard, answers: list[str], part
 
 @given(st.text(max_size=30))
 def test_no_answer_to_a_blank_is_an_error(text: str) -> None:
-    from attncli.domain.text import Localised
+    from attncli.i18n import Localised
 
     nothing = Localised("", "")
     from attncli.domain.card import Blank

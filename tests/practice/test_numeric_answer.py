@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.card import NumericCard, Slip
-from attncli.domain.text import Localised
 from attncli.errors import UsageError
+from attncli.i18n import Localised
 from attncli.practice.marking import NumericTask, draw, give_up, mark_numeric, read_number
 from attncli.practice.workspace import Workspace
 

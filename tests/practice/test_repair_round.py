@@ -11,8 +11,8 @@ import pytest
 
 from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs, read, report_document
 from attncli.domain.log_row import RowKind, checked_line, row_of_line
-from attncli.domain.text import Localised
 from attncli.errors import UsageError
+from attncli.i18n import Localised
 from attncli.paths import bundled_impl
 from attncli.practice.challenges import standings
 from attncli.practice.grade import GradeOptions, record_attempt, request_for, settle

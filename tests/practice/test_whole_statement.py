@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.card import Source
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.practice.start import shared_facts, start_challenge, statement
 from attncli.practice.workspace import Workspace
 from attncli.words.statement_texts import SharedFacts

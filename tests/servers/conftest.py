@@ -9,7 +9,7 @@ import pytest
 
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.paths import Home
 from attncli.practice.grade import WarmJudge

@@ -19,7 +19,7 @@ from mcp.types import CallToolResult
 from attncli.__main__ import main
 from attncli.commands import setup as mcp_command
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import LANGS
+from attncli.i18n import LANGS
 from attncli.paths import Home
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.workspace import Workspace

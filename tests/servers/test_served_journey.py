@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 import journey
-from attncli.domain.text import LANGS, Lang
+from attncli.i18n import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp

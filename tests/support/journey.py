@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from attncli.domain.text import Lang
 from attncli.domain.vocabulary import KINDS
+from attncli.i18n import Lang
 from attncli.tui.screens.editor import INDENT
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted

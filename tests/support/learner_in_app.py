@@ -9,7 +9,7 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 
 LOOKS = 400
 SECONDS_BETWEEN = 0.05

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from served_page import ServedPage
 
 

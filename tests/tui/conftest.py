@@ -13,7 +13,7 @@ from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widget import Widget
 
 from attncli.config import Settings
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
-from attncli.domain.text import LANGS, Lang
 from attncli.errors import NotFound, StoreError
+from attncli.i18n import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession

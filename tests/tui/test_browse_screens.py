@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.practice.authoring import CardDraft, keep_draft
 from attncli.practice.record import annotation
 from attncli.tui.screens import cards

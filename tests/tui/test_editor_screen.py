@@ -8,7 +8,7 @@ import pytest
 from textual.messages import ExitApp
 from textual.widgets import TextArea
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import editor
 from attncli.tui.screens.base import HelpScreen

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import TextArea
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.tui.theme import theme_named
 from attncli.tui.widgets.basics import KeyBar
 

@@ -6,9 +6,9 @@ import pytest
 from rich.cells import cell_len
 
 from attncli.config import KEYS, LEVEL_CHOICES, Settings, load
-from attncli.domain.text import Lang
 from attncli.domain.vocabulary import LEVELS
 from attncli.errors import EnvironmentFailure
+from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import QUESTIONS, is_first_run
 from attncli.tui import app as app_module

@@ -13,7 +13,8 @@ from textual.color import Color
 from textual.content import Content
 
 from attncli.domain.grade_report import GradeReport, read
-from attncli.domain.text import Lang, hidden_in
+from attncli.domain.text import hidden_in
+from attncli.i18n import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import ConfirmScreen
 from attncli.tui.textual_fixes import ShownText

@@ -9,7 +9,7 @@ import pytest
 
 import journey
 from attncli.config import load
-from attncli.domain.text import LANGS, Lang
+from attncli.i18n import LANGS, Lang
 from attncli.practice.challenges import standings
 from attncli.practice.mock import past_mocks
 from attncli.tui.app import AttnApp

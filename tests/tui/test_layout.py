@@ -12,7 +12,7 @@ from textual.app import App
 from textual.content import Content
 
 from attncli.domain.card import FollowUp
-from attncli.domain.text import Lang, Localised
+from attncli.i18n import Lang, Localised
 from attncli.practice.start import editor_command
 from attncli.tui.textual_fixes import ascii_twin
 from attncli.tui.theme import THEMES, theme_named

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
-from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NoCardMatches
+from attncli.i18n import NOTHING, Lang
 from attncli.paths import Home
 from attncli.practice import mock_log, record
 from attncli.practice.grade import WarmJudge

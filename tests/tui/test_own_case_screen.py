@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from attncli.domain.grade_report import BothAnswers, Counterexample, read
-from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
+from attncli.i18n import Localised
 from attncli.practice.grade import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScreen

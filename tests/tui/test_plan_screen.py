@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attncli.config import Settings
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.plan import PlanScreen

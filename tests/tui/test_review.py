@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from attncli.domain.card import FollowUp, OrderingCard
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.practice.marking import Asked
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen

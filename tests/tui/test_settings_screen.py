@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load
-from attncli.domain.text import LANGS, Lang
+from attncli.i18n import LANGS, Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.settings import CHOICES, SettingsScreen
 from attncli.tui.theme import CONTRAST

@@ -21,7 +21,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 
 from attncli.config import Settings
-from attncli.domain.text import LANGS, Lang
+from attncli.i18n import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp

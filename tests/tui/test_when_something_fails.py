@@ -19,7 +19,6 @@ from textual.pilot import Pilot
 from attncli import errors
 from attncli.config import Settings
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.text import LANGS, Lang
 from attncli.errors import (
     AttnError,
     ConfigInvalid,
@@ -33,6 +32,7 @@ from attncli.errors import (
     StoreUnwritable,
     UsageError,
 )
+from attncli.i18n import LANGS, Lang
 from attncli.practice import record
 from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attncli.domain.card import FollowUp
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.words.after_solving_texts import after_solving, asked_next
 
 from .test_statement_texts import challenge

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.grade_report import DIGITS, CodeLine, Counterexample, ShownTensor, read
-from attncli.domain.text import Lang, cells
+from attncli.domain.text import cells
+from attncli.i18n import Lang
 from attncli.words.counterexample_lines import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 
 TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}

@@ -9,8 +9,8 @@ from string import Formatter
 
 import pytest
 
-from attncli.domain.text import Localised
 from attncli.errors import remedy_at_home, remedy_for
+from attncli.i18n import Localised
 from attncli.words import error_texts
 from attncli.words.in_chinese import in_chinese, tables
 from tests.support.worded_errors import Worded, modules, worded_errors

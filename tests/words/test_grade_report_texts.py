@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.words.grade_report_texts import (
     REACHED,
     REASONS,

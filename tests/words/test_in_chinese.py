@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.words import in_chinese as lookup
 from attncli.words.in_chinese import in_chinese, told_in
 

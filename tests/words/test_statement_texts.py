@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from attncli.domain.challenge import FORBIDDEN_EVERYWHERE, IMPORTS, SIXTEEN_BITS, TORCH_MODULES, Challenge
-from attncli.domain.text import LANGS, Lang, Localised
+from attncli.i18n import LANGS, Lang, Localised
 from attncli.words import statement_texts
 from attncli.words.statement_texts import SharedFacts, Statement, statement_of
 

@@ -15,8 +15,8 @@ import pytest
 
 import attncli
 from attncli.domain.checks import CHECK_NAMES
-from attncli.domain.text import Localised
 from attncli.domain.vocabulary import KINDS, LEVELS
+from attncli.i18n import Localised
 from attncli.judge import growth, messages
 from attncli.paths import bundled_impl
 from attncli.words import app_texts

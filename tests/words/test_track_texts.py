@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.i18n import Localised
 from attncli.paths import bundled_impl
 from attncli.words.track_texts import TRACKS, reading_order, track_title
 

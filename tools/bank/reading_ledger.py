@@ -18,7 +18,7 @@ from typing import Any
 
 from attncli.bank.loader import LEDGER, bank_files, load_file
 from attncli.bank.yaml_reader import UnreadableYaml, parse, read_text
-from attncli.domain.text import LANGS
+from attncli.i18n import LANGS
 from attncli.paths import bundled_quizbank
 
 Card = Mapping[str, Any]

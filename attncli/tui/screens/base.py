@@ -27,7 +27,6 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from attncli.domain.text import Lang, Localised
 from attncli.errors import (
     AttnError,
     ClockWrong,
@@ -46,6 +45,7 @@ from attncli.errors import (
     StoreFull,
     StoreUnwritable,
 )
+from attncli.i18n import Lang, Localised
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say

@@ -22,8 +22,8 @@ from textual.widgets import Input
 
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
-from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError, JudgeFailed
+from attncli.i18n import Lang, Localised
 from attncli.practice import grade as grade_file
 from attncli.practice.challenges import (
     ChallengeStatus,

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
-from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
+from attncli.i18n import Lang, Localised
 from attncli.practice.start import OpenFile
 from attncli.tui.screens.base import HelpScreen, Navigation
 from attncli.tui.theme import code_theme_named, code_themes

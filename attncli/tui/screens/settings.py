@@ -14,9 +14,9 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
-from attncli.domain.text import LANGS
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, ConfigInvalid
+from attncli.i18n import LANGS
 from attncli.practice.workspace import QUESTIONS, answer, change_setting, do_not_ask_again, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows

@@ -25,7 +25,7 @@ from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
 from attncli.words.app_texts import say

@@ -25,8 +25,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from attncli.domain.log_row import Rating
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
 from attncli.errors import JudgeFailed
+from attncli.i18n import Lang
 from attncli.words.app_texts import TEXTS, say
 
 if TYPE_CHECKING:

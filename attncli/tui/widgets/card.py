@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
-from attncli.domain.text import Lang, Localised
+from attncli.i18n import Lang, Localised
 from attncli.practice.marking import Asked, Section, right_order, sections
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.answers import (

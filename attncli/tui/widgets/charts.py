@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.text import SHADES, Lang, quoted
+from attncli.domain.text import SHADES
+from attncli.i18n import Lang, quoted
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
 from attncli.tui.widgets.basics import LineWidget, left, right
 from attncli.words.app_texts import say

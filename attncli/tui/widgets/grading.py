@@ -16,8 +16,9 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
-from attncli.domain.text import Lang, printable
+from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
+from attncli.i18n import Lang
 from attncli.practice.challenges import Hint, next_unsolved, reference, solving_source
 from attncli.practice.start import without_docstring
 from attncli.practice.workspace import Workspace

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
-from attncli.domain.text import Lang
+from attncli.i18n import Lang
 from attncli.practice.mock import MockInterview
 from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSession, SessionProgress

@@ -11,9 +11,9 @@ from functools import cache
 import pytest
 
 from attncli.bank.loader import bank_files, load_file
-from attncli.domain.text import LANGS, Localised
 from attncli.experiments.plots import lines, svg, unmet
 from attncli.experiments.runner import FIRST_SEED, ChildRun, Experiment, catalogue
+from attncli.i18n import LANGS, Localised
 from attncli.paths import bundled_quizbank
 
 from ..conftest import IMPL
