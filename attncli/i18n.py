@@ -140,6 +140,11 @@ def _(template: str, /, **values: object) -> Message:
     return Message(template, values)
 
 
+def N_(template: str) -> str:
+    """Mark a text for the catalogue that is handed on as a plain one, and rendered by `_(text)[lang]`."""
+    return template
+
+
 def pgettext(context: str, template: str, /, **values: object) -> Message:
     """Return a message whose Chinese depends on the context."""
     return Message(template, values, context)

@@ -18,7 +18,7 @@ from typing import Any
 
 from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.sandbox.wire import Ending
 from attncli.sandbox.worker_process import Reply, Worker
 from attncli.words import ladder_texts as words
@@ -401,26 +401,33 @@ def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) 
     yield from _table(run, origins, lang)
     yield ""
     for blame in run.blames:
-        frame = words.TOGETHER if len(blame.pieces) > 1 else words.BREAKS
+        frame = (
+            _("{pieces} (each right alone, wrong together): {where}")
+            if len(blame.pieces) > 1
+            else _("{pieces}: {where}")
+        )
         yield frame[lang].format(
-            pieces=words.BETWEEN[lang].join(blame.pieces), where=describe_difference(blame.difference, lang)
+            pieces=_(", ")[lang].join(blame.pieces), where=describe_difference(blame.difference, lang)
         )
     if run.blames:
-        yield words.IN_THEIR_PLACE[lang]
+        yield _("With references in their place:")[lang]
     figures = _figures(run)
     first, last = figures["loss"]
-    yield words.TRAINED[lang].format(first=first, last=last)
-    yield words.SERVED[lang].format(**figures["tokens"])
-    yield words.SAMPLE[lang].format(text=figures["sample"])
+    yield _("Trained: the loss went from {first:.2f} to {last:.2f}.", first=first, last=last)[lang]
+    yield _(
+        "Served: {generated} tokens for {computed} computed ones; {found} came out of the prefix cache.",
+        **figures["tokens"],
+    )[lang]
+    yield _("It wrote: {text}", text=figures["sample"])[lang]
     if not run.blames:
-        yield words.RUNS[lang]
+        yield _("The engine runs right.")[lang]
     yield _next(origins, lang)
 
 
 def failure(run: LadderRun, lang: Lang) -> str:
     """Return the error line for an engine with broken pieces."""
     broken = [id for blame in run.blames for id in blame.pieces]
-    return words.FAILED[lang].format(pieces=words.BETWEEN[lang].join(broken), first=broken[0])
+    return words.FAILED[lang].format(pieces=_(", ")[lang].join(broken), first=broken[0])
 
 
 def describe_difference(difference: Difference, lang: Lang) -> str:
@@ -430,17 +437,17 @@ def describe_difference(difference: Difference, lang: Lang) -> str:
         reason = words.REASONS.get(difference.stopped.reason, words.REASONS["protocol"])
         message = difference.stopped.message.partition("\n")[0][:LONGEST_MESSAGE]
         text = reason[lang].format(said=message, seconds=difference.stopped.seconds, mib=MEMORY_MIB)
-        return words.AT[lang].format(part=part, place=text)
+        return _("{part}: {place}", part=part, place=text)[lang]
     place = words.PLACES[difference.place][lang].format(n=difference.number + 1, id=difference.number)
-    return words.AT[lang].format(part=part, place=place)
+    return _("{part}: {place}", part=part, place=place)[lang]
 
 
 def _table(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> Iterator[str]:
-    rows = [words.HEAD[lang].split("|")]
+    rows = [_("rung|piece|whose|used|in the engine")[lang].split("|")]
     for piece in PIECES:
-        own = words.OWN if piece.id in origins else words.NOT_OWN
+        own = _("your own") if piece.id in origins else _("the reference")
         status = words.STANDING[_status(run, piece.id, origins)]
-        used = words.USED[lang].format(count=_calls(run, piece.id))
+        used = _("{count} ×", count=_calls(run, piece.id))[lang]
         rows.append([words.ROLES[piece.role][lang], piece.id, own[lang], used, status[lang]])
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -484,7 +491,15 @@ def _figures(run: LadderRun) -> dict[str, Any]:
 def _next(origins: Mapping[str, Any], lang: Lang) -> str:
     missing = [piece.id for piece in PIECES if piece.id not in origins]
     if not missing:
-        return words.COMPLETE[lang].format(total=len(PIECES))
+        return _("All {total} pieces are your own: a language model and its engine.", total=len(PIECES))[lang]
     if len(missing) == len(PIECES):
-        return words.BEGIN[lang].format(challenge=missing[0])
-    return words.NEXT[lang].format(own=len(PIECES) - len(missing), total=len(PIECES), challenge=missing[0])
+        return _(
+            "No piece is your own yet. Begin with the first: attn start {challenge}, then attn grade {challenge} FILE",
+            challenge=missing[0],
+        )[lang]
+    return _(
+        "{own} of {total} pieces are your own; next: attn start {challenge}",
+        own=len(PIECES) - len(missing),
+        total=len(PIECES),
+        challenge=missing[0],
+    )[lang]

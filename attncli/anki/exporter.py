@@ -39,12 +39,10 @@ from attncli.domain.log_row import LogRow, Rating, Schedule, State
 from attncli.domain.text import printable
 from attncli.errors import NotFound, NothingFound
 from attncli.export.render import card_parser, sanitised
-from attncli.i18n import LANGS, Lang, Localised
+from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import standing_reviews
 from attncli.practice.marking import draw, right_order, shown, shuffled_items, shuffled_options
 from attncli.practice.workspace import Workspace
-from attncli.words import anki_texts as words
-from attncli.words.marking_texts import BETWEEN_LINES, FIX, LINE
 from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 if TYPE_CHECKING:
@@ -235,7 +233,7 @@ def _question_and_answer(card: Card, lang: Lang) -> tuple[str, str]:
 
 def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
     options = [card.options[index] for index in shuffled_options(card, rng)]
-    several = f"<p>{words.MARK_SEVERAL[lang]}</p>" if card.multiple else ""
+    several = f"<p>{_('Several are right.')[lang]}</p>" if card.multiple else ""
     marked = []
     for letter, option in zip(LETTERS, options, strict=False):
         mark = "✓" if option.correct else "✗"
@@ -251,12 +249,14 @@ def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
 
 def _numeric(card: NumericCard, lang: Lang, rng: Random) -> tuple[str, str]:
     task = draw(card, rng)
-    unit = f"<p>{words.ASKED_IN[lang].format(unit=plain(task.unit))}</p>" if task.unit else ""
+    unit = f"<p>{_('Answer in {unit}.', unit=plain(task.unit))[lang]}</p>" if task.unit else ""
     expected = plain(f"{shown(task.expected)} {task.unit}".strip())
-    right = words.WITHIN[lang].format(expected=f"<strong>{expected}</strong>", tolerance=plain(task.tolerance))
+    right = _(
+        "{expected} (within {tolerance})", expected=f"<strong>{expected}</strong>", tolerance=plain(task.tolerance)
+    )[lang]
     values = ", ".join(f"{name} = {label}" for name, label in task.values.items())
     formula = f"<code>{plain(card.compute)}</code>" + (f" ({plain(values)})" if values else "")
-    computed = words.COMPUTED[lang].format(formula=formula)
+    computed = _("Computed as {formula}", formula=formula)[lang]
     return block(task.question[lang]) + unit, f"<p>{right}</p><p>{computed}</p>"
 
 
@@ -268,7 +268,7 @@ def _cloze(card: ClozeCard, lang: Lang) -> tuple[str, str]:
     for blank in card.blanks:
         answer = f"<code>{plain(blank.answer)}</code>"
         others = ", ".join(f"<code>{plain(other)}</code>" for other in blank.accept[:ALTERNATIVES_SHOWN])
-        answers.append(words.ALSO_RIGHT[lang].format(answer=answer, others=others) if others else answer)
+        answers.append(_("{answer} (also {others})", answer=answer, others=others)[lang] if others else answer)
     return asked, _listed(answers, "ol") if several else f"<p>{answers[0]}</p>"
 
 
@@ -278,18 +278,18 @@ def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
     ordered = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
     pairs = _listed([f"{inline(texts[a][lang])} → {inline(texts[b][lang])}" for a, b in card.before])
     free = len(card.before) < len(card.items) - 1
-    head = words.ONE_ORDER[lang] if free else ""
-    more = f"<p>{words.BEFORE[lang]}</p>{pairs}" if free else ""
+    head = _("One right order:")[lang] if free else ""
+    more = f"<p>{_('What must come first:')[lang]}</p>{pairs}" if free else ""
     return (
-        f"{block(card.question[lang])}<p>{words.PUT_IN_ORDER[lang]}</p>{asked}",
+        f"{block(card.question[lang])}<p>{_('Put these in order:')[lang]}</p>{asked}",
         (f"<p>{head}</p>" if head else "") + ordered + more,
     )
 
 
 def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
-    lines = BETWEEN_LINES[lang].join(map(str, card.lines))
-    answer = f"<p>{LINE[lang].format(lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))}</p>"
-    fix = f"<p>{FIX[lang].format(fix='').strip()}</p>{code(card.fix[lang])}" if card.fix else ""
+    lines = _(" or ")[lang].join(map(str, card.lines))
+    answer = f"<p>{_('Line {lines}: {symptom}', lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))[lang]}</p>"
+    fix = f"<p>{_(' Fix: {fix}', fix='')[lang].strip()}</p>{code(card.fix[lang])}" if card.fix else ""
     return block(card.question[lang]) + code(card.code, numbered=True), answer + fix
 
 

@@ -25,10 +25,9 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport, document
 from attncli.domain.text import escaped
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
-from attncli.i18n import NOTHING, Localised
+from attncli.i18n import NOTHING, Localised, _
 from attncli.judge.client import GradeOptions, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
-from attncli.words.cohort_texts import ENDED_THE_JUDGE
 
 ENDING = ".py"
 _LAYOUT = "a class lies in folders: DIR/LEARNER/CHALLENGE.py"
@@ -294,7 +293,13 @@ def stored_result(report: GradeReport) -> Graded:
 
 def judge_crash_result(layers: Sequence[str]) -> Graded:
     """Return the result to store of a file on which the judge died each time; `layers` are those of its sandbox."""
-    check = CheckResult(name="loads", status="fail", rung="solved", reason="crashed", message=ENDED_THE_JUDGE)
+    check = CheckResult(
+        name="loads",
+        status="fail",
+        rung="solved",
+        reason="crashed",
+        message=_("grading this file ended the judge twice; read it before you run it"),
+    )
     return {
         "rung": "none",
         "checks": [_check_document(check)],

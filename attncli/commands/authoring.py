@@ -11,9 +11,8 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.errors import BankInvalid
-from attncli.i18n import Lang
-from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
-from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN, CHALLENGE_NEXT, counted
+from attncli.i18n import Lang, _
+from attncli.words.command_texts import counted
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -62,10 +61,10 @@ def _print_check(report: Report, lang: Lang) -> None:
     if report.problems:
         return
     for note in _grouped(report.notes, lang):
-        echo(NOTE[lang].format(said=note), err=True)
-    notes = NOTES[lang].format(notes=counted(len(report.notes), "note")[lang]) if report.notes else ""
+        echo(_("note: {said}", said=note)[lang], err=True)
+    notes = _("; {notes}", notes=counted(len(report.notes), "note")[lang])[lang] if report.notes else ""
     cards, files = counted(report.cards, "card")[lang], counted(report.files, "file")[lang]
-    echo(NO_PROBLEMS[lang].format(cards=cards, files=files, notes=notes), err=True)
+    echo(_("{cards} in {files}: no problems{notes}", cards=cards, files=files, notes=notes)[lang], err=True)
 
 
 def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
@@ -74,7 +73,7 @@ def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
     for note in notes:
         places.setdefault(note.message, []).append(f"{note.file}:{note.line}:{note.column}")
     for message, where in places.items():
-        more = MORE[lang].format(count=len(where) - 1, places=", ".join(where[1:PLACES_SHOWN]))
+        more = _(" (and {count} more: {places})", count=len(where) - 1, places=", ".join(where[1:PLACES_SHOWN]))[lang]
         yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
 
 
@@ -98,7 +97,11 @@ def card(topic: str, question: str, answer: str) -> None:
         new = add_card(workspace, topic, question, answer)
         lang = workspace.lang
     echo(f"{new.path}:{new.line}")
-    next_step = CARD_WRITTEN if question.strip() and answer.strip() else CARD_TO_WRITE
+    next_step = (
+        _("{id} is written; `attn show {id}` shows it")
+        if question.strip() and answer.strip()
+        else _("Write its question and its answer there, then: attn bank check {path}")
+    )
     echo(next_step[lang].format(id=new.id, path=new.path), err=True)
 
 
@@ -114,4 +117,9 @@ def challenge(name: str) -> None:
     with session().workspace() as workspace:
         folder = new_challenge(workspace, name)
         echo(folder)
-        echo(CHALLENGE_NEXT[workspace.lang].format(id=folder.name), err=True)
+        echo(
+            _("Write reference.py and wrong/first-mistake.py, then prove it with: attn verify {id}", id=folder.name)[
+                workspace.lang
+            ],
+            err=True,
+        )

@@ -17,7 +17,7 @@ from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
-from attncli.i18n import LANGS, Lang, Localised
+from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.practice import record, today
 from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan
@@ -26,12 +26,7 @@ from attncli.practice.stats import ProgressStats, progress
 from attncli.words import plan_texts as words
 from attncli.words.command_texts import (
     ANSWER,
-    BURIED,
-    IN_QUEUE,
     STATES,
-    SUSPENDED,
-    TOPIC_HEAD,
-    TOTALS,
     counted,
 )
 from attncli.words.plan_texts import countdown_line
@@ -142,7 +137,11 @@ def undo() -> None:
 def suspend(card: str) -> None:
     """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
-        echo(SUSPENDED[workspace.lang].format(card=record.suspend(workspace, card)))
+        echo(
+            _("{card} is suspended; `attn unsuspend` brings it back", card=record.suspend(workspace, card))[
+                workspace.lang
+            ]
+        )
 
 
 @click.command()
@@ -150,7 +149,11 @@ def suspend(card: str) -> None:
 def bury(card: str) -> None:
     """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
-        echo(BURIED[workspace.lang].format(card=record.bury(workspace, card)))
+        echo(
+            _("{card} is buried until tomorrow; `attn unsuspend` brings it back", card=record.bury(workspace, card))[
+                workspace.lang
+            ]
+        )
 
 
 @click.command()
@@ -158,7 +161,7 @@ def bury(card: str) -> None:
 def unsuspend(card: str) -> None:
     """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
-        echo(IN_QUEUE[workspace.lang].format(card=record.unsuspend(workspace, card)))
+        echo(_("{card} is in the queue", card=record.unsuspend(workspace, card))[workspace.lang])
 
 
 # `attn due`
@@ -190,14 +193,23 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
     figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
-    totals = TOTALS.format(found=found, recalled=recalled, coming=coming, solved=solved, **figures)[lang].split("\n")
+    totals = _(
+        "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
+        "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
+        "coming due: {coming}",
+        found=found,
+        recalled=recalled,
+        coming=coming,
+        solved=solved,
+        **figures,
+    )[lang].split("\n")
     if found.interview is None:
         return totals
     return [countdown_line(found.interview.days_left, found.interview.recall)[lang], *totals]
 
 
 def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
-    head = TOPIC_HEAD[lang].split()
+    head = _("topic seen recall ready lapses weak")[lang].split()
     numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
     lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
     for topic, status in found.topics.items():
@@ -241,7 +253,7 @@ def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
         "",
         *_today_lines(plan, lang),
         "",
-        words.DAYS[lang],
+        _("Day by day")[lang],
         *_day_lines(plan.days, lang),
         *today.last_pass_line(plan, lang),
         "",
@@ -261,34 +273,42 @@ def _forecast_lines(plan: Plan, lang: Lang) -> Iterator[str]:
 def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
     day = plan.days[0]
     if plan.studied_minutes:
-        yield (words.REST_OF_DAY if day.minutes else words.DONE)[lang].format(minutes=day.minutes)
+        yield (_("The rest of today, {minutes:.0f} minutes") if day.minutes else _("Today's time is used up."))[
+            lang
+        ].format(minutes=day.minutes)
     else:
-        yield words.DAY[lang].format(minutes=day.minutes) + ("" if day.minutes else f": {words.FREE[lang]}")
-    width = max(cells(name[lang]) for name in (words.NEW_CARDS, words.REVIEW_CARDS, words.CHALLENGE)) + 1
+        yield _("Today, {minutes:.0f} minutes", minutes=day.minutes)[lang] + (
+            "" if day.minutes else f": {_('free')[lang]}"
+        )
+    width = max(cells(name[lang]) for name in (_("New:"), _("Review:"), _("Challenge:"))) + 1
     named: list[tuple[Localised, Sequence[str]]] = [
-        (words.NEW_CARDS, day.new),
-        (words.REVIEW_CARDS, day.reviews),
-        (words.CHALLENGE, day.challenges),
+        (_("New:"), day.new),
+        (_("Review:"), day.reviews),
+        (_("Challenge:"), day.challenges),
     ]
     for name, ids in named:
         if ids:
-            more = [words.MORE_CARDS[lang].format(count=len(ids) - CARDS_PRINTED)] if len(ids) > CARDS_PRINTED else []
+            more = (
+                [_("… and {count} more cards", count=len(ids) - CARDS_PRINTED)[lang]]
+                if len(ids) > CARDS_PRINTED
+                else []
+            )
             yield f"  {left(name[lang], width)}{' '.join([*ids[:CARDS_PRINTED], *more])}"
 
 
 def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
     for day in days[:DAYS_PRINTED]:
-        name, minutes = today.day_name(day.date, lang), words.MINUTES[lang].format(minutes=day.minutes)
+        name, minutes = today.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
         yield f"  {left(name, 11)}{right(minutes, 9)}  {' · '.join(today.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
-        yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_PRINTED)}"
+        yield f"  {_('… and {count} days more', count=len(days) - DAYS_PRINTED)[lang]}"
 
 
 def _topic_table(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:
-    heads = (words.HEAD_SEEN, words.HEAD_PLANNED, words.HEAD_RECALL, words.HEAD_LIKELY, words.HEAD_STOPPED)
+    heads = (_("seen"), _("planned"), _("recall"), _("likely"), _("if you stop"))
     columns = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 8, 7, 11, 12), strict=True))
-    yield words.TOPICS[lang]
-    yield f"  {left(words.HEAD_TOPIC[lang], TITLE_CELLS)}{columns}"
+    yield _("Recall on the day, by topic")[lang]
+    yield f"  {left(_('topic')[lang], TITLE_CELLS)}{columns}"
     for id, topic in plan.topics.items():
         likely = f"{topic.expected.low:.0%}–{topic.expected.high:.0%}"
         seen, title = f"{topic.seen}/{topic.cards}", left(_shortened(titles.get(id, id)), TITLE_CELLS)

@@ -17,12 +17,11 @@ from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
 from attncli.domain.text import left
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import Rejected, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice.challenges import Hint, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
 from attncli.words.after_solving_texts import asked_next
-from attncli.words.app_texts import say
-from attncli.words.command_texts import DUE_ON, HINT, LAST_HINT, OLD_FILE_KEPT, REPAIR_HANDED_OUT, counted
+from attncli.words.command_texts import counted
 from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.repair_texts import REPAIR
 
@@ -48,7 +47,7 @@ def challenges(track: str | None, as_json: bool) -> None:
         print_json([entry.document(lang) for entry in found])
         return
     for entry in found:
-        due = DUE_ON[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
+        due = _("  due {day:%Y-%m-%d}", day=entry.schedule.due_at)[lang] if entry.schedule else ""
         due += f"  {REPAIR['fixed'][lang].format(count=entry.fixed)}" if entry.fixed else ""
         challenge = entry.challenge
         echo(
@@ -82,12 +81,19 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     with session().workspace() as workspace:
         started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
     if started.kept:
-        echo(OLD_FILE_KEPT[workspace.lang].format(file=started.kept), err=True)
+        echo(_("kept the old file as {file}", file=started.kept)[workspace.lang], err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
     if repair is not None:
         grade = shlex.join(["attn", "grade", challenge, str(started.path)])
-        echo(REPAIR_HANDED_OUT.format(bugs=counted(started.bugs, "bug"), command=grade)[workspace.lang], err=True)
+        echo(
+            _(
+                "{bugs} to find and mend; `{command}` tells how many are repaired",
+                bugs=counted(started.bugs, "bug"),
+                command=grade,
+            )[workspace.lang],
+            err=True,
+        )
     echo(str(started.path))
 
 
@@ -102,10 +108,13 @@ def hint(challenge: str) -> None:
 
 def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
     """Print the hint under its heading, and say so if it is the last one, repeated."""
-    heading = say("challenge.hint", lang, n=found.number, total=found.total)
-    echo(HINT[lang].format(heading=heading, text=found.text[lang].strip()))
+    heading = _("Hint {n} of {total}", n=found.number, total=found.total)[lang]
+    echo(_("{heading}: {text}", heading=heading, text=found.text[lang].strip())[lang])
     if found.again:
-        echo(LAST_HINT[lang].format(challenge=challenge), err=True)
+        echo(
+            _("that was the last hint; `attn solution {challenge}` shows the reference", challenge=challenge)[lang],
+            err=True,
+        )
 
 
 @click.command()

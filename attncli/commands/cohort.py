@@ -16,15 +16,10 @@ from attncli.commands.session import echo, json_text, keep_verdict, print_json, 
 from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
 from attncli.words.cohort_texts import (
-    KEPT,
-    PROGRESS,
     REPORT,
-    SOME_MINUTES,
-    SOME_SECONDS,
-    WRITTEN,
     graded_by,
     left_out_text,
 )
@@ -134,12 +129,14 @@ def _progress(lang: Lang) -> Callable[[int, int, int], None]:
 
     def show(done: int, total: int, before: int) -> None:
         if done == before:
-            message = KEPT[lang].format(count=before, total=total) if before else ""
+            message = _("{count} of {total} were graded before", count=before, total=total)[lang] if before else ""
         elif done < total:
             left = (time.monotonic() - start) / (done - before) * (total - done)
-            wait = SOME_MINUTES if left >= 90 else SOME_SECONDS
+            wait = _("{count} min") if left >= 90 else _("{count} s")
             count = math.ceil(left / 60 if left >= 90 else left)
-            message = PROGRESS[lang].format(done=done, total=total, wait=wait[lang].format(count=count))
+            message = _(
+                "{done} of {total}, about {wait} left", done=done, total=total, wait=wait[lang].format(count=count)
+            )[lang]
         else:
             message = ""
         show_progress(message)
@@ -150,7 +147,7 @@ def _progress(lang: Lang) -> Callable[[int, int, int], None]:
 def _output(report: dict[str, Any], output: Path | None, format: str, as_json: bool, lang: Lang) -> None:
     if output is not None:
         Target(output).write_text(_rendered(report, format, lang))
-        echo(WRITTEN[lang].format(file=output), err=True)
+        echo(_("the report is in {file}", file=output)[lang], err=True)
     with keep_verdict():
         if as_json:
             print_json(report)

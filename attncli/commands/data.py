@@ -14,19 +14,11 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
-from attncli.words.anki_texts import ANKI_IMPORTED, ANKI_WRITTEN, FROM_ANKI_LEFT_OUT
+from attncli.words.anki_texts import ANKI_IMPORTED
 from attncli.words.command_texts import (
-    EXPORTED,
-    IMPORTED,
-    MISSING,
-    RESTORED,
-    ROWS_LEFT_OUT,
-    SEMICOLON,
-    SYNCED,
-    WHAT_WAS_KEPT,
     counted,
 )
 
@@ -138,8 +130,17 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
     with session().workspace() as workspace:
         done = export_deck(workspace, target.write_bytes, topic, LANGS if lang == "both" else [cast(Lang, lang)])
         if done.from_anki:
-            echo(FROM_ANKI_LEFT_OUT[workspace.lang].format(count=done.from_anki), err=True)
-        file, message = target.file or STDOUT, ANKI_WRITTEN[workspace.lang]
+            echo(
+                _(
+                    "left out, since they came from Anki: {count}; `--topic` takes a topic of theirs along",
+                    count=done.from_anki,
+                )[workspace.lang],
+                err=True,
+            )
+        file, message = (
+            target.file or STDOUT,
+            _("cards in {file}: {cards}; with a schedule: {reviewed}; reviews: {reviews}")[workspace.lang],
+        )
         echo(message.format(cards=done.cards, file=file, reviewed=done.reviewed, reviews=done.reviews), err=True)
 
 
@@ -156,7 +157,7 @@ def export_log(target: Target) -> None:
                 echo(escaped(line))
         else:
             count = sync.write_lines(target.file, lines)
-            echo(EXPORTED[workspace.lang].format(count=count, file=target.file), err=True)
+            echo(_("{count} rows in {file}", count=count, file=target.file)[workspace.lang], err=True)
     print_left_out(left_out)
 
 
@@ -221,7 +222,7 @@ def import_log(path: str) -> None:
         done = sync.import_file(workspace, Path(path))
         workspace.keep_daily_copy()
         print_left_out(done.faults)
-        echo(IMPORTED[workspace.lang].format(new=done.new))
+        echo(_("{new} new rows", new=done.new)[workspace.lang])
 
 
 def _also_known_as(command: click.Command, name: str) -> click.Command:
@@ -268,13 +269,27 @@ def restore(file: Path) -> None:
         done, lang = sync.restore(workspace, file), workspace.lang
     if done.faults:
         first = " ".join(printable(done.faults[0]).split())
-        echo(ROWS_LEFT_OUT.format(rows=counted(len(done.faults), "row"), first=first, file=file)[lang], err=True)
-    messages = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
+        echo(
+            _(
+                "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
+                rows=counted(len(done.faults), "row"),
+                first=first,
+                file=file,
+            )[lang],
+            err=True,
+        )
+    messages = [_("restored {rows} from {file}", rows=counted(done.rows, "row"), file=file)]
     if done.missing:
-        messages.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
+        messages.append(
+            _(
+                "not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is missing",
+                rows=counted(done.missing, "row"),
+                kept=done.kept,
+            )
+        )
     elif done.kept:
-        messages.append(WHAT_WAS_KEPT.format(kept=done.kept))
-    echo(SEMICOLON.join(messages)[lang])
+        messages.append(_("what was there before is in {kept}", kept=done.kept))
+    echo(_("; ").join(messages)[lang])
 
 
 @click.command()
@@ -285,4 +300,11 @@ def sync_(folder: Path) -> None:
         done = synchronise(workspace, folder)
         workspace.keep_daily_copy()
         print_left_out(done.faults)
-        echo(SYNCED[workspace.lang].format(received=done.received, written=done.written, file=done.file))
+        echo(
+            _(
+                "{received} new rows from other machines; {written} of this one in {file}",
+                received=done.received,
+                written=done.written,
+                file=done.file,
+            )[workspace.lang]
+        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from attncli.commands.session import Session, echo, print_json
+from attncli.i18n import _
 from attncli.practice.queue import due_counts, minutes_of
-from attncli.words.command_texts import DUE_NOW, TOO_MANY_FOR_TODAY
 
 
 def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
@@ -18,5 +18,28 @@ def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
         print_json(counts.document())
     else:
         topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
-        left_out = [TOO_MANY_FOR_TODAY[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
-        echo("\n".join([DUE_NOW[lang].format(counts=counts), *topics, *left_out]))
+        left_out = (
+            [
+                _(
+                    "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what fades fastest "
+                    "comes first",
+                    counts=counts,
+                    minutes=minutes,
+                )[lang]
+            ]
+            if counts.left_out
+            else []
+        )
+        echo(
+            "\n".join(
+                [
+                    _(
+                        "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
+                        "challenges: {counts.challenges}",
+                        counts=counts,
+                    )[lang],
+                    *topics,
+                    *left_out,
+                ]
+            )
+        )

@@ -14,10 +14,8 @@ from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
 from attncli.domain.text import cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.paths import expanded
-from attncli.words.experiment_texts import LIST_HEAD, SECONDS, WRITTEN
-from attncli.words.ladder_texts import ALL_REFERENCES, PROGRESS, SO_MANY_OWN
 
 if TYPE_CHECKING:
     from attncli.experiments.runner import Experiment
@@ -58,9 +56,9 @@ def _list(lang: Lang, as_json: bool) -> None:
     found = catalogue(paths.bundled_impl())
 
     def table() -> list[str]:
-        rows = [LIST_HEAD[lang].split()]
+        rows = [_("experiment  title  quick  full  cards")[lang].split()]
         for entry in found:
-            times = [SECONDS[lang].format(count=count) for count in (entry.quick_seconds, entry.full_seconds)]
+            times = [_("{count:g} s", count=count)[lang] for count in (entry.quick_seconds, entry.full_seconds)]
             rows.append([entry.id, entry.title[lang], *times, " ".join(entry.cards)])
         widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
         sides = (left, left, right, right, left)
@@ -85,7 +83,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
         outcomes = run.outcomes(lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else ""))
     if output is not None:
         Target(output).write_text(svg(outcomes[0].plots, lang))
-        echo(WRITTEN[lang].format(file=output), err=True)
+        echo(_("the plot is in {file}", file=output)[lang], err=True)
     with keep_verdict():
         width = min(WIDEST, shutil.get_terminal_size().columns)
         print_result(
@@ -183,8 +181,8 @@ def _ladder_progress(as_json: bool, lang: Lang) -> Callable[[int, Sequence[str]]
         return lambda number, own: None
 
     def show(number: int, own: Sequence[str]) -> None:
-        many = SO_MANY_OWN[lang].format(count=len(own))
-        pieces = ALL_REFERENCES[lang] if not own else own[0] if len(own) == 1 else many
-        show_progress(PROGRESS[lang].format(number=number, pieces=pieces))
+        many = _("{count} pieces of your own", count=len(own))[lang]
+        pieces = _("references alone")[lang] if not own else own[0] if len(own) == 1 else many
+        show_progress(_("engine {number}: {pieces}", number=number, pieces=pieces)[lang])
 
     return show

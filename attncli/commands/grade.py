@@ -22,7 +22,7 @@ from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, r
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
@@ -32,7 +32,7 @@ from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.words import grade_report_texts as words
 from attncli.words.after_solving_texts import after_solving
-from attncli.words.command_texts import GRADE, WATCH, WATCH_KEYS
+from attncli.words.command_texts import GRADE
 from attncli.words.counterexample_lines import counterexample_lines
 from attncli.words.grade_report_texts import PRINTED, REASONS, STATUSES
 from attncli.words.in_chinese import told_in
@@ -193,7 +193,10 @@ def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
         grader.restart()
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)
+        echo(
+            f"{_('watching {file}', file=file)[lang]} · {_('h hint · s solution · e editor · n next challenge · r again · q quit')[lang]}",
+            err=True,
+        )
         with keys() as read:
             while True:
                 watch.poll()
@@ -245,7 +248,7 @@ class GradeWatch:
         head = PRINTED["head"][self.lang].format(
             title=challenge.title[self.lang], verdict=words.headline(report, self.lang), **report.score
         )
-        echo(f"{head}\n{WATCH_KEYS[self.lang]}")
+        echo(f"{head}\n{_('h hint · s solution · e editor · n next challenge · r again · q quit')[self.lang]}")
 
     def press(self, key: str) -> bool:
         """Do what a key stands for, and return False if it ends the watch; `s` has to be pressed twice."""
@@ -258,7 +261,11 @@ class GradeWatch:
                     echo(show_solution(self.workspace, self.id))
                 case "s":
                     self.to_confirm = key
-                    echo(WATCH["see-solution"][self.lang])
+                    echo(
+                        _("s again shows the reference: it is recorded, and solving it today counts as Again")[
+                            self.lang
+                        ]
+                    )
                 case "e":
                     self._edit()
                 case "n":
@@ -281,7 +288,7 @@ class GradeWatch:
         """Watch the next unsolved challenge, with its file in the same folder."""
         next_challenge = next_unsolved(self.workspace, self.id)
         if next_challenge is None:
-            echo(WATCH["none-left"][self.lang])
+            echo(_("no other challenge is left to solve")[self.lang])
             return
         folder = self.file.parent
         self.id = next_challenge.id
@@ -299,9 +306,9 @@ def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang =
     ]
     for name, then, now in changed:
         before_text, now_text = _status_text(then, lang), _status_text(now, lang)
-        yield f"  {WATCH['changed'][lang].format(check=name, before=before_text, now=now_text)}"
+        yield f"  {_('changed: {check} {before} → {now}', check=name, before=before_text, now=now_text)[lang]}"
     if before and not changed:
-        yield f"  {WATCH['unchanged'][lang]}"
+        yield f"  {_('no check changed')[lang]}"
 
 
 def check_statuses(report: GradeReport) -> dict[str, CheckStatus]:

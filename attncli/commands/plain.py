@@ -19,7 +19,7 @@ from attncli.commands.session import echo
 from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
 from attncli.domain.log_row import Rating
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _, quoted
 from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import WarmJudge
 from attncli.practice.marking import Asked
@@ -27,7 +27,7 @@ from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions, rep
 from attncli.practice.quiz import Quiz, QuizScore
 from attncli.practice.review import ReviewSession, SessionItem
 from attncli.practice.workspace import Workspace
-from attncli.words import mock_texts, quiz_texts
+from attncli.words import mock_texts
 from attncli.words.grade_report_texts import deciding_checks, told
 from attncli.words.in_chinese import told_in
 from attncli.words.interval_texts import interval_text
@@ -189,12 +189,12 @@ class PlainQuiz:
     def run(self) -> None:
         """Ask to the end, or until the learner quits; then print the score of what was answered."""
         lang = self.workspace.lang
-        echo(quiz_texts.KEYS[lang])
+        echo(_("Enter alone gives up a question; q (not in a blank) ends the quiz. Nothing is recorded.")[lang])
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
                 topic = self.workspace.library.topic(asked.card.topic).title
-                head = quiz_texts.QUESTION.format(n=done + 1, total=total, card=asked.card.id, topic=topic)
+                head = _("{n}/{total}. {card}, {topic}", n=done + 1, total=total, card=asked.card.id, topic=topic)
                 echo(f"\n{head[lang]}")
                 read_answer(asked, lang, self._line, self._command_line)
                 self.quiz.count_current()
@@ -204,19 +204,19 @@ class PlainQuiz:
 
     def _print_score(self, score: QuizScore, lang: Lang) -> None:
         if not score.answered:
-            echo(f"\n{quiz_texts.NONE_ANSWERED[lang]}")
+            echo(f"\n{_('No question was answered.')[lang]}")
             return
-        echo(f"\n{quiz_texts.SCORE[lang].format(right=score.right, answered=score.answered)}")
+        echo(f"\n{_('{right} of {answered} right', right=score.right, answered=score.answered)[lang]}")
         if score.left:
-            echo(quiz_texts.NOT_ASKED[lang].format(left=score.left))
+            echo(_("{left} not asked", left=score.left)[lang])
         for id, (right, answered) in score.topics.items():
             topic = self.workspace.library.topic(id).title
-            echo(quiz_texts.OF_TOPIC.format(topic=topic, right=right, answered=answered)[lang])
-        echo(f"\n{(quiz_texts.MISSED if score.missed else quiz_texts.NONE_MISSED)[lang]}")
+            echo(quoted("{topic} {right}/{answered}").format(topic=topic, right=right, answered=answered)[lang])
+        echo(f"\n{(_('Missed') if score.missed else _('Every answer was right.'))[lang]}")
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
-        echo(f"\n{quiz_texts.AGAIN[lang].format(command=self.quiz.options.command)}")
+        echo(f"\n{_('{command} draws it again', command=self.quiz.options.command)[lang]}")
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises LearnerQuit."""
@@ -300,7 +300,9 @@ class PlainMock:
         self.part = number
         part = state.plan.parts[number]
         name = PART_NAMES[part.name][self.lang]
-        echo(f"\n# {mock_texts.PART[self.lang].format(name=name, minutes=part.minutes, count=len(part.items))}")
+        echo(
+            f"\n# {_('{name} · {minutes} min · {count} to ask', name=name, minutes=part.minutes, count=len(part.items))[self.lang]}"
+        )
 
     def _print_left_over(self, until: int) -> None:
         """Say if the time of the last part was up before all of its questions had been asked."""
@@ -311,7 +313,7 @@ class PlainMock:
         count = sum(place not in results for place in state.plan.places(self.part))
         if count and state.spent_ms.get(self.part, 0) >= part.budget_ms:
             name = PART_NAMES[part.name][self.lang]
-            echo(f"\n{mock_texts.LEFT_OVER[self.lang].format(name=name, count=count)}")
+            echo(f"\n{_('{name}: time is up, {count} not asked.', name=name, count=count)[self.lang]}")
 
     def _ask(self) -> None:
         asked = self.interview.asked
@@ -319,7 +321,7 @@ class PlainMock:
             PlainCode(self.interview, self.grader, self._command_line, self._time).run()
             return
         if self.interview.time.is_up:
-            echo(mock_texts.FINISH[self.lang])
+            echo(_("Time for this part is up: finish what is in hand, then it goes on.")[self.lang])
         self._head(asked)
         if asked.is_marked_automatically:
             read_answer(asked, self.lang, self._line, self._command_line)
@@ -328,7 +330,7 @@ class PlainMock:
             return
         echo(asked.question[self.lang].strip())
         if not asked.revealed:
-            echo(mock_texts.SAY_IT[self.lang])
+            echo(_("Say it aloud, in about 30 seconds.")[self.lang])
             self._say("reveal")
             self._command_line()
             self.interview.reveal()
@@ -344,14 +346,14 @@ class PlainMock:
     def _head(self, asked: Asked) -> None:
         item, (n, total) = self.interview.item, self.interview.number
         topic = self.interview.workspace.library.topic(asked.card.topic).title[self.lang]
-        follow_up = f" · {mock_texts.FOLLOW_UP[self.lang]}" if item and item.kind == "follow-up" else ""
+        follow_up = f" · {_('follow-up')[self.lang]}" if item and item.kind == "follow-up" else ""
         echo(f"\n{n}/{total}  {asked.card.id} · {topic}{follow_up} · {self._time()}")
 
     def _time(self) -> str:
         time = self.interview.time
         if time.is_up:
-            return mock_texts.TIME_UP[self.lang]
-        return mock_texts.TIME_LEFT[self.lang].format(time=mock_texts.clock_text(time.left_seconds))
+            return _("Time is up")[self.lang]
+        return _("{time} left", time=mock_texts.clock_text(time.left_seconds))[self.lang]
 
     def _credit(self) -> int:
         while True:
@@ -417,7 +419,7 @@ class PlainCode:
         echo(mock_texts.code_task(code.bugs)[self.lang])
         while self.interview.state.place == place:
             if self.interview.time.is_up:
-                echo(mock_texts.FINISH[self.lang])
+                echo(_("Time for this part is up: finish what is in hand, then it goes on.")[self.lang])
             echo(f"{code.path} · {self.time_left()}")
             echo(MOCK["code"][self.lang])
             match self.read_command().lower():
@@ -453,7 +455,12 @@ class PlainCode:
     def _ask_by_hand(self, error: EnvironmentFailure) -> None:
         """Ask the learner or the interviewer whether the code is right, because the judge failed."""
         while True:
-            echo(mock_texts.ASK_BY_HAND[self.lang].format(why=error.message))
+            echo(
+                _(
+                    "It cannot be graded here ({why}). Whoever looks at it says: 1 right, 0 not right.",
+                    why=error.message,
+                )[self.lang]
+            )
             if (line := self.read_command()) in ("0", "1"):
                 break
             echo(MOCK["bad"][self.lang])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 from attncli import config, paths
 from attncli.domain.text import escaped, printable
 from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal
-from attncli.words.command_texts import LEFT_OUT, MORE_LEFT_OUT
+from attncli.i18n import _
 
 if TYPE_CHECKING:
     from attncli.i18n import Lang
@@ -230,9 +230,9 @@ def print_left_out(problems: Iterable[str]) -> None:
     lang = session().lang
     problems = list(problems)
     for problem in problems[:LEFT_OUT_SHOWN]:
-        echo(LEFT_OUT[lang].format(fault=" ".join(printable(problem).split())), err=True)
+        echo(_("left out: {fault}", fault=" ".join(printable(problem).split()))[lang], err=True)
     if len(problems) > LEFT_OUT_SHOWN:
-        echo(MORE_LEFT_OUT[lang].format(count=len(problems) - LEFT_OUT_SHOWN), err=True)
+        echo(_("left out: {count} more", count=len(problems) - LEFT_OUT_SHOWN)[lang], err=True)
 
 
 # JSON

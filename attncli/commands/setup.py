@@ -29,7 +29,7 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
@@ -37,7 +37,7 @@ from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import newest_copy, with_topics_named
 from attncli.words import doctor_texts as words
 from attncli.words import fit_texts
-from attncli.words.command_texts import MCP_WAITS, counted
+from attncli.words.command_texts import counted
 from attncli.words.in_chinese import told_in
 from attncli.words.shared_review_texts import RATINGS
 
@@ -97,7 +97,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 def _rebuild(current: Session) -> None:
     count = health.rebuild(current.home, current.workspace, show_thousands)
-    echo(words.DERIVED[current.message_lang].format(count=count), err=True)
+    echo(_("derived {count} schedules anew", count=count)[current.message_lang], err=True)
 
 
 def _findings(current: Session) -> dict[str, Any]:
@@ -168,17 +168,21 @@ def _report_lines(found: dict[str, Any], lang: Lang) -> list[str]:
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
     lines += [_line("", told_in(lang, problem), lang) for problem in problems]
     newest = database["newest_copy"]
-    lines.append(_line("copies", (words.NEWEST_COPY if newest else words.NO_COPY)[lang].format(date=newest), lang))
+    lines.append(
+        _line("copies", (_("the newest of {date}") if newest else _("none yet"))[lang].format(date=newest), lang)
+    )
     if "cards" in banks:
-        lines.append(_line("banks", words.BANKS[lang].format(**banks), lang))
+        lines.append(_line("banks", _("{cards} cards, {topics} topics, {challenges} challenges", **banks)[lang], lang))
     lines += [_line("clock", told_in(lang, line), lang) for line in found["clock"]]
     lines.append(_line("device", found["device"], lang))
-    lines.append(_line("sandbox", ", ".join(sandbox["layers"]) or words.NO_LAYER[lang], lang))
+    lines.append(_line("sandbox", ", ".join(sandbox["layers"]) or _("none")[lang], lang))
     missing = sandbox["missing"].items()
-    lines += [_line("", words.MISSING[lang].format(name=name, why=told_in(lang, why)), lang) for name, why in missing]
+    lines += [
+        _line("", _("missing {name}: {why}", name=name, why=told_in(lang, why))[lang], lang) for name, why in missing
+    ]
     lines += [_line("", told_in(lang, note), lang) for note in sandbox["notes"]]
     if "gpu" in sandbox:
-        lines.append(_line("gpu", ", ".join(sandbox["gpu"]["layers"]) or words.NO_LAYER[lang], lang))
+        lines.append(_line("gpu", ", ".join(sandbox["gpu"]["layers"]) or _("none")[lang], lang))
         lines += [_line("", told_in(lang, note), lang) for note in sandbox["gpu"]["notes"]]
     return lines
 
@@ -190,7 +194,7 @@ def _line(name: str, message: str, lang: Lang) -> str:
 def _rows(database: dict[str, Any], lang: Lang) -> str:
     if database["rows"] is None:
         return ""
-    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang))
+    return _(", {rows}", rows=_rows_counted(database["rows"], lang))[lang]
 
 
 def _rows_counted(count: int, lang: Lang) -> str:
@@ -219,30 +223,48 @@ def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
     before, after = done.before, done.after
     lines = [
         fit_texts.JUDGED[done.kept][lang].format(reviews=done.reviews, held_back=done.held_back),
-        fit_texts.SCORES[lang].format(
+        _(
+            "  log loss {before:.4f} → {after:.4f} (gain {gain:.4f}, standard error {error:.4f}); "
+            "RMSE in bins {rmse_before:.4f} → {rmse_after:.4f}",
             before=before.log_loss,
             after=after.log_loss,
             gain=done.gain,
             error=done.standard_error,
             rmse_before=before.rmse_bins,
             rmse_after=after.rmse_bins,
-        ),
+        )[lang],
     ]
     if not done.kept:
         return lines
     intervals = [
-        fit_texts.ONE_INTERVAL[lang].format(
+        quoted("{rating} {before:g} → {after:g}")[lang].format(
             rating=RATINGS[rating][lang], before=days, after=after.first_interval_days[rating]
         )
         for rating, days in before.first_interval_days.items()
     ]
-    lines.append(fit_texts.FIRST_INTERVALS[lang].format(intervals=fit_texts.COMMA[lang].join(intervals)))
+    lines.append(fit_texts.FIRST_INTERVALS[lang].format(intervals=pgettext("clauses", ", ")[lang].join(intervals)))
     if before.recall is not None and after.recall is not None:
-        lines.append(fit_texts.RECALL[lang].format(before=before.recall, after=after.recall, wished=retention))
+        lines.append(
+            _(
+                "  recall when a card comes due: {before:.0%} → {after:.0%} (you asked for {wished:.0%})",
+                before=before.recall,
+                after=after.recall,
+                wished=retention,
+            )[lang]
+        )
     lines.append(
-        fit_texts.MINUTES[lang].format(before=before.minutes_a_day, after=after.minutes_a_day, days=AHEAD_DAYS)
+        _(
+            "  the cards seen so far take {before:.1f} → {after:.1f} minutes a day (mean of the next {days} days)",
+            before=before.minutes_a_day,
+            after=after.minutes_a_day,
+            days=AHEAD_DAYS,
+        )[lang]
     )
-    return [*lines, fit_texts.MEANING[_meaning(done)][lang], fit_texts.IN_FORCE[lang]]
+    return [
+        *lines,
+        fit_texts.MEANING[_meaning(done)][lang],
+        _("All schedules follow the new parameters now; `attn undo` takes that back.")[lang],
+    ]
 
 
 def _meaning(done: Optimised) -> str:
@@ -277,7 +299,12 @@ def mcp() -> None:
 
     current = session()
     if sys.stdin.isatty():
-        echo(MCP_WAITS[current.lang], err=True)
+        echo(
+            _(
+                "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says how to add it."
+            )[current.lang],
+            err=True,
+        )
     with current.workspace() as workspace:
         serve(workspace, Random())
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from attncli.domain.text import SHADES, cells, left, printable, right, wrapped
 from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedOutcome
-from attncli.i18n import NOTHING, Lang, Localised
-from attncli.words import experiment_texts as words
+from attncli.i18n import NOTHING, Lang, Localised, _
 
 WIDEST = 100
 """The most cells of a readable line."""
@@ -46,7 +45,7 @@ MOST_NUMBERS = 14
 def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
     """Yield title, claim, table, plots, checks, caveats, and the verdict in one sentence."""
     yield experiment.title[lang]
-    yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
+    yield from wrapped(f"{_('Claimed')[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
     yield ""
     yield from table(outcomes, lang)
     for plot in outcomes[0].plots:
@@ -54,10 +53,10 @@ def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, l
         yield from drawn(plot, width, lang)
     yield ""
     for check in _merged_checks(outcomes):
-        text = words.CHECK.format(says=check.says, got=check.got, due=check.due)[lang]
-        yield f"{(words.HOLDS if check.holds else words.FAILS)[lang]}  {text}"
+        text = _("{says}: {got} (due: {due})", says=check.says, got=check.got, due=check.due)[lang]
+        yield f"{(_('holds') if check.holds else _('FAILS'))[lang]}  {text}"
     for caveat in experiment.caveats:
-        yield from wrapped(f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}", width)
+        yield from wrapped(f"{_('But')[lang]}{_colon(lang)}{caveat[lang]}", width)
     yield ""
     yield from wrapped(_verdict(outcomes)[lang], width)
 
@@ -79,10 +78,10 @@ def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: boo
 def _verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
     """Return a sentence: whether the claim holds, and what was seen, in a failed seed if there is one."""
     failed = [outcome for outcome in outcomes if not outcome.holds]
-    shown = words.NOT_SHOWN if failed else words.SHOWN
+    shown = _("Not as claimed") if failed else _("As claimed")
     some = len(failed or outcomes)
-    several = words.IN_SEEDS.format(some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
-    return words.VERDICT.format(shown=shown, seeds=several, seen=(failed or outcomes)[0].seen)
+    several = _(" in {some} of {seeds} seeds", some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
+    return _("{shown}{seeds}: {seen}", shown=shown, seeds=several, seen=(failed or outcomes)[0].seen)
 
 
 def _merged_checks(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
@@ -116,7 +115,7 @@ def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
         for outcome in outcomes
         for row in outcome.rows
     ]
-    heads = [words.SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
+    heads = [_("seed")[lang]] * several + [column[lang] for column in outcomes[0].columns]
     values = [[row[place] for row in rows] for place in range(len(heads))]
     folded = [wrapped(head, max([NARROWEST, *map(cells, column)])) for head, column in zip(heads, values, strict=True)]
     heading_lines = max(map(len, folded), default=0)
@@ -141,7 +140,7 @@ def shown(cell: Cell, lang: Lang) -> str:
     if isinstance(cell, Localised):
         return cell[lang]
     if isinstance(cell, bool):
-        return (words.YES if cell else words.NO)[lang]
+        return (_("yes") if cell else _("no"))[lang]
     if isinstance(cell, int):
         return f"{cell:,}" if abs(cell) >= PLAIN_DIGITS else str(cell)
     return f"{cell:.4g}"
@@ -197,7 +196,7 @@ def _tick_labels(across: Axis, width: int) -> str:
 
 def _legend(names: Sequence[str], overlap: bool, lang: Lang) -> Iterator[str]:
     entries = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    yield "   ".join(entries + [f"{MEETING} {words.SEVERAL[lang]}"] * overlap)
+    yield "   ".join(entries + [f"{MEETING} {_('several in one place')[lang]}"] * overlap)
 
 
 def _draw_bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:

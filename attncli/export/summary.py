@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.vocabulary import Kind, Level, Rung
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock import past_mocks
@@ -28,8 +28,7 @@ from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
-from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
-from attncli.words.summary_texts import ANSWERS, LABELS, labels
+from attncli.words.summary_texts import LABELS, labels
 
 STRONG_READINESS = 0.8
 LEAST_SEEN = 3
@@ -378,11 +377,11 @@ def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tupl
 
 
 def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
-    texts = [LAST_PASS[lang]] if day.is_last_pass else []
-    texts += [NEW[lang].format(count=len(day.new))] if day.new else []
-    texts += [REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    texts = [_("last pass")[lang]] if day.is_last_pass else []
+    texts += [_("{count} new", count=len(day.new))[lang]] if day.new else []
+    texts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
     texts += [workspace.library.challenge(id).title[lang] for id in day.challenges]
-    return tuple(texts) or (FREE[lang],)
+    return tuple(texts) or (_("free")[lang],)
 
 
 # Template filters
@@ -566,9 +565,9 @@ def _number(card: NumericCard, lang: Lang) -> str:
     found = worked(card)
     *steps, result = found.steps
     shown = "\n".join([steps[0] if steps else "", *(f"  = {step}" for step in steps[1:]), f"  = {result}"]).lstrip("\n")
-    tolerance = ANSWERS["tolerance"][lang].format(tolerance=found.task.tolerance)
+    tolerance = _(" (within {tolerance})", tolerance=found.task.tolerance)[lang]
     slips = [
-        f"- {ANSWERS['slip'][lang].format(number=f'{slip.value:.6g} {card.unit}'.strip())}{slip.says[lang].strip()}"
+        f"- {_('Not {number}: ', number=f'{slip.value:.6g} {card.unit}'.strip())[lang]}{slip.says[lang].strip()}"
         for slip in found.task.slips
         if not found.task.fits(slip.value)
     ]
@@ -590,11 +589,11 @@ def _fixed_code(card: DebugCard, lang: Lang) -> str:
     listing = "\n".join(
         f"{'>' if number in card.lines else ' '}{number:>3}  {line}" for number, line in enumerate(code, 1)
     )
-    lines = ANSWERS["between"][lang].join(map(str, card.lines))
-    points = ANSWERS["line"][lang].format(lines=lines, symptom=card.symptom[lang].strip())
+    lines = _(" or ")[lang].join(map(str, card.lines))
+    points = _("Line {lines}: {symptom}", lines=lines, symptom=card.symptom[lang].strip())[lang]
     parts = [code_block(listing), points]
     if card.fix:
-        parts.append(f"{ANSWERS['fix'][lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
+        parts.append(f"{_('Fixed:')[lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
     return "\n\n".join(parts)
 
 

@@ -16,7 +16,7 @@ from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
@@ -27,7 +27,7 @@ from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
-from attncli.words.assistant_texts import HOW, NOTHING_LEFT
+from attncli.words.assistant_texts import HOW
 from attncli.words.grade_report_texts import diagnosis_lines, headline
 from attncli.words.interval_texts import interval_text
 
@@ -82,7 +82,11 @@ class AssistantSession:
             item = self._drill.next()
         if item is None:
             self._drill = self._asked = None
-            return {"card": None, "said": NOTHING_LEFT[self.workspace.lang], "due": due_counts(self.workspace).due}
+            return {
+                "card": None,
+                "said": _("No card is left to ask here now.")[self.workspace.lang],
+                "due": due_counts(self.workspace).due,
+            }
         if self._asked is None or self._asked.card.id != item.card.id:
             self._asked = Asked.of(item.card, self._rng)
         return question_document(self._asked, self.workspace.lang)

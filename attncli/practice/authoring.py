@@ -20,10 +20,9 @@ from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, load_challenge, 
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
 from attncli.errors import InvalidInput, UsageError, remedy_for
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
-from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION
 from attncli.words.track_texts import TRACKS, reading_order
 
 LONGEST_TOPIC = 40
@@ -81,7 +80,10 @@ def _free_id(stem: str, taken: Collection[str]) -> str:
 
 
 def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
-    texts = {"question": question.strip() or NEW_QUESTION[lang], "short": answer.strip() or NEW_ANSWER[lang]}
+    texts = {
+        "question": question.strip() or _("Write the question here.")[lang],
+        "short": answer.strip() or _("Write the answer here.")[lang],
+    }
     return [
         f"- id: {id}",
         *(f"  {key}: {{{lang}: {json.dumps(text, ensure_ascii=False)}}}" for key, text in texts.items()),

@@ -18,9 +18,9 @@ from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, N
 from attncli.domain.log_row import Rating
 from attncli.domain.text import filled
 from attncli.errors import InvalidInput, UsageError
-from attncli.i18n import NOTHING, Lang, Localised, quoted
+from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
 from attncli.words import marking_texts
-from attncli.words.marking_texts import BETWEEN_SENTENCES, HEADS, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
+from attncli.words.marking_texts import HEADS
 
 SHUFFLES = 20
 HARD_FROM = 0.5
@@ -255,14 +255,14 @@ def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
     if all(parts):
         return Marked(True, parts=parts)
     remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
-    return Marked(False, marking_texts.BETWEEN_REMARKS.join(remarks), parts)
+    return Marked(False, quoted(" ").join(remarks), parts)
 
 
 def _about_option(card: ChoiceCard, index: int) -> Localised:
     option = card.options[index]
     if option.correct:
-        return marking_texts.IS_RIGHT.format(option=option.text)
-    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or marking_texts.NO_REASON)
+        return _("“{option}” is right.", option=option.text)
+    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or _("it is wrong."))
 
 
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
@@ -277,7 +277,7 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
         if not right
     ]
-    return Marked(False, marking_texts.WANTED.format(blanks=marking_texts.BETWEEN_BLANKS.join(expected)), parts)
+    return Marked(False, marking_texts.WANTED.format(blanks=_("; ").join(expected)), parts)
 
 
 def _fits(blank: Blank, answer: str) -> bool:
@@ -316,7 +316,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     if all(parts):
         return Marked(True, parts=parts)
     first, second = card.before[parts.index(False)]
-    return Marked(False, marking_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
+    return Marked(False, _("“{first}” comes before “{second}”.", first=texts[first], second=texts[second]), parts)
 
 
 def right_order(card: OrderingCard) -> list[str]:
@@ -333,14 +333,14 @@ def right_order(card: OrderingCard) -> list[str]:
 def give_up_ordering(card: OrderingCard) -> Marked:
     """Mark as wrong without an answer; the feedback is one right order."""
     texts = card.texts
-    return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
+    return Marked(False, quoted(" → ").join(texts[key] for key in right_order(card)))
 
 
 def mark_debug(card: DebugCard, line: int) -> Marked:
     """Mark right if `line` (1-based) is one of those with the mistake."""
-    lines = marking_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
-    detail = marking_texts.LINE.format(lines=lines, symptom=card.symptom)
-    return Marked(line in card.lines, detail + marking_texts.FIX.format(fix=card.fix) if card.fix else detail)
+    lines = _(" or ").join(quoted(str(number)) for number in card.lines)
+    detail = _("Line {lines}: {symptom}", lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, detail + _(" Fix: {fix}", fix=card.fix) if card.fix else detail)
 
 
 # Numeric cards
@@ -409,16 +409,21 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
     value = read_number(text, task.unit)
     expected = f"{shown(task.expected)} {task.unit}".strip()
     if task.fits(value):
-        return Marked(True, RIGHT_NUMBER.format(expected=expected))
+        return Marked(True, _("{expected}.", expected=expected))
     given = f"{shown(value)} {task.unit}".strip()
-    detail = WRONG_NUMBER.format(expected=expected, tolerance=task.tolerance, given=given)
-    return Marked(False, BETWEEN_SENTENCES.join([detail, slip]) if (slip := task.slip(value)) else detail)
+    detail = _(
+        "{expected} was wanted (within {tolerance}), not {given}.",
+        expected=expected,
+        tolerance=task.tolerance,
+        given=given,
+    )
+    return Marked(False, pgettext("sentences", " ").join([detail, slip]) if (slip := task.slip(value)) else detail)
 
 
 def give_up(task: NumericTask) -> Marked:
     """Mark as wrong without an answer; the feedback is the number."""
     expected = f"{shown(task.expected)} {task.unit}".strip()
-    return Marked(False, THE_NUMBER.format(expected=expected))
+    return Marked(False, _("The answer is {expected}.", expected=expected))
 
 
 def read_number(text: str, unit: str) -> Number:

@@ -25,13 +25,12 @@ from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
 from attncli.domain.text import FULL_WIDTH, wrapped
 from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError
-from attncli.i18n import Lang, Localised
+from attncli.i18n import Lang, Localised, _
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
 from attncli.words import repair_texts
-from attncli.words.command_texts import NO_EDITOR, NO_EDITORS, NO_SYMPTOM
 from attncli.words.statement_texts import SharedFacts, Statement, statement_of
 
 TRITON = ("import triton", "import triton.language as tl")
@@ -95,7 +94,11 @@ def start_challenge(
         planted = Path(challenge.folder) / "wrong" / f"{wrong}.py" if wrong else _next_bug(workspace, challenge)
         details["bug"] = planted.stem
         mistake = challenge.mistakes.get(planted.stem)
-        symptom = mistake.symptom if mistake is not None and mistake.symptom.en else NO_SYMPTOM
+        symptom = (
+            mistake.symptom
+            if mistake is not None and mistake.symptom.en
+            else _("This solution is rejected. Find out why, and mend it.")
+        )
         text = disguised(planted, symptom[workspace.lang])
     else:
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
@@ -520,7 +523,11 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 def told(error: EditorMissing, lang: Lang) -> str:
     """Return the message for an editor that could not be started, and what to do."""
-    text = NO_EDITOR if error.editor else NO_EDITORS
+    text = (
+        _("The editor “{editor}” cannot be started ({why}): set one with `attn config editor vim`.")
+        if error.editor
+        else _("No editor was found: set one with `attn config editor vim`.")
+    )
     return text[lang].format(editor=error.editor, why=error.why)
 
 

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.memory.forecast import expected_recall, thirds_as_now
 from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
 from attncli.practice.queue import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment
-from attncli.words import plan_texts as words
-from attncli.words.app_texts import say
 
 Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "waiting"]
 
@@ -116,7 +114,13 @@ def _source(workspace: Workspace) -> tuple[object, ...]:
 
 def countdown_sentence(plan: Plan, lang: Lang) -> str:
     """Say how far away the interview is."""
-    text = words.TODAY if plan.days_left == 0 else words.TOMORROW if plan.days_left == 1 else words.IN_DAYS
+    text = (
+        _("The interview is today.")
+        if plan.days_left == 0
+        else _("The interview is tomorrow ({date:%Y-%m-%d}).")
+        if plan.days_left == 1
+        else _("The interview is in {days} days ({date:%Y-%m-%d}).")
+    )
     return text[lang].format(days=plan.days_left, date=plan.interview)
 
 
@@ -124,56 +128,89 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
     """Say what does not fit the time; empty if everything fits."""
     left_out, lines = plan.left_out, []
     if left_out.cards:
-        needed = words.NEVER_ENOUGH if left_out.minutes_needed is None else words.NEEDED
-        cards = words.LEFT_OUT[lang].format(cards=len(left_out.cards), core=left_out.core)
+        needed = (
+            _("Not even four hours a day would reach every card.")
+            if left_out.minutes_needed is None
+            else _("{minutes} minutes a day would reach every card.")
+        )
+        cards = _(
+            "Too little time for everything: cards that stay unseen: {cards}, core ones among them: {core}.",
+            cards=len(left_out.cards),
+            core=left_out.core,
+        )[lang]
         between = " " if lang == "en" else ""
         lines.append(f"{cards}{between}{needed[lang].format(minutes=left_out.minutes_needed)}")
     if left_out.challenges:
-        lines.append(words.CHALLENGES_LEFT[lang].format(count=left_out.challenges))
+        lines.append(_("Challenges that stay unsolved: {count}.", count=left_out.challenges)[lang])
     return lines
 
 
 def basis_line(plan: Plan, lang: Lang) -> str:
     """Say what the plan is based on."""
-    text = words.NO_BASIS if not plan.reviews_known else words.BASIS if plan.has_timed else words.UNTIMED_BASIS
+    text = (
+        _(
+            "Based on no reviews of yours yet: {learn:.0f} s to learn a card and {review:.0f} s to review one are assumed."
+        )
+        if not plan.reviews_known
+        else _("Based on {reviews} reviews of yours: {learn:.0f} s to learn a card, {review:.0f} s to review one.")
+        if plan.has_timed
+        else _(
+            "Based on {reviews} reviews of yours. How long they took is not known: {learn:.0f} s to learn a card and "
+            "{review:.0f} s to review one are assumed."
+        )
+    )
     return text[lang].format(reviews=plan.reviews_known, learn=plan.learn_seconds, review=plan.review_seconds)
 
 
 def studied_line(plan: Plan, lang: Lang) -> list[str]:
     """Say how much of today's time is spent, if any."""
-    return [words.STUDIED[lang].format(minutes=plan.studied_minutes)] if plan.studied_minutes else []
+    return (
+        [_("Studied today already: about {minutes:.0f} minutes.", minutes=plan.studied_minutes)[lang]]
+        if plan.studied_minutes
+        else []
+    )
 
 
 def expected_line(plan: Plan, lang: Lang) -> str:
     """Say the expected recall of what is asked, with its interval."""
     expected = plan.expected
-    return words.EXPECTED[lang].format(
+    return _(
+        "At {minutes} min a day you should recall {recall:.0%} of what is asked (likely {low:.0%} to {high:.0%}); "
+        "{stopped:.0%} if you stop now.",
         minutes=plan.minutes_per_day,
         recall=expected.recall,
         low=expected.low,
         high=expected.high,
         stopped=plan.stopped.recall,
-    )
+    )[lang]
 
 
 def day_name(day: date, lang: Lang) -> str:
     """Format a day as `Mon 11-23`."""
-    return f"{say('stats.weekdays', lang).split()[day.weekday()]} {day:%m-%d}"
+    return f"{_('Mon Tue Wed Thu Fri Sat Sun')[lang].split()[day.weekday()]} {day:%m-%d}"
 
 
 def day_parts(day: StudyDay, lang: Lang) -> list[str]:
     """List what a day brings; one word for a free day."""
-    parts = [words.NEW[lang].format(count=len(day.new))] if day.new else []
-    parts += [words.REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    parts = [_("{count} new", count=len(day.new))[lang]] if day.new else []
+    parts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
     parts += list(day.challenges)
-    parts += [words.LAST_PASS[lang]] if day.is_last_pass and parts else []
-    return parts or [words.FREE[lang]]
+    parts += [_("last pass")[lang]] if day.is_last_pass and parts else []
+    return parts or [_("free")[lang]]
 
 
 def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
     """Say when the last pass begins, if it lies ahead."""
     begins = plan.last_pass
-    return [words.LAST_PASS_FROM[lang].format(date=begins)] if begins and begins > plan.today else []
+    return (
+        [
+            _("The last pass begins on {date:%Y-%m-%d}: each seen card once more, where it helps most.", date=begins)[
+                lang
+            ]
+        ]
+        if begins and begins > plan.today
+        else []
+    )
 
 
 # Countdown

@@ -28,8 +28,8 @@ from textual_serve.download_manager import DownloadManager
 from textual_serve.server import Server, to_int
 
 from attncli.domain.text import printable
-from attncli.i18n import Lang
-from attncli.words.serve_texts import PAGE, TOO_MANY
+from attncli.i18n import Lang, _
+from attncli.words.serve_texts import PAGE
 
 LOOPBACK = "127.0.0.1"
 # Not localhost: a browser may ask [::1] first, where another program may listen.
@@ -183,7 +183,7 @@ class BrowserServer(Server):
         page = web.WebSocketResponse(heartbeat=HEARTBEAT_SECONDS)
         await page.prepare(request)
         if len(self._apps) >= MOST_VISITORS:
-            await page.send_bytes(TOO_MANY[self.lang].encode())
+            await page.send_bytes(_("Too many apps are open here; close one.")[self.lang].encode())
             await page.close()
             return page
         app = AppProcess(self.app_command, page, self.download_manager)

@@ -20,12 +20,12 @@ from attncli.domain.log_row import Rating
 from attncli.domain.text import escaped, printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, NotFound, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import WarmJudge
 from attncli.practice.workspace import Workspace
-from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, INSTRUCTIONS, TITLES
+from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, TITLES
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -86,7 +86,14 @@ class ToolServer:
         return Server(
             NAME,
             version=__version__,
-            instructions=INSTRUCTIONS[self.workspace.lang],
+            instructions=_(
+                "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card gives a "
+                "question without its answer. Put it to the learner in full, wait for what they say, and hand that in unchanged "
+                "with attempt; do not answer for them. Only attempt gives the answer. Tell them what was right and what was "
+                "missing, agree on a rating, record it with rate, then go on. Coding: challenges lists them, start writes a "
+                "starter file, hint gives one hint at a time, grade judges their file in a sandbox. There is no way to a "
+                "reference; do not write the solution for them unless they ask."
+            )[self.workspace.lang],
             on_list_tools=self._list,
             on_call_tool=self._call,
         )

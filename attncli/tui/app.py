@@ -30,7 +30,7 @@ from attncli import config
 from attncli.config import Settings
 from attncli.domain.text import printable
 from attncli.errors import INTERRUPTED, EnvironmentFailure
-from attncli.i18n import Lang
+from attncli.i18n import N_, Lang, _
 from attncli.paths import Home
 from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
@@ -220,11 +220,11 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "language", "key.language"),
-        Binding("ctrl+t", "dark_or_light", "key.theme", show=False),
-        Binding("ctrl+p", "command_palette", "key.palette", show=False, priority=True),
-        Binding("ctrl+c", "interrupt", "key.quit", show=False, priority=True),
-        Binding("ctrl+q", "quit", "key.quit", show=False, priority=True),
+        Binding("l", "language", N_("中文")),
+        Binding("ctrl+t", "dark_or_light", N_("Light or dark"), show=False),
+        Binding("ctrl+p", "command_palette", N_("Every command"), show=False, priority=True),
+        Binding("ctrl+c", "interrupt", N_("Quit"), show=False, priority=True),
+        Binding("ctrl+q", "quit", N_("Quit"), show=False, priority=True),
     ]
 
     def __init__(self, workspace: Workspace, rng: Random, screen: str = "home", **given: Any) -> None:
@@ -321,7 +321,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(Palette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
+            self.push_screen(Palette(placeholder=_("Type a command")[self.lang], id="--command-palette"))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._shown_text]
@@ -330,10 +330,10 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         """Yield the entries of the command palette."""
         for name in IN_PALETTE:
             yield SystemCommand(say(f"palette.{name}", self.lang), "", partial(self.show, name))
-        yield SystemCommand(say("palette.export-summary", self.lang), "", self._export_summary)
-        yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
-        yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
-        yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)
+        yield SystemCommand(_("Export the interview summary")[self.lang], "", self._export_summary)
+        yield SystemCommand(_("Switch to Chinese")[self.lang], "l", self.action_language)
+        yield SystemCommand(_("Switch between light and dark")[self.lang], "Ctrl+T", self.action_dark_or_light)
+        yield SystemCommand(_("Quit attn")[self.lang], "Ctrl+Q", self.action_quit)
 
     def on_key(self, event: events.Key) -> None:
         """Treat full-width keys of a Chinese input method as their ASCII twins."""

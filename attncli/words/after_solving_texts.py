@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from attncli.domain.challenge import Challenge
 
 ASKED_NEXT = _("What interviewers ask next")
-YOUR_CODE = _("Your code")
-_REFERENCE = _("`attn solution {id}` shows the reference beside which to put yours.")
-_NEXT = _("Next: {title}: `attn start {id}`")
 
 
 def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:
@@ -29,6 +26,6 @@ def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:
 def after_solving(challenge: Challenge, following: Challenge | None, lang: Lang) -> Iterator[str]:
     """What a learner reads who has just solved a challenge for the first time."""
     yield from asked_next(challenge, lang)
-    yield f"  {_REFERENCE[lang].format(id=challenge.id)}"
+    yield f"  {_('`attn solution {id}` shows the reference beside which to put yours.', id=challenge.id)[lang]}"
     if following is not None:
-        yield f"  {_NEXT[lang].format(title=following.title[lang], id=following.id)}"
+        yield f"  {_('Next: {title}: `attn start {id}`', title=following.title[lang], id=following.id)[lang]}"

@@ -5,18 +5,8 @@ from __future__ import annotations
 from attncli.i18n import Localised, _
 
 # on the cards
-MARK_SEVERAL = _("Several are right.")
-PUT_IN_ORDER = _("Put these in order:")
-ONE_ORDER = _("One right order:")
-BEFORE = _("What must come first:")
-ASKED_IN = _("Answer in {unit}.")
-WITHIN = _("{expected} (within {tolerance})")
-COMPUTED = _("Computed as {formula}")
-ALSO_RIGHT = _("{answer} (also {others})")
 
 # export
-ANKI_WRITTEN = _("cards in {file}: {cards}; with a schedule: {reviewed}; reviews: {reviews}")
-FROM_ANKI_LEFT_OUT = _("left out, since they came from Anki: {count}; `--topic` takes a topic of theirs along")
 
 # import
 ANKI_IMPORTED: dict[str, Localised] = {

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from attncli.i18n import Localised, _
 
-INSTRUCTIONS = _(
-    "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card gives a "
-    "question without its answer. Put it to the learner in full, wait for what they say, and hand that in unchanged "
-    "with attempt; do not answer for them. Only attempt gives the answer. Tell them what was right and what was "
-    "missing, agree on a rating, record it with rate, then go on. Coding: challenges lists them, start writes a "
-    "starter file, hint gives one hint at a time, grade judges their file in a sandbox. There is no way to a "
-    "reference; do not write the solution for them unless they ask."
-)
 TITLES: dict[str, Localised] = {
     "title.due": _("What is due"),
     "title.next-card": _("Put a card"),
@@ -86,4 +78,3 @@ HOW: dict[str, Localised] = {
     "ordering": _("numbers: of all items, in the right order"),
     "debug": _("numbers: the one line with the mistake"),
 }
-NOTHING_LEFT = _("No card is left to ask here now.")

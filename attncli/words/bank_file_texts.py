@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from attncli.i18n import Localised, _, quoted
 
-NOTE = _("note: {said}")
-MORE = _(" (and {count} more: {places})")
-NO_PROBLEMS = _("{cards} in {files}: no problems{notes}")
-NOTES = _("; {notes}")
 """What it comes to, where a person looks."""
 
 FILES: tuple[Localised, ...] = (

@@ -23,7 +23,6 @@ _DETAILS: dict[str, Localised] = {
     "unknown-challenge": _("; did you mean {detail}?"),
     "unreadable": _(" ({detail})"),
 }
-ENDED_THE_JUDGE = _("grading this file ended the judge twice; read it before you run it")
 
 REPORT: dict[str, Localised] = {
     "title": _("Report on a class"),
@@ -65,11 +64,6 @@ RUNG: dict[str, Localised] = {
     "solved": _("solved"),
     "hardened": _("hardened"),
 }
-WRITTEN = _("the report is in {file}")
-PROGRESS = _("{done} of {total}, about {wait} left")
-SOME_MINUTES = _("{count} min")
-SOME_SECONDS = _("{count} s")
-KEPT = _("{count} of {total} were graded before")
 
 
 def left_out_text(reason: str, detail: str) -> Localised:

@@ -30,14 +30,6 @@ def counted(count: float, what: str) -> Localised:
 
 
 # due
-DUE_NOW = _(
-    "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
-    "challenges: {counts.challenges}"
-)
-TOO_MANY_FOR_TODAY = _(
-    "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what fades fastest "
-    "comes first"
-)
 
 # answer, undo
 ANSWER: dict[str, Localised] = {
@@ -61,17 +53,8 @@ STATES: dict[str, Localised] = {
 }
 
 # suspend, bury, unsuspend
-SUSPENDED = _("{card} is suspended; `attn unsuspend` brings it back")
-BURIED = _("{card} is buried until tomorrow; `attn unsuspend` brings it back")
-IN_QUEUE = _("{card} is in the queue")
 
 # challenges, start, hint
-OLD_FILE_KEPT = _("kept the old file as {file}")
-NO_SYMPTOM = _("This solution is rejected. Find out why, and mend it.")
-REPAIR_HANDED_OUT = _("{bugs} to find and mend; `{command}` tells how many are repaired")
-HINT = _("{heading}: {text}")
-LAST_HINT = _("that was the last hint; `attn solution {challenge}` shows the reference")
-DUE_ON = _("  due {day:%Y-%m-%d}")
 
 # grade
 GRADE = {
@@ -81,49 +64,16 @@ GRADE = {
 }
 
 # grade --watch
-WATCH_KEYS = _("h hint · s solution · e editor · n next challenge · r again · q quit")
-WATCH: dict[str, Localised] = {
-    "watching": _("watching {file}"),
-    "none-left": _("no other challenge is left to solve"),
-    "changed": _("changed: {check} {before} → {now}"),
-    "unchanged": _("no check changed"),
-    "see-solution": _("s again shows the reference: it is recorded, and solving it today counts as Again"),
-}
+WATCH: dict[str, Localised] = {}
 
 # mcp
-MCP_WAITS = _(
-    "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says how to add it."
-)
 
 # stats
-TOTALS = _(
-    "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
-    "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
-    "coming due: {coming}"
-)
-TOPIC_HEAD = _("topic seen recall ready lapses weak")
 
 # restore
-SEMICOLON = _("; ")
-RESTORED = _("restored {rows} from {file}")
-ROWS_LEFT_OUT = _("left out {rows} that cannot be used, first {first}; nothing was removed from {file}")
-WHAT_WAS_KEPT = _("what was there before is in {kept}")
-MISSING = _("not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is missing")
 
 # import, export, sync
-IMPORTED = _("{new} new rows")
-EXPORTED = _("{count} rows in {file}")
-SYNCED = _("{received} new rows from other machines; {written} of this one in {file}")
-LEFT_OUT = _("left out: {fault}")
-MORE_LEFT_OUT = _("left out: {count} more")
 
 # new challenge
-CHALLENGE_NEXT = _("Write reference.py and wrong/first-mistake.py, then prove it with: attn verify {id}")
 
 # new card
-NEW_QUESTION = _("Write the question here.")
-NEW_ANSWER = _("Write the answer here.")
-CARD_WRITTEN = _("{id} is written; `attn show {id}` shows it")
-CARD_TO_WRITE = _("Write its question and its answer there, then: attn bank check {path}")
-NO_EDITOR = _("The editor “{editor}” cannot be started ({why}): set one with `attn config editor vim`.")
-NO_EDITORS = _("No editor was found: set one with `attn config editor vim`.")

@@ -31,14 +31,7 @@ INTEGRITY: dict[str, Localised] = {
     "damaged": _("damaged"),
     "unusable": _("unusable"),
 }
-LOG = _(", {rows}")
-NEWEST_COPY = _("the newest of {date}")
-NO_COPY = _("none yet")
-BANKS = _("{cards} cards, {topics} topics, {challenges} challenges")
-NO_LAYER = _("none")
-MISSING = _("missing {name}: {why}")
 
-DERIVED = _("derived {count} schedules anew")
 
 FINDINGS: tuple[Localised, ...] = (
     _("the {kind} of {subject} is stamped {at}Z, more than a day ahead of this clock"),

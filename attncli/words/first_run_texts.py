@@ -5,17 +5,10 @@ from __future__ import annotations
 from attncli.i18n import Localised, _
 
 TEXTS: dict[str, Localised] = {
-    "key.go-on": _("Next question"),
-    "key.finish": _("Finish"),
-    "key.skip-all": _("Skip all"),
-    "first-run.title": _("Welcome"),
-    "first-run.intro": _("Four questions, then Home, where r starts. Enter takes what stands there."),
-    "first-run.later": _("All of it can be changed later: press , on Home for the settings."),
     "first-run.lang": _("Of cards, screens and messages."),
     "first-run.interview": _("If there is one, such as {example}: attn plans towards that day."),
     "first-run.level": _("Screen: a first call. Onsite: whole rounds. Cards up to it come first."),
     "first-run.minutes": _("How long you want to study; 30 minutes bring 10 new cards a day."),
-    "first-run.open": _("empty for none"),
     "first-run.wrong-interview": _("Write a day to come such as {example}, or leave it empty."),
     "first-run.wrong-minutes": _("Write a whole number from 1 to 960."),
 }

@@ -31,7 +31,6 @@ REACHED: dict[str, Localised] = {
     "solved": _("solved: right at the whiteboard"),
     "hardened": _("hardened: ready for production"),
 }
-NOT_HARDENED = _("solved, but not hardened")
 STATUSES: dict[str, Localised] = {
     "pass": _("pass"),
     "fail": _("FAIL"),
@@ -100,7 +99,7 @@ def told(check: CheckResult, lang: Lang) -> str:
 def headline(report: GradeReport, lang: Lang) -> str:
     """What was reached; where nothing was, the verdict; where more was asked for, that it was not."""
     short = report.verdict == "rejected" and report.rung == "solved"
-    reached = NOT_HARDENED if short else REACHED.get(report.rung)
+    reached = _("solved, but not hardened") if short else REACHED.get(report.rung)
     return reached[lang] if reached else VERDICTS[report.verdict][lang]
 
 

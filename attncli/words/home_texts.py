@@ -5,9 +5,6 @@ from __future__ import annotations
 from attncli.i18n import Localised, _
 
 TEXTS: dict[str, Localised] = {
-    "home.minutes": _("{due} due, about {minutes} min"),
-    "home.weeks": _("last 4 weeks"),
-    "home.nothing-due": _("Nothing is due."),
     "home.why-empty": _("There are no cards: a adds one; `attn bank check` tests a bank."),
     "home.why-suspended": _("Every card is suspended: / finds them, and takes them back in."),
     "home.why-limit": _("Today's new cards are done: {introduced}. Still unseen: {unseen}."),
@@ -15,6 +12,4 @@ TEXTS: dict[str, Localised] = {
     "home.why-off": _("No new cards a day are wanted (, changes it). Still unseen: {unseen}."),
     "home.why-buried": _("Put off until tomorrow: {buried}."),
     "home.why-waiting": _("Every card is learned, and none is due yet."),
-    "home.next-in": _("Next in {interval}."),
-    "home.instead": _("Meanwhile: d drills any card · z quiz · c challenges"),
 }

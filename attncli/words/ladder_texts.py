@@ -128,26 +128,3 @@ STANDING: Mapping[str, Localised] = {
     "broken": _("BREAKS IT"),
     "reference": quoted("-"),
 }
-HEAD = _("rung|piece|whose|used|in the engine")
-OWN = _("your own")
-NOT_OWN = _("the reference")
-USED = _("{count} ×")
-PROGRESS = _("engine {number}: {pieces}")
-ALL_REFERENCES = _("references alone")
-SO_MANY_OWN = _("{count} pieces of your own")
-BEGIN = _("No piece is your own yet. Begin with the first: attn start {challenge}, then attn grade {challenge} FILE")
-NEXT = _("{own} of {total} pieces are your own; next: attn start {challenge}")
-COMPLETE = _("All {total} pieces are your own: a language model and its engine.")
-TRAINED = _("Trained: the loss went from {first:.2f} to {last:.2f}.")
-SERVED = _("Served: {generated} tokens for {computed} computed ones; {found} came out of the prefix cache.")
-SAMPLE = _("It wrote: {text}")
-IN_THEIR_PLACE = _("With references in their place:")
-BREAKS = _("{pieces}: {where}")
-TOGETHER = _("{pieces} (each right alone, wrong together): {where}")
-AT = _("{part}: {place}")
-BETWEEN = _(", ")
-RUNS = _("The engine runs right.")
-FAILED = _(
-    "the engine does not run right, broken by {pieces}; attn grade {first} FILE says more, or try a file with "
-    "attn ladder --piece {first}=FILE"
-)

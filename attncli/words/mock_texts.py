@@ -19,20 +19,11 @@ PART_NAMES: dict[PartName, Localised] = {
     "whiteboard": _("Whiteboard"),
     "repair": _("Repair"),
 }
-PART = _("{name} · {minutes} min · {count} to ask")
-TIME_LEFT = _("{time} left")
-TIME_UP = _("Time is up")
-FINISH = _("Time for this part is up: finish what is in hand, then it goes on.")
-LEFT_OVER = _("{name}: time is up, {count} not asked.")
-FOLLOW_UP = _("follow-up")
-SAY_IT = _("Say it aloud, in about 30 seconds.")
-WRITE_IT = _("Write it as at the whiteboard:")
 REPAIR_IT = _("{bugs} to find and mend in this file:")
 GRADED = {
     "right": _("Right: what the whiteboard asks for is met."),
     "wrong": _("Not right yet: {said}"),
 }
-ASK_BY_HAND = _("It cannot be graded here ({why}). Whoever looks at it says: 1 right, 0 not right.")
 
 MOCK: dict[str, Localised] = {
     "keys": _(
@@ -49,7 +40,6 @@ MOCK: dict[str, Localised] = {
     "over": _("That was the interview."),
 }
 
-LISTED = _(", ")
 REPORT: dict[str, Localised] = {
     "title": _("{share:.0%} · {minutes} min · {level}"),
     "open": _("not finished: what came of it so far"),
@@ -82,14 +72,14 @@ def clock_text(seconds: int) -> str:
 def code_task(bugs: int) -> Localised:
     """What is asked for in a round of code: to mend so many bugs, or to write where there are none."""
     if not bugs:
-        return WRITE_IT
+        return _("Write it as at the whiteboard:")
     named = counted(bugs, "bug")
     return Localised(REPAIR_IT.en.format(bugs=named.en), REPAIR_IT.zh.format(bugs=named.zh))
 
 
 def read_line(report: MockReport, lang: Lang) -> str:
     """What to read, of a report that names something."""
-    return REPORT["read"][lang].format(cards=LISTED[lang].join(report.read))
+    return REPORT["read"][lang].format(cards=_(", ")[lang].join(report.read))
 
 
 def report_lines(report: MockReport, lang: Lang, command: str = "") -> Iterator[tuple[LineKind, str]]:

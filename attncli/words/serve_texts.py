@@ -9,4 +9,3 @@ PAGE: dict[str, Localised] = {
     "again": _("Open it again"),
     "noscript": _("The app needs JavaScript."),
 }
-TOO_MANY = _("Too many apps are open here; close one.")

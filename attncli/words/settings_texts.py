@@ -66,15 +66,7 @@ EXPLAINED: dict[str, Localised] = {
 """What a setting does and how its value is written."""
 
 TEXTS: dict[str, Localised] = {
-    "key.settings": _("Settings"),
     "palette.settings": _("Change the settings"),
-    "settings.title": _("Settings"),
-    "settings.none": _("none"),
-    "settings.default": _("Default: {value}."),
-    "settings.unfit": _("“{value}” does not fit and was not kept; see above how it is written."),
-    "settings.kept": _("Kept."),
-    "settings.from-next-start": _("Kept; schedules follow it when attn is started next."),
-    "settings.prompt": _("Enter keeps it, Esc leaves it as it was"),
     "settings.true": _("yes"),
     "settings.false": _("no"),
     "settings.en": quoted("English"),

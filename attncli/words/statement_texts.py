@@ -22,24 +22,6 @@ from attncli.i18n import LANGS, NOTHING, Lang, Localised, _, pgettext, quoted
 EVERYWHERE = _("Everywhere")
 HARDENED = _("Hardened")
 
-_UNTOUCHED = _(
-    "Unless said above: arguments stay as they were, nothing is kept between calls, and the same input{state} gives "
-    "the same answer."
-)
-_STATE = _(" with the same random state")
-_WIDE = _("float32 and float64 stay what they are.")
-_GRADIENTS = _("Gradients are compared with the reference's, in value.")
-_FORBIDDEN = _(
-    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}."
-)
-_LISTED = _(", ")
-_KERNEL = _(
-    "**The work is done in Triton kernels** that you write; around them torch may only make, view, copy and cast "
-    "tensors. Every load and store stays within its tensor (masks!), no two programs store to one element, and none "
-    "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from `torch.empty` holds "
-    "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit value is cast to "
-    "float32 before it is computed with."
-)
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
     "float32": _(
@@ -49,16 +31,6 @@ _SIXTEEN: dict[SixteenBits, Localised] = {
     "native": _("float16 and bfloat16 are computed in their own precision; results have the dtype of the input."),
     "technique": NOTHING,
 }
-_SIXTEEN_IN_KERNELS = _(
-    "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. bfloat16, "
-    "which the interpreter has not, is not asked for."
-)
-_DIGITS = _("float64 is computed in float64.")
-_LAYOUT = _("Any memory layout is accepted: transposed, strided, expanded.")
-_DEVICE = _("New tensors are made on the inputs' device, or on the one that an argument names.")
-_OWN_MEMORY = _("A result is memory of its own, never a view of an argument, and no later call writes to it.")
-_NO_ARGUMENT = _("A result is never a view of an argument.")
-_NOT_WRITTEN = _("No later call writes to a result.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +65,44 @@ def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
 
 
 def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
-    state = _STATE if "random" in required else NOTHING
-    sentences = [_UNTOUCHED.format(state=state)]
+    state = _(" with the same random state") if "random" in required else NOTHING
+    sentences = [
+        _(
+            "Unless said above: arguments stay as they were, nothing is kept between calls, and the same input{state} gives "
+            "the same answer.",
+            state=state,
+        )
+    ]
     if _keeps_dtypes(required, kernel):
-        sentences.append(_WIDE)
+        sentences.append(_("float32 and float64 stay what they are."))
     if "gradients" in required:
-        sentences.append(_GRADIENTS)
+        sentences.append(_("Gradients are compared with the reference's, in value."))
     importable = (*IMPORTS, *(KERNEL_IMPORTS if kernel else ()))
     listed = (FORBIDDEN_EVERYWHERE, importable, [name.removeprefix("torch.") for name in TORCH_MODULES[1:]])
-    calls, modules, torch = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in listed)
+    calls, modules, torch = (_(", ").join(quoted(f"`{name}`") for name in names) for names in listed)
     shared = pgettext("sentences", " ").join(sentences)
-    told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules, torch=torch)]
+    told = [
+        shared,
+        *(
+            [
+                _(
+                    "**The work is done in Triton kernels** that you write; around them torch may only make, view, copy and cast "
+                    "tensors. Every load and store stays within its tensor (masks!), no two programs store to one element, and none "
+                    "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from `torch.empty` holds "
+                    "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit value is cast to "
+                    "float32 before it is computed with."
+                )
+            ]
+            if kernel
+            else []
+        ),
+        _(
+            "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}.",
+            calls=calls,
+            modules=modules,
+            torch=torch,
+        ),
+    ]
     return quoted("\n\n").join(told)
 
 
@@ -114,21 +113,30 @@ def _keeps_dtypes(required: Sequence[str], kernel: bool) -> bool:
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
     """What the second rung asks of many challenges, one line each, and then what it asks of this one alone."""
     asked = {
-        "low-precision": _SIXTEEN_IN_KERNELS if challenge.kernel else _SIXTEEN[facts.sixteen_bits],
-        "layout": _LAYOUT,
-        "device": _DEVICE,
+        "low-precision": _(
+            "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. bfloat16, "
+            "which the interpreter has not, is not asked for."
+        )
+        if challenge.kernel
+        else _SIXTEEN[facts.sixteen_bits],
+        "layout": _("Any memory layout is accepted: transposed, strided, expanded."),
+        "device": _("New tensors are made on the inputs' device, or on the one that an argument names."),
         "pure": _memory(facts),
     }
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
     if _keeps_dtypes(challenge.required, challenge.kernel):
-        lines.insert(0, _DIGITS)
+        lines.insert(0, _("float64 is computed in float64."))
     return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
 
 
 def _memory(facts: SharedFacts) -> Localised:
     if facts.shows_state:
-        return _NO_ARGUMENT
-    return _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY
+        return _("A result is never a view of an argument.")
+    return (
+        _("No later call writes to a result.")
+        if facts.may_return_argument
+        else _("A result is memory of its own, never a view of an argument, and no later call writes to it.")
+    )
 
 
 def _below(lines: Sequence[Localised], own: Localised, lang: Lang) -> str:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from attncli.i18n import Localised, _
+from attncli.i18n import Localised
 
-TEXTS: dict[str, Localised] = {
-    "key.export-summary": _("Export the summary"),
-    "palette.export-summary": _("Export the interview summary"),
-    "summary.written": _("The interview summary is in {file}"),
-}
+TEXTS: dict[str, Localised] = {}

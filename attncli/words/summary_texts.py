@@ -75,13 +75,7 @@ LABELS: dict[str, Localised] = {
     "share": _("{} %"),
     "licence": _("Cards: CC BY 4.0"),
 }
-ANSWERS: dict[str, Localised] = {
-    "tolerance": _(" (within {tolerance})"),
-    "slip": _("Not {number}: "),
-    "line": _("Line {lines}: {symptom}"),
-    "between": _(" or "),
-    "fix": _("Fixed:"),
-}
+ANSWERS: dict[str, Localised] = {}
 
 
 def labels(lang: Lang) -> dict[str, str]:

@@ -45,7 +45,7 @@ from attncli.errors import (
     StoreFull,
     StoreUnwritable,
 )
-from attncli.i18n import Lang, Localised
+from attncli.i18n import N_, Lang, Localised, _, pgettext
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
 from attncli.words.app_texts import TEXTS, say
@@ -154,8 +154,8 @@ class AttnScreen(SolidBackground, Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", "key.back", key_display="Esc"),
-        Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
+        Binding("escape,q", "back", N_("Back"), key_display="Esc"),
+        Binding("question_mark,fullwidth_question_mark,f1", "help", N_("Help"), key_display="?"),
     ]
     AUTO_FOCUS: ClassVar[str | None] = None
 
@@ -249,7 +249,12 @@ class AttnScreen(SolidBackground, Screen[None]):
         with suppress(NoMatches):  # the screen may be recomposing
             if small:
                 sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
-                self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
+                self.query_one(TooSmall).update(
+                    _(
+                        "This terminal is {width}×{height}. attn needs at least {least_width}×{least_height}: please make it larger.",
+                        **sizes,
+                    )[self.lang]
+                )
             self.lay_out()
 
     def _restore_focus(self) -> None:
@@ -278,8 +283,8 @@ class ConfirmScreen(ModalScreen[bool]):
 
     CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "challenge.yes", show=False),
-        Binding("n,escape,q", "dismiss(False)", "challenge.no", show=False),
+        Binding("y", "dismiss(True)", N_("y  Show it"), show=False),
+        Binding("n,escape,q", "dismiss(False)", N_("n  Not yet"), show=False),
     ]
 
     def __init__(self, question: str, yes: str, no: str) -> None:
@@ -297,7 +302,7 @@ class HelpScreen(ModalScreen[None]):
 
     CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
+        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", N_("Escape closes"), show=False)
     ]
 
     def __init__(self, below: Screen[Any], lang: Lang) -> None:
@@ -308,12 +313,15 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         lang = self.lang
         lines = [Content.assemble((left(key, 16), "bold $primary"), text) for key, text in self._keys]
-        note = Content.styled(say("help.ime", lang), "$text-muted")
+        note = Content.styled(
+            _("Full-width keys (１ ２ ３ ４ ？ ！) work too, so a Chinese input method may stay on.")[lang],
+            "$text-muted",
+        )
         with VerticalScroll():
-            yield Plain(Content.styled(say("help.title", lang), "bold"), classes="title")
+            yield Plain(Content.styled(_("Keys on this screen")[lang], "bold"), classes="title")
             yield Plain(Content("\n").join(lines))
             yield Plain(note, classes="note")
-            yield Plain(Content.styled(say("help.close", lang), "$text-muted"))
+            yield Plain(Content.styled(_("Escape closes")[lang], "$text-muted"))
 
     def _active_keys(self) -> list[tuple[str, str]]:
         """Return (keys, description) pairs, those in the key bar first."""
@@ -340,18 +348,18 @@ RETRIES = 25
 
 
 _KEYS: dict[type[AttnError], str] = {
-    StoreBusy: "fault.still-busy",
-    StoreFull: "fault.full",
-    StoreUnwritable: "fault.unwritable",
-    ClockWrong: "fault.clock",
-    StoreCorrupt: "fault.damaged",
-    StoreError: "fault.store",
+    StoreBusy: _("Not stored: another attn is still writing. Press the key again."),
+    StoreFull: _("Not stored: the disk is full. Free some space and press the key again."),
+    StoreUnwritable: _("Not stored: your history cannot be written; `attn doctor` says why."),
+    ClockWrong: _("Not stored: this machine's clock is wrong. Set it and press again."),
+    StoreCorrupt: _("Not stored: the cache is damaged. Start attn again; it is rebuilt."),
+    StoreError: _("Not stored: your history cannot be used; `attn doctor` says why."),
     Outdated: "fault.outdated",
-    NoCardMatches: "fault.nothing-fits",
-    NoTorch: "fault.no-torch",
-    JudgeFailed: "fault.judge",
-    ExperimentFailed: "fault.experiment",
-    ConfigInvalid: "fault.config",
+    NoCardMatches: _("There is no card for that here; choose another topic."),
+    NoTorch: _("Grading needs PyTorch, and it is not installed: pip install torch."),
+    JudgeFailed: pgettext("judge", "{message}"),
+    ExperimentFailed: pgettext("experiment", "{message}"),
+    ConfigInvalid: pgettext("settings", "{message}"),
 }
 
 
@@ -359,7 +367,7 @@ def error_text(error: AttnError, lang: Lang) -> str:
     """Return one line in the learner's language: what failed, and what to do."""
     if isinstance(error, InvalidInput):
         return say(f"unfit.{error.reason}", lang, **error.parts)
-    key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
+    key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), pgettext("editor", "{message}"))
     return say(key, lang, message=told_in(lang, error.message))
 
 
@@ -376,7 +384,7 @@ def ensure_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
         except AttnError as error:
             screen.attn.show_error(error)
             return False
-        screen.notify(say("challenge.started", screen.lang, file=file))
+        screen.notify(_("Starter written: {file}", file=file)[screen.lang])
     return True
 
 
@@ -395,7 +403,12 @@ def edit_externally(screen: AttnScreen, file: Path) -> None:
             except EditorMissing as error:
                 missing = error
     except SuspendNotSupported:
-        screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
+        screen.notify(
+            _("This terminal cannot be lent to an editor. Edit {file} in another window, then press g.", file=file)[
+                screen.lang
+            ],
+            severity="warning",
+        )
     if missing:
         screen.notify(told(missing, screen.lang), severity="error")
     screen.app.refresh(layout=True)

@@ -23,6 +23,7 @@ from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerCancelled
 
 from attncli.errors import AttnError
+from attncli.i18n import N_, _
 from attncli.practice import record
 from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
@@ -48,16 +49,16 @@ class CardScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("cards.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,enter", "reveal", "key.reveal", key_display="Space"),
-        Binding("f", "flag", "key.flag"),
-        Binding("t", "write('tag')", "key.tag"),
-        Binding("n", "write('note')", "key.note"),
-        Binding("e", "edit", "key.edit"),
-        Binding("minus", "bury", "key.bury", show=False, key_display="-"),
-        Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
-        Binding("equals_sign", "unsuspend", "key.unsuspend", key_display="="),
-        Binding("u", "undo", "key.undo"),
-        Binding("x", "experiment", "key.experiment"),
+        Binding("space,enter", "reveal", N_("Show answer"), key_display="Space"),
+        Binding("f", "flag", N_("Flag")),
+        Binding("t", "write('tag')", N_("Tag")),
+        Binding("n", "write('note')", N_("Note")),
+        Binding("e", "edit", N_("Edit")),
+        Binding("minus", "bury", N_("Bury"), show=False, key_display="-"),
+        Binding("exclamation_mark", "suspend", N_("Suspend"), key_display="!"),
+        Binding("equals_sign", "unsuspend", N_("Take back in"), key_display="="),
+        Binding("u", "undo", N_("Undo")),
+        Binding("x", "experiment", N_("Run the experiment")),
     ]
 
     def __init__(self, id: str, question_first: bool = False) -> None:
@@ -88,7 +89,7 @@ class CardScreen(AttnScreen):
         asked = self._asked()
         parts = list(asked_parts(asked, self.lang, self.question_of))
         if asked.is_marked_automatically and not asked.revealed:
-            parts.append(Plain(say("card.question-first", self.lang), classes="note"))
+            parts.append(Plain(_("Space or Enter shows the answer.")[self.lang], classes="note"))
         return parts
 
     def focus_first(self) -> None:
@@ -101,7 +102,7 @@ class CardScreen(AttnScreen):
         if found.tags:
             lines.append(Content.styled(" ".join(f"#{tag}" for tag in found.tags), "$accent"))
         if found.note:
-            lines.append(Content.assemble((f"{say('card.note', self.lang)}: ", "$text-muted"), found.note))
+            lines.append(Content.assemble((f"{_('Your note')[self.lang]}: ", "$text-muted"), found.note))
         return Content("\n").join(lines)
 
     def _show_annotation(self) -> None:
@@ -126,7 +127,7 @@ class CardScreen(AttnScreen):
 
     def action_flag(self) -> None:
         on = toggle_flag(self.workspace, self.card_id)
-        self.notify(say("card.flagged" if on else "card.unflagged", self.lang, card=self.card_id))
+        self.notify(say(_("{card} flagged") if on else _("{card} is no longer flagged"), self.lang, card=self.card_id))
         self._show_annotation()
 
     def action_write(self, what: str) -> None:
@@ -155,7 +156,9 @@ class CardScreen(AttnScreen):
         """Open the learner's own card in their editor; a bundled card cannot be edited."""
         file = Path(self.workspace.store.index.owner(self._asked().card.id))
         if not file.is_relative_to(self.workspace.home.banks):
-            self.notify(say("card.not-yours", self.lang, card=self.card_id))
+            self.notify(
+                _("{card} is no card of yours: a note can be put on it, its text stays.", card=self.card_id)[self.lang]
+            )
             return
         edit_externally(self, file)
         self.workspace.read_banks()
@@ -165,17 +168,17 @@ class CardScreen(AttnScreen):
     def action_undo(self) -> None:
         done = take_back(self.workspace)
         what = say(f"card.undone-{sort_of_act(done)}", self.lang)
-        self.notify(say("card.undone", self.lang, what=what, card=done.subject))
+        self.notify(_("Taken back: {what} of {card}", what=what, card=done.subject)[self.lang])
         self._show_annotation()
 
     def action_suspend(self) -> None:
-        self._change_queue(record.suspend, "review.suspended")
+        self._change_queue(record.suspend, _("Suspended: {card} leaves the queue."))
 
     def action_bury(self) -> None:
-        self._change_queue(record.bury, "review.buried")
+        self._change_queue(record.bury, _("Buried: {card} comes back tomorrow."))
 
     def action_unsuspend(self) -> None:
-        self._change_queue(record.unsuspend, "review.unsuspended")
+        self._change_queue(record.unsuspend, _("{card} is back in the queue."))
 
     def _change_queue(self, change: Callable[[Workspace, str], str], text: str) -> None:
         change(self.workspace, self.card_id)
@@ -193,7 +196,7 @@ class SearchField(LineField):
     """Typing searches at once; Enter and ↓ go to the results. A text that is too long is cut."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "screen.to_results", "key.open", key_display="Enter"),
+        Binding("enter,down", "screen.to_results", N_("Open"), key_display="Enter"),
     ]
 
     def replace(self, text: str, start: int, end: int) -> None:
@@ -208,8 +211,8 @@ class SearchScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("cards.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "to_query", "key.search", key_display="/"),
-        Binding("a", "add", "key.add-card"),
+        Binding("slash", "to_query", N_("Search"), key_display="/"),
+        Binding("a", "add", N_("Add a card")),
     ]
 
     def __init__(self) -> None:
@@ -223,11 +226,16 @@ class SearchScreen(AttnScreen):
         return SearchThread(self.workspace)
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("search.title", self.lang))
+        return TitleBar(_("Search")[self.lang])
 
     def body(self) -> Iterable[Widget]:
-        yield SearchField(self.query_text, placeholder=say("search.prompt", self.lang))
-        yield Plain(say("search.filters", self.lang, states="|".join(STATES)), id="filters")
+        yield SearchField(
+            self.query_text, placeholder=_("Words of a question or an answer, English or Chinese")[self.lang]
+        )
+        yield Plain(
+            _("Also: #tag · is:{states} · kind:numeric · level:screen · topic:kv", states="|".join(STATES))[self.lang],
+            id="filters",
+        )
         yield Plain("", id="nothing")
         yield Rows(id="found")
 
@@ -266,10 +274,14 @@ class SearchScreen(AttnScreen):
         count = found.count
         status = say_counted("search.found", self.lang, count)
         if count > _MOST_ROWS:
-            status = say("search.first", self.lang, shown=_MOST_ROWS, count=count)
-        self.query_one(TitleBar).show(say("search.title", self.lang), status=status)
-        lines = [say("search.unknown", self.lang, filters=" ".join(found.unknown))] if found.unknown else []
-        lines += [] if found.cards else [problem or say("search.nothing", self.lang, query=self.query_text)]
+            status = _("{shown} of {count} cards; type more", shown=_MOST_ROWS, count=count)[self.lang]
+        self.query_one(TitleBar).show(_("Search")[self.lang], status=status)
+        lines = (
+            [_("{filters} means nothing here and narrows nothing.", filters=" ".join(found.unknown))[self.lang]]
+            if found.unknown
+            else []
+        )
+        lines += [] if found.cards else [problem or _("No card says “{query}”.", query=self.query_text)[self.lang]]
         nothing = self.query_one("#nothing", Plain)
         nothing.display = bool(lines)
         nothing.update(Content("\n".join(lines)))
@@ -362,8 +374,8 @@ class AddCardScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("cards.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
-        Binding("escape", "back", "key.back", key_display="Esc", priority=True),
+        Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),
+        Binding("escape", "back", N_("Back"), key_display="Esc", priority=True),
     ]
 
     def __init__(self, topic: str | None = None) -> None:
@@ -373,20 +385,24 @@ class AddCardScreen(AttnScreen):
         self.saved = self.draft
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
+        return TitleBar(_("A card of your own")[self.lang], status=str(self.workspace.home.banks))
 
     def body(self) -> Iterable[Widget]:
         from textual.widgets import TextArea  # loads a parser, which reading cards does without
 
         self._restore_draft()
         with Vertical(id="fields"):
-            yield heading(say("add.topic", self.lang))
+            yield heading(_("Topic")[self.lang])
             yield Input(self.draft.topic, id="topic", select_on_focus=False)
-            yield heading(say("add.question", self.lang))
+            yield heading(_("What it asks")[self.lang])
             yield Input(self.draft.question, id="question", select_on_focus=False)
-            yield heading(say("add.answer", self.lang))
+            yield heading(_("What is right")[self.lang])
             yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
-        yield Plain(self.problem or say("add.note", self.lang), id="note")
+        yield Plain(
+            self.problem
+            or _("One language is enough. $…$ is a formula, `…` is code. Ctrl+S keeps the card.")[self.lang],
+            id="note",
+        )
 
     def _restore_draft(self) -> None:
         """Load the draft from the last run, unless something is typed already."""
@@ -450,7 +466,10 @@ class AddCardScreen(AttnScreen):
     @work
     async def _leave(self) -> None:
         """Leave, after asking if there is typed text."""
-        texts = [say(key, self.lang) for key in ("add.leave", "add.yes", "add.no")]
+        texts = [
+            say(key, self.lang)
+            for key in (_("Leave? What you typed is not kept."), _("y  Leave"), _("n  Go on writing"))
+        ]
         if self.draft.is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
             self._done()
 
@@ -458,7 +477,7 @@ class AddCardScreen(AttnScreen):
         self._read_fields()
         note, draft = self.query_one("#note", Plain), self.draft
         if not draft.question.strip() or not draft.answer.strip():
-            note.update(say("add.incomplete", self.lang))
+            note.update(_("A question and an answer are needed.")[self.lang])
             return
         try:
             new = add_card(self.workspace, draft.topic, draft.question, draft.answer)
@@ -466,7 +485,7 @@ class AddCardScreen(AttnScreen):
         except AttnError as error:
             note.update(error_text(error, self.lang))
             return
-        self.notify(say("add.kept", self.lang, card=new.id, file=new.path))
+        self.notify(_("{card} is in {file}", card=new.id, file=new.path)[self.lang])
         self._done()
 
     def _done(self) -> None:

@@ -23,7 +23,7 @@ from textual.widgets import Input
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.i18n import Lang, Localised
+from attncli.i18n import N_, Lang, Localised, _, pgettext
 from attncli.practice import grade as grade_file
 from attncli.practice.challenges import (
     ChallengeStatus,
@@ -80,23 +80,23 @@ class ChallengeScreen(AttnScreen):
     CSS_PATH = Path(__file__).with_name("challenge.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "edit", "key.edit"),
-        Binding("w", "write", "key.write"),
-        Binding("g", "grade", "key.grade"),
-        Binding("f", "fresh", "key.fresh"),
-        Binding("t", "own_case", "key.own-case", show=False),
-        Binding("h", "hint", "key.hint"),
-        Binding("o", "solution", "key.solution"),
-        Binding("c", "card", "key.card"),
-        Binding("b", "bug", "key.bug"),
-        Binding("r", "repair", "key.repair", show=False),
-        Binding("x", "harden", "key.harden", show=False),
-        Binding("a", "answer", "key.follow-up", show=False),
-        Binding("n", "next", "key.next-challenge", show=False),
-        Binding("tab", "other_side(True)", "key.report", key_display="Tab", priority=True),
-        Binding("tab", "other_side(False)", "key.statement", key_display="Tab", priority=True),
-        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
-        Binding("escape,q", "back", "key.back", key_display="Esc"),
+        Binding("e", "edit", N_("Edit")),
+        Binding("w", "write", N_("Write here")),
+        Binding("g", "grade", N_("Grade")),
+        Binding("f", "fresh", N_("Fresh exam")),
+        Binding("t", "own_case", N_("Your case"), show=False),
+        Binding("h", "hint", N_("Hint")),
+        Binding("o", "solution", N_("Solution")),
+        Binding("c", "card", N_("Card")),
+        Binding("b", "bug", N_("Debug")),
+        Binding("r", "repair", N_("Repair"), show=False),
+        Binding("x", "harden", N_("What hardening asks"), show=False),
+        Binding("a", "answer", N_("Open the next follow-up"), show=False),
+        Binding("n", "next", N_("Next challenge"), show=False),
+        Binding("tab", "other_side(True)", N_("Report"), key_display="Tab", priority=True),
+        Binding("tab", "other_side(False)", N_("Statement"), key_display="Tab", priority=True),
+        Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
+        Binding("escape,q", "back", N_("Back"), key_display="Esc"),
     ]
 
     def __init__(self, id: str) -> None:
@@ -116,7 +116,7 @@ class ChallengeScreen(AttnScreen):
         self.statement = statement(self.challenge)
         self.file = solution_file(self.workspace, self.challenge_id)
         detail = track_title(self.challenge.track)[self.lang]
-        level = say("challenge.level", self.lang, level=self.challenge.level)
+        level = _("level {level} of 5", level=self.challenge.level)[self.lang]
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._status())
 
     def _status(self) -> str:
@@ -131,10 +131,16 @@ class ChallengeScreen(AttnScreen):
 
         lang = self.lang
         started = self.file.exists()
-        file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
+        file = (
+            _("File: {file} · t tries a case of your own", file=self.file)[lang]
+            if started
+            else say("challenge.not-started", lang)
+        )
         yield Plain(file, id="file")
         if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
-            yield Plain(say("challenge.offers-repair", lang), classes="offer")
+            yield Plain(
+                _("Or r: a repair round, 1 to 4 bugs in the reference to find and mend.")[lang], classes="offer"
+            )
         if self.started_round is not None:
             task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
@@ -161,7 +167,7 @@ class ChallengeScreen(AttnScreen):
         """Replace this screen by that of the next unsolved challenge."""
         following = next_unsolved(self.workspace, self.challenge_id)
         if following is None:
-            self.notify(say("after.none", self.lang))
+            self.notify(_("Every challenge is solved.")[self.lang])
         else:
             self.app.switch_screen(ChallengeScreen(following.id))
 
@@ -307,7 +313,7 @@ class ChallengeScreen(AttnScreen):
 
     def _failed_text(self, error: JudgeFailed) -> str:
         cancelled = isinstance(error, GradingCancelled)
-        return say("challenge.cancelled", self.lang) if cancelled else error_text(error, self.lang)
+        return _("Grading cancelled.")[self.lang] if cancelled else error_text(error, self.lang)
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()
@@ -319,12 +325,12 @@ class ChallengeScreen(AttnScreen):
             if self.question_of(card) is not None:
                 self.attn.show("card", card)
                 return
-        self.notify(say("challenge.no-card", self.lang))
+        self.notify(_("No card explains this challenge yet.")[self.lang])
 
     async def action_hint(self) -> None:
         hint = next_hint(self.workspace, self.challenge_id)
         if hint.again:
-            self.notify(say("challenge.no-more-hints", self.lang))
+            self.notify(_("There are no more hints.")[self.lang])
         self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
         await self._show_statement()
 
@@ -348,7 +354,14 @@ class ChallengeScreen(AttnScreen):
     @work
     async def action_solution(self) -> None:
         """Show the reference, after asking, and record it as seen."""
-        texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
+        texts = [
+            say(key, self.lang)
+            for key in (
+                _("Show the reference? It is recorded, and solving it today counts as Again."),
+                _("y  Show it"),
+                _("n  Not yet"),
+            )
+        ]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
             with self.attn.showing_errors():
                 self.reference = show_solution(self.workspace, self.challenge_id)
@@ -362,8 +375,8 @@ class CaseField(LineField):
     """A call with arguments; Enter tries it, ↓ goes to the answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.try_case", "key.try", key_display="Enter"),
-        Binding("down", "screen.to_answers", "key.down", show=False),
+        Binding("enter", "screen.try_case", N_("Try"), key_display="Enter"),
+        Binding("down", "screen.to_answers", N_("Down"), show=False),
     ]
 
 
@@ -372,9 +385,9 @@ class OwnCaseScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("challenge.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "to_field", "key.own-case"),
-        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
-        Binding("escape,q", "back", "key.back", key_display="Esc"),
+        Binding("slash", "to_field", N_("Your case")),
+        Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
+        Binding("escape,q", "back", N_("Back"), key_display="Esc"),
     ]
 
     def __init__(self, id: str, file: Path, text: str = "") -> None:
@@ -386,10 +399,12 @@ class OwnCaseScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
-        return TitleBar(say("own-case.title", self.lang), self.challenge.title[self.lang], self.file.name)
+        return TitleBar(_("A case of your own")[self.lang], self.challenge.title[self.lang], self.file.name)
 
     def body(self) -> Iterable[Widget]:
-        yield CaseField(self.text, placeholder=say("own-case.prompt", self.lang))
+        yield CaseField(
+            self.text, placeholder=_("Arguments: torch.randn(1, 2, 4), 3, scale=0.5 — or calls, joined by ;")[self.lang]
+        )
         yield Page(*self._parts(), id="answers")
 
     def focus_first(self) -> None:
@@ -405,27 +420,44 @@ class OwnCaseScreen(AttnScreen):
 
     def _parts(self) -> Iterable[Widget]:
         if self.is_asking:
-            yield Plain(say("own-case.waiting", self.lang), classes="note")
+            yield Plain(_("Asking both…")[self.lang], classes="note")
         elif self.failed:
             reason = self.failed if isinstance(self.failed, str) else self.failed[self.lang]
-            yield Plain(say("own-case.refused", self.lang, why=reason), classes="verdict")
+            yield Plain(_("Not tried: {why}", why=reason)[self.lang], classes="verdict")
         elif self.answers is not None:
             yield from self._answers(self.answers)
-        yield Plain(say("own-case.how", self.lang, calls=", ".join(self.challenge.entry)), classes="muted")
+        yield Plain(
+            _(
+                "Type what {calls} is called with, and see what your file and the reference answer. Write any Python; "
+                "tensors are torch.tensor([[1, 2]]), randn(2, 3), arange(4), zeros(2, 3).bool() and "
+                "the like. The same text draws the same numbers. Nothing is recorded.",
+                calls=", ".join(self.challenge.entry),
+            )[self.lang],
+            classes="muted",
+        )
         yield Plain("\n".join(calls_of(self.challenge)), classes="muted")
 
     def _answers(self, answers: BothAnswers) -> Iterable[Widget]:
-        lang, keys = self.lang, {True: "own-case.same", False: "own-case.differ", None: "own-case.no-answer"}
+        lang, keys = (
+            self.lang,
+            {
+                True: _("✓ Both answers are the same"),
+                False: _("✗ The answers differ: {how}"),
+                None: _("! No comparison: {how}"),
+            },
+        )
         same = "verdict -same" if answers.same else "verdict"
         yield Plain(say(keys[answers.same], lang, how=answers.said[lang]), classes=same)
         if answers.forbidden:
-            what = say("own-case.between", lang).join(line[lang] for line in answers.forbidden)
-            yield Plain(say("own-case.forbidden", lang, what=what), classes="note")
+            what = _("; ")[lang].join(line[lang] for line in answers.forbidden)
+            yield Plain(
+                _("The challenge never asks for this, so no difference counts: {what}", what=what)[lang], classes="note"
+            )
         if answers.shown is not None:
             names = Answers("reference", "yours", starred=answers.same is False)
-            yield CounterexampleView(answers.shown, lang, self.file.name, "own-case.case", names)
+            yield CounterexampleView(answers.shown, lang, self.file.name, _("The case"), names)
         if answers.printed:
-            yield heading(say("verdict.printed", lang))
+            yield heading(_("Your file printed")[lang])
             yield Plain(answers.printed, classes="note")
 
     async def _show(self) -> None:
@@ -456,7 +488,7 @@ class OwnCaseScreen(AttnScreen):
     async def on_tried(self, message: Tried) -> None:
         self.is_asking = False
         if isinstance(message.answers, GradingCancelled):
-            self.failed = say("challenge.cancelled", self.lang)
+            self.failed = _("Grading cancelled.")[self.lang]
         elif isinstance(message.answers, JudgeFailed):
             self.failed = error_text(message.answers, self.lang)
         elif message.answers.refused.en:
@@ -483,8 +515,8 @@ class BugCountScreen(ModalScreen[int]):
 
     CSS_PATH = Path(__file__).with_name("challenge.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(bugs), f"dismiss({bugs})", "key.bugs", show=False) for bugs in range(1, MOST_BUGS + 1)),
-        Binding("escape,q", "dismiss(0)", "challenge.no", show=False),
+        *(Binding(str(bugs), f"dismiss({bugs})", N_("So many bugs"), show=False) for bugs in range(1, MOST_BUGS + 1)),
+        Binding("escape,q", "dismiss(0)", N_("n  Not yet"), show=False),
     ]
 
     def __init__(self, question: str, lang: Lang) -> None:
@@ -496,26 +528,44 @@ class BugCountScreen(ModalScreen[int]):
         markup = "   ".join([*choices, "[@click=screen.dismiss(0)]$leave[/]"])
         with Vertical():
             yield Plain(self.question)
-            yield Plain(Content.from_markup(markup, leave=say("challenge.repair-leave", self.lang)))
+            yield Plain(Content.from_markup(markup, leave=_("Esc  Not now")[self.lang]))
 
 
 async def start_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
     """Write a wrong solution; an existing file is kept, after asking. Return None if nothing was written."""
-    texts = [say(key, screen.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
+    texts = [
+        say(key, screen.lang)
+        for key in (
+            _(
+                "You have a file for this challenge. Keep it as a numbered copy, with a wrong solution to debug in its place?"
+            ),
+            _("y  Find the bug"),
+            _("n  Not yet"),
+        )
+    ]
     if file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
         return None
-    return _start(screen, id, None, "challenge.bug-written")
+    return _start(screen, id, None, _("A wrong solution is in {file}. Press e, find the mistake, mend it, then g."))
 
 
 async def start_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
     """Write the reference with as many bugs as chosen; an existing file is kept. Return None if nothing was written."""
     challenge = screen.workspace.library.challenge(id)
     if not offers_rounds(challenge):
-        screen.notify(say("challenge.no-repair", screen.lang, title=challenge.title[screen.lang]))
+        screen.notify(
+            _(
+                "{title} has no repair round; b hands out one wrong solution to debug.",
+                title=challenge.title[screen.lang],
+            )[screen.lang]
+        )
         return None
-    question = "challenge.how-many-kept" if file.exists() else "challenge.how-many"
+    question = (
+        _("How many bugs? Your file for this challenge is kept as a numbered copy.")
+        if file.exists()
+        else _("How many bugs?")
+    )
     bugs = await screen.app.push_screen_wait(BugCountScreen(say(question, screen.lang), screen.lang))
-    return _start(screen, id, bugs, "challenge.repair-written") if bugs else None
+    return _start(screen, id, bugs, _("{file} has {bugs}. Press e, mend them, then g.")) if bugs else None
 
 
 def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
@@ -525,7 +575,7 @@ def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Sta
         screen.attn.show_error(error)
         return None
     if started.kept is not None:
-        screen.notify(say("challenge.bug-kept", screen.lang, file=started.kept))
+        screen.notify(_("Your file is kept as {file}.", file=started.kept)[screen.lang])
     bugs = counted(started.bugs, "bug")[screen.lang]
     screen.notify(say(written, screen.lang, file=started.path, bugs=bugs))
     return started
@@ -534,10 +584,17 @@ def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Sta
 def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
     """Return the task of a round: a heading, and the text below it."""
     if started.symptom is not None:
-        return say("challenge.symptom", lang), started.symptom
+        return _("Find the bug")[lang], started.symptom
     bugs = counted(started.bugs, "bug")
-    texts = [say("challenge.repair-task", other, file=file) for other in ("en", "zh")]
-    return say("challenge.repair", lang, bugs=bugs[lang]), Localised(*texts)
+    texts = [
+        _(
+            "Mistakes are planted in the reference, which is in {file}. Press e, mend them, then g: it tells how many are "
+            "repaired, and what one observes of those that are left.",
+            file=file,
+        )[other]
+        for other in ("en", "zh")
+    ]
+    return _("Find {bugs}", bugs=bugs[lang])[lang], Localised(*texts)
 
 
 # Status
@@ -547,7 +604,7 @@ def status_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
     """Return new, tried, solved or hardened, and "due" if it is due."""
     found = _status_of(workspace, challenge)
     word = say(f"standing.{found.standing}", lang)
-    return f"{word} · {say('challenges.due', lang)}" if found.is_due else word
+    return f"{word} · {pgettext('challenge', 'due')[lang]}" if found.is_due else word
 
 
 def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
@@ -556,7 +613,7 @@ def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str
     if found.schedule is None:
         return ""
     wait = max(timedelta(0), found.schedule.due_at - workspace.clock())
-    return say("verdict.next-due", lang, interval=interval_text(wait, lang))
+    return _("comes back in {interval}", interval=interval_text(wait, lang))[lang]
 
 
 def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStatus:

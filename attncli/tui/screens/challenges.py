@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.domain.vocabulary import RUNGS
+from attncli.i18n import N_, _, pgettext
 from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, standings
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
@@ -26,7 +27,7 @@ _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 class NarrowingField(PassingField):
     """Typing filters the list at once; Enter and ↓ go to it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", "key.open", key_display="Enter")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", N_("Open"), key_display="Enter")]
 
 
 class ChallengesScreen(AttnScreen):
@@ -34,8 +35,8 @@ class ChallengesScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("challenges.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "next_track", "key.track"),
-        Binding("slash", "narrow", "key.search", key_display="/"),
+        Binding("t", "next_track", N_("Next track")),
+        Binding("slash", "narrow", N_("Search"), key_display="/"),
     ]
 
     def __init__(self) -> None:
@@ -46,10 +47,12 @@ class ChallengesScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self.found = standings(self.workspace)
-        return TitleBar(say("challenges.title", self.lang), self._track_name(), self._summary())
+        return TitleBar(_("Challenges")[self.lang], self._track_name(), self._summary())
 
     def body(self) -> Iterable[Widget]:
-        field = NarrowingField(self.words, placeholder=say("challenges.narrow", self.lang, states="|".join(STATES)))
+        field = NarrowingField(
+            self.words, placeholder=_("words of a title or a track, is:{states}", states="|".join(STATES))[self.lang]
+        )
         field.display = bool(self.words)
         yield field
         yield Plain("", id="columns")
@@ -65,14 +68,14 @@ class ChallengesScreen(AttnScreen):
 
     def _summary(self) -> str:
         solved = sum(found.standing in RUNGS for found in self.found)
-        return say("challenges.solved", self.lang, solved=solved, total=len(self.found))
+        return _("{solved} of {total} solved", solved=solved, total=len(self.found))[self.lang]
 
     def _track_name(self) -> str:
-        return track_title(self.track)[self.lang] if self.track else say("challenges.all-tracks", self.lang)
+        return track_title(self.track)[self.lang] if self.track else _("All tracks")[self.lang]
 
     def lay_out(self) -> None:
         width = row_width(self.size.width)
-        self.query_one(TitleBar).show(say("challenges.title", self.lang), self._track_name(), self._summary())
+        self.query_one(TitleBar).show(_("Challenges")[self.lang], self._track_name(), self._summary())
         self.query_one("#columns", Plain).update(self._heading(width))
         self.query_one(Rows).show_rows(list(self._rows(width)))
 
@@ -81,9 +84,11 @@ class ChallengesScreen(AttnScreen):
 
     def _heading(self, width: int) -> Content:
         if not self._listed():
-            return Content(say("challenges.nothing" if self.found else "challenges.none", self.lang))
+            return Content(
+                say(_("No challenge has all these words.") if self.found else _("There are no challenges."), self.lang)
+            )
         wide = width - _TRACK - _LEVEL - _STATUS
-        names = (("challenges.column", wide), ("key.track-name", _TRACK), ("challenges.level", _LEVEL))
+        names = ((_("Challenge"), wide), (_("Track"), _TRACK), (_("Level"), _LEVEL))
         return Content.styled("".join(left(say(key, self.lang), size) for key, size in names), "$text-muted")
 
     def _rows(self, width: int) -> Iterator[tuple[str, Content]]:
@@ -91,7 +96,7 @@ class ChallengesScreen(AttnScreen):
         for found in self._listed():
             challenge = found.challenge
             status = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
-            due = f" · {say('challenges.due', self.lang)}" if found.is_due else ""
+            due = f" · {pgettext('challenge', 'due')[self.lang]}" if found.is_due else ""
             yield (
                 challenge.id,
                 Content.assemble(

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import KINDS, LEVELS
+from attncli.i18n import N_, _
 from attncli.practice.queue import CardFilter, default_level, matching_cards, without
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
@@ -30,9 +31,9 @@ class OptionRows(Rows):
     """Rows of options; Enter or a click takes the next value of a row, and starts on the first row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "screen.change(-1)", "key.change", show=False),
-        Binding("right", "screen.change(1)", "key.change", key_display="←/→"),
-        Binding("enter,space", "select", "key.change", show=False),
+        Binding("left", "screen.change(-1)", N_("Change"), show=False),
+        Binding("right", "screen.change(1)", N_("Change"), key_display="←/→"),
+        Binding("enter,space", "select", N_("Change"), show=False),
     ]
 
 
@@ -87,7 +88,7 @@ class DrillScreen(OptionsScreen[CardFilter]):
     """The options of a drill."""
 
     CSS_PATH = Path(__file__).with_name("drill.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
     FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
 
     def __init__(self, card_filter: CardFilter | None = None) -> None:
@@ -95,11 +96,18 @@ class DrillScreen(OptionsScreen[CardFilter]):
         self.options = card_filter or CardFilter(level=default_level(self.workspace))
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("drill.title", self.lang))
+        return TitleBar(_("Drill")[self.lang])
 
     def body(self) -> Iterable[Widget]:
         yield OptionRows(self.rows(), id="filter")
-        yield Plain(say("drill.note", self.lang), id="note")
+        yield Plain(
+            _(
+                "Answers are reviews and change the schedule; a cram records nothing. Unseen cards count as today's new ones. "
+                "Weak is what you would likely not recall today, forgot often, or missed last time. "
+                "Suspended and buried cards are left out."
+            )[self.lang],
+            id="note",
+        )
 
     def rows(self) -> list[tuple[str, Content]]:
         return [(START, self._start_row()), *((name, self.row(name)) for name in self.FIELDS)]
@@ -108,10 +116,15 @@ class DrillScreen(OptionsScreen[CardFilter]):
         lang = self.lang
         if count := len(matching_cards(self.workspace, self.options)):
             asked = min(self.options.count, count)
-            return Content.styled(f"▶ {say('drill.start', lang, asked=asked, count=count)}", "bold $primary")
+            return Content.styled(
+                f"▶ {_('Start: {asked} of {count} cards that fit', asked=asked, count=count)[lang]}", "bold $primary"
+            )
         counts = without(self.workspace, self.options)
-        hints = [say("drill.without", lang, name=say(f"drill.{name}", lang), count=n) for name, n in counts.items()]
-        return Content.assemble((f"✗ {say('drill.nothing', lang)} ", "bold $warning"), " · ".join(hints)).truncate(
+        hints = [
+            _("{count} if “{name}” is left open", name=say(f"drill.{name}", lang), count=n)[lang]
+            for name, n in counts.items()
+        ]
+        return Content.assemble((f"✗ {_('No card fits.')[lang]} ", "bold $warning"), " · ".join(hints)).truncate(
             row_width(self.app.size.width), ellipsis=True
         )
 
@@ -121,12 +134,12 @@ class DrillScreen(OptionsScreen[CardFilter]):
     def value_text(self, name: str, value: Any) -> str:
         lang = self.lang
         if name == "count":
-            return say("drill.cards", lang, count=value)
+            return _("{count} cards", count=value)[lang]
         if isinstance(value, bool):
-            return say("drill.yes" if value else "drill.no", lang)
+            return say(_("yes") if value else _("no"), lang)
         if name == "topic":
-            return self.topic_title(value) if value else say("home.all", lang)
-        return say(f"review.{name}-{value}", lang) if value else say("drill.any", lang)
+            return self.topic_title(value) if value else _("All topics")[lang]
+        return say(f"review.{name}-{value}", lang) if value else _("any")[lang]
 
     def values(self, name: str) -> Sequence[Any]:
         match name:

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from attncli.errors import AttnError
-from attncli.i18n import Lang, Localised
+from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.start import OpenFile
 from attncli.tui.screens.base import HelpScreen, Navigation
 from attncli.tui.theme import code_theme_named, code_themes
@@ -27,19 +27,19 @@ TO_WRITE = "raise NotImplementedError"
 """The line of a starter at which the cursor begins."""
 
 _EDITING = {
-    "Ctrl+Z": ("undo", "key.undo"),
-    "Ctrl+Y": ("redo", "key.redo"),
-    "Ctrl+X": ("cut", "key.cut"),
-    "Ctrl+V": ("paste", "key.paste"),
-    "F7": ("select_all", "key.select-all"),
-    "Ctrl+←": ("cursor_word_left", "key.word-left"),
-    "Ctrl+→": ("cursor_word_right", "key.word-right"),
-    "Home": ("cursor_line_start", "key.line-start"),
-    "End": ("cursor_line_end", "key.line-end"),
-    "Ctrl+Home": ("to_start", "key.to-start"),
-    "Ctrl+End": ("to_end", "key.to-end"),
-    "Ctrl+W": ("delete_word_left", "key.delete-word"),
-    "Ctrl+K": ("delete_to_end_of_line_or_delete_line", "key.delete-rest"),
+    "Ctrl+Z": ("undo", _("Undo")),
+    "Ctrl+Y": ("redo", _("Redo")),
+    "Ctrl+X": ("cut", _("Cut")),
+    "Ctrl+V": ("paste", _("Paste")),
+    "F7": ("select_all", _("Select everything")),
+    "Ctrl+←": ("cursor_word_left", _("A word to the left")),
+    "Ctrl+→": ("cursor_word_right", _("A word to the right")),
+    "Home": ("cursor_line_start", _("To the start of the line")),
+    "End": ("cursor_line_end", _("To the end of the line")),
+    "Ctrl+Home": ("to_start", _("To the start")),
+    "Ctrl+End": ("to_end", _("To the end")),
+    "Ctrl+W": ("delete_word_left", _("Delete the word before")),
+    "Ctrl+K": ("delete_to_end_of_line_or_delete_line", _("Delete the rest of the line, or the line")),
 }
 """{key as written: (action, description)}; most are actions of Textual, named here for Help."""
 _ARROWS = str.maketrans({"←": "left", "→": "right"})
@@ -49,7 +49,7 @@ class CodeArea(KeysInOrder, TextArea):
     """Python code; Enter indents the next line, Backspace removes one level of indentation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "new_line", "key.new-line", show=False),
+        Binding("enter", "new_line", N_("New line"), show=False),
         *(
             Binding(shown.lower().translate(_ARROWS), action, description, show=False, key_display=shown)
             for shown, (action, description) in _EDITING.items()
@@ -83,11 +83,11 @@ class EditorScreen(Screen[bool]):
     CSS_PATH = Path(__file__).with_name("editor.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
-        Binding("ctrl+g,f5", "leave(True)", "key.save-and-grade", key_display="Ctrl+G", priority=True),
-        Binding("f2", "statement", "key.statement", key_display="F2", priority=True),
-        Binding("f1", "help", "key.help", key_display="F1", priority=True),
-        Binding("escape", "leave(False)", "key.save-and-back", key_display="Esc", priority=True),
+        Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),
+        Binding("ctrl+g,f5", "leave(True)", N_("Save and grade"), key_display="Ctrl+G", priority=True),
+        Binding("f2", "statement", N_("Statement"), key_display="F2", priority=True),
+        Binding("f1", "help", N_("Help"), key_display="F1", priority=True),
+        Binding("escape", "leave(False)", N_("Save and back"), key_display="Esc", priority=True),
     ]
 
     def __init__(self, file: OpenFile, title: Localised, statement: Localised, lang: Lang) -> None:
@@ -97,7 +97,7 @@ class EditorScreen(Screen[bool]):
     def compose(self) -> ComposeResult:
         from attncli.tui.widgets.markdown import CardMarkdown
 
-        yield TitleBar(self.challenge_title[self.lang], self.file.path.name, say("editor.saved", self.lang))
+        yield TitleBar(self.challenge_title[self.lang], self.file.path.name, _("saved")[self.lang])
         yield Page(CardMarkdown(self.statement[self.lang]), id="statement")
         yield self._area()
         yield KeyBar(self.lang)
@@ -143,8 +143,8 @@ class EditorScreen(Screen[bool]):
     def _show_status(self) -> None:
         area = self.query_one(TextArea)
         line, column = area.cursor_location
-        saved = say("editor.saved" if area.text == self.file.text else "editor.unsaved", self.lang)
-        position = say("editor.place", self.lang, line=line + 1, column=column + 1)
+        saved = say(_("saved") if area.text == self.file.text else _("not saved yet"), self.lang)
+        position = _("line {line}, column {column}", line=line + 1, column=column + 1)[self.lang]
         self.query_one(TitleBar).show(self.challenge_title[self.lang], self.file.path.name, f"{position} · {saved}")
 
     def action_statement(self) -> None:
@@ -170,7 +170,13 @@ class EditorScreen(Screen[bool]):
                 self.attn.show_error(error)
             return False
         if kept is not None:
-            self.notify(say("editor.kept-other", self.lang, file=self.file.path.name, kept=kept.name))
+            self.notify(
+                _(
+                    "{file} had been changed elsewhere; that text is now in {kept}.",
+                    file=self.file.path.name,
+                    kept=kept.name,
+                )[self.lang]
+            )
         self._show_status()
         return True
 

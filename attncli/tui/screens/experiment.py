@@ -13,9 +13,9 @@ from attncli import paths
 from attncli.errors import ExperimentFailed
 from attncli.experiments.plots import WIDEST, lines
 from attncli.experiments.runner import ChildRun, SeedOutcome, find
+from attncli.i18n import _
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar
-from attncli.words.app_texts import say
 
 BESIDE = 6
 
@@ -92,9 +92,17 @@ class ExperimentScreen(AttnScreen):
         if self.problem:
             return self.problem
         if not self.outcomes:
-            return say(
-                "experiment.running", self.lang, claim=self.experiment.claim[self.lang], share=f"{self.share:.0%}"
-            )
+            return _(
+                "Claimed: {claim}\n\nRunning … {share}",
+                claim=self.experiment.claim[self.lang],
+                share=f"{self.share:.0%}",
+            )[self.lang]
         width = min(WIDEST, self.app.size.width - BESIDE)
         report = lines(self.experiment, self.outcomes, width, self.lang)
-        return "\n".join([*report, "", say("experiment.quick", self.lang, id=self.experiment.id)])
+        return "\n".join(
+            [
+                *report,
+                "",
+                _("This was the quick form; the full one: attn experiment {id}", id=self.experiment.id)[self.lang],
+            ]
+        )

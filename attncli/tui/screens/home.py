@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from attncli.i18n import N_, _, pgettext
 from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
 from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
@@ -20,7 +21,6 @@ from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
 from attncli.tui.widgets.charts import shade
 from attncli.words.app_texts import say, say_counted
 from attncli.words.interval_texts import interval_text
-from attncli.words.marking_texts import BETWEEN_SENTENCES
 from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
@@ -34,18 +34,18 @@ class HomeScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("home.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r,space", "review_all", "key.review", key_display="r"),
-        Binding("d", "drill", "key.drill"),
-        Binding("z", "quiz", "key.quiz"),
-        Binding("m", "go('mock')", "key.mock"),
-        Binding("c", "go('challenges')", "key.challenges"),
-        Binding("s", "go('stats')", "key.stats"),
-        Binding("comma", "go('settings')", "key.settings", key_display=","),
-        Binding("a", "add_card", "key.add-card"),
-        Binding("p", "go('plan')", "key.plan", key_display="p"),
-        Binding("slash", "go('search')", "key.search", key_display="/"),
-        Binding("q", "quit", "key.quit", key_display="q"),
-        Binding("escape", "to_all_topics", "home.all", show=False),
+        Binding("r,space", "review_all", N_("Review"), key_display="r"),
+        Binding("d", "drill", N_("Drill")),
+        Binding("z", "quiz", N_("Quiz")),
+        Binding("m", "go('mock')", N_("Mock")),
+        Binding("c", "go('challenges')", N_("Challenges")),
+        Binding("s", "go('stats')", N_("Stats")),
+        Binding("comma", "go('settings')", N_("Settings"), key_display=","),
+        Binding("a", "add_card", N_("Add a card")),
+        Binding("p", "go('plan')", N_("Plan"), key_display="p"),
+        Binding("slash", "go('search')", N_("Search"), key_display="/"),
+        Binding("q", "quit", N_("Quit"), key_display="q"),
+        Binding("escape", "to_all_topics", N_("All topics"), show=False),
     ]
 
     AUTO_FOCUS = "#topics"
@@ -80,7 +80,7 @@ class HomeScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self._load()
-        return TitleBar(say("app.name", self.lang), say("home.title", self.lang), self._streak())
+        return TitleBar("attn", _("Today")[self.lang], self._streak())
 
     def body(self) -> Iterable[Widget]:
         width = row_width(self.app.size.width)
@@ -95,13 +95,13 @@ class HomeScreen(AttnScreen):
     async def reload(self) -> None:
         with self.attn.showing_errors():
             self._load()
-        self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
+        self.query_one(TitleBar).show("attn", _("Today")[self.lang], self._streak())
         self.query_one("#summary", Plain).update(self._summary())
         self.lay_out()
 
     def _streak(self) -> str:
         days = self.overview.streak_days
-        return say("home.streak", self.lang, days=days) if days else say("home.no-streak", self.lang)
+        return _("{days}-day streak", days=days)[self.lang] if days else _("no streak yet")[self.lang]
 
     def _summary(self) -> Content:
         due, lang = self.due, self.lang
@@ -109,14 +109,19 @@ class HomeScreen(AttnScreen):
             lines = self._why_nothing()
         else:
             minutes = "…" if self.minutes is None else max(1, round(self.minutes))
-            head = say("home.minutes", lang, due=due.due, minutes=minutes)
-            parts = say("home.parts", lang, new=due.new, learning=due.learning, review=due.review)
+            head = _("{due} due, about {minutes} min", due=due.due, minutes=minutes)[lang]
+            parts = _(
+                "{new} new · {learning} learning · {review} to review",
+                new=due.new,
+                learning=due.learning,
+                review=due.review,
+            )[lang]
             lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
             lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
         if (interview := self.overview.interview) is not None:
             line = countdown_line(interview.days_left, interview.recall)[lang]
-            lines.append(Content.assemble((line, "$text"), (f"  ·  {say('home.plan-key', lang)}", "$text-muted")))
+            lines.append(Content.assemble((line, "$text"), (f"  ·  {_('p plan')[lang]}", "$text-muted")))
         if any(self.overview.recent):
             lines.append(self._weeks())
         return Content("\n").join(lines)
@@ -128,16 +133,20 @@ class HomeScreen(AttnScreen):
         why = say(f"home.why-{found.reason}", lang, **counts)
         next_one = ""
         if found.next_at is not None:
-            next_one = say("home.next-in", lang, interval=interval_text(found.next_at - self.workspace.clock(), lang))
-        meanwhile = say("home.instead", lang) if found.suspended < found.cards else ""
-        nothing = Content.assemble((say("home.nothing-due", lang), "bold $primary"), BETWEEN_SENTENCES[lang], why)
-        return [nothing, Content(BETWEEN_SENTENCES[lang].join(filter(None, (next_one, meanwhile))))]
+            next_one = _("Next in {interval}.", interval=interval_text(found.next_at - self.workspace.clock(), lang))[
+                lang
+            ]
+        meanwhile = (
+            _("Meanwhile: d drills any card · z quiz · c challenges")[lang] if found.suspended < found.cards else ""
+        )
+        nothing = Content.assemble((_("Nothing is due.")[lang], "bold $primary"), pgettext("sentences", " ")[lang], why)
+        return [nothing, Content(pgettext("sentences", " ")[lang].join(filter(None, (next_one, meanwhile))))]
 
     def _weeks(self) -> Content:
         """Return one character per day, shaded as in the heatmap of the statistics; the last one is today."""
         signs = [shade(count) for count in self.overview.recent]
         weeks = " ".join("".join(signs[first : first + 7]) for first in range(0, len(signs), 7))
-        return Content.assemble((weeks, "$success"), (f"  {say('home.weeks', self.lang)}", "$text-muted"))
+        return Content.assemble((weeks, "$success"), (f"  {_('last 4 weeks')[self.lang]}", "$text-muted"))
 
     def lay_out(self) -> None:
         """Lay out the topics if the width or the counts have changed."""
@@ -157,7 +166,7 @@ class HomeScreen(AttnScreen):
     def _rows(self, width: int) -> Iterable[tuple[str, Content]]:
         overview = self.overview
         ready = sum(t.readiness * t.total for t in overview.topics.values()) / max(1, overview.cards)
-        yield ALL, self._row(width, say("home.all", self.lang), self.due.due, overview.cards, ready)
+        yield ALL, self._row(width, _("All topics")[self.lang], self.due.due, overview.cards, ready)
         for topic in self.workspace.library.topics():
             found = overview.topics[topic.id]
             due = self.due.topics.get(topic.id, 0)

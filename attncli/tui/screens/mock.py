@@ -20,6 +20,7 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import MissedItem, MockReport
 from attncli.domain.vocabulary import LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
+from attncli.i18n import N_, _
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
@@ -37,7 +38,7 @@ from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.session import MockTimeLine
 from attncli.words.app_texts import say
-from attncli.words.mock_texts import FOLLOW_UP, LEVEL_NAMES, PART_NAMES, code_task, missed_lines, read_line, score_lines
+from attncli.words.mock_texts import LEVEL_NAMES, PART_NAMES, code_task, missed_lines, read_line, score_lines
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
@@ -50,8 +51,8 @@ class MockRows(OptionRows):
     """Rows of options, then reports; the key bar names Enter "open" on a report only."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "key.open", key_display="Enter"),
-        Binding("enter,space", "select", "key.change", show=False),
+        Binding("enter", "open", N_("Open"), key_display="Enter"),
+        Binding("enter,space", "select", N_("Change"), show=False),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -70,7 +71,7 @@ class MockScreen(OptionsScreen[MockOptions]):
     """The options of an interview, and past reports; the first row resumes an unfinished one."""
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
     FIELDS = ("minutes", "level", "interviewer")
     NAME_CELLS = 24
 
@@ -80,11 +81,18 @@ class MockScreen(OptionsScreen[MockOptions]):
         self.options = options or MockOptions(level=level, seed=self.attn.rng.randrange(SITTINGS))
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("mock.title", self.lang))
+        return TitleBar(_("Mock interview")[self.lang])
 
     def body(self) -> Iterable[Widget]:
         yield MockRows(self.rows(), id="mock")
-        yield Plain(say("mock.note", self.lang), id="note")
+        yield Plain(
+            _(
+                "Timed, drawn at random; each step is kept, and leaving stops the clock. You tick the points yourself, or "
+                "somebody beside you does, who then sees them at once. Cards keep their schedule; what was missed counts as "
+                "weak; code that is graded is an attempt."
+            )[self.lang],
+            id="note",
+        )
 
     async def reload(self) -> None:
         self.refresh_rows()
@@ -94,28 +102,34 @@ class MockScreen(OptionsScreen[MockOptions]):
         unfinished = mock_log.unfinished(self.workspace)
         if unfinished is not None and unfinished.part is not None:
             part, at = PART_NAMES[unfinished.part.name][self.lang], unfinished.begun_at.astimezone()
-            text = say("mock.resume", self.lang, part=part, at=at)
+            text = _("Go on: {part}, begun {at:%Y-%m-%d %H:%M}", part=part, at=at)[self.lang]
             rows.insert(0, (RESUME, Content.styled(f"▶ {text}", "bold $primary")))
         return [*rows, *self._past()]
 
     def _start_row(self) -> Content:
         minutes = split(self.options.minutes)
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
-        return Content.styled(f"▶ {say('mock.start', self.lang, parts=parts)}", "bold $primary")
+        return Content.styled(f"▶ {_('Start an interview: {parts}', parts=parts)[self.lang]}", "bold $primary")
 
     def label(self, name: str) -> str:
         return say(f"mock.{name}", self.lang)
 
     def value_text(self, name: str, value: Any) -> str:
         if isinstance(value, bool):
-            return say("drill.yes" if value else "drill.no", self.lang)
+            return say(_("yes") if value else _("no"), self.lang)
         return str(value) if name == "minutes" else say(f"review.level-{value}", self.lang)
 
     def _past(self) -> list[tuple[str, Content]]:
         rows = []
         for report in past_mocks(self.workspace):
             level, at = LEVEL_NAMES[report.level][self.lang], report.begun_at.astimezone()
-            text = say("mock.past", self.lang, level=level, at=at, minutes=report.minutes, share=report.share)
+            text = _(
+                "{at:%Y-%m-%d %H:%M} · {minutes} min · {level} · {share:.0%}",
+                level=level,
+                at=at,
+                minutes=report.minutes,
+                share=report.share,
+            )[self.lang]
             rows.append((report.id, Content.styled(f"  {text}", "$text-muted")))
         return rows
 
@@ -167,8 +181,8 @@ class MockReportScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "again", "key.new-mock"),
-        Binding("enter", "back", "key.back", show=False),
+        Binding("n", "again", N_("New interview")),
+        Binding("enter", "back", N_("Back"), show=False),
     ]
 
     def __init__(self, report: MockReport) -> None:
@@ -176,7 +190,7 @@ class MockReportScreen(AttnScreen):
         self.report = report
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("mock.title", self.lang), f"{self.report.begun_at.astimezone():%Y-%m-%d %H:%M}")
+        return TitleBar(_("Mock interview")[self.lang], f"{self.report.begun_at.astimezone():%Y-%m-%d %H:%M}")
 
     def body(self) -> Iterable[Widget]:
         lines = [Content.styled(text, _STYLES.get(kind, "")) for kind, text in score_lines(self.report, self.lang)]
@@ -265,20 +279,20 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "reveal", "key.reveal", key_display="Space"),
-        Binding("enter", "reveal", "key.reveal", show=False),
-        Binding("enter", "submit", "key.submit", key_display="Enter"),
-        Binding("enter", "settle", "key.settle", key_display="Enter"),
-        Binding("a", "points", "key.points", key_display="a-g"),
-        Binding("2", "credit(2)", "key.credit", key_display="0-2"),
-        Binding("1", "credit(1)", "key.credit", show=False),
-        Binding("0", "credit(0)", "key.credit", show=False),
-        Binding("s", "skip", "key.skip"),
-        Binding("n", "next_part", "key.next-part"),
-        Binding("u", "undo", "key.undo"),
-        Binding("ctrl+z", "undo", "key.undo", show=False),
-        Binding("x", "end", "key.end-mock"),
-        Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
+        Binding("space", "reveal", N_("Show answer"), key_display="Space"),
+        Binding("enter", "reveal", N_("Show answer"), show=False),
+        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
+        Binding("enter", "settle", N_("Go on"), key_display="Enter"),
+        Binding("a", "points", N_("Tick"), key_display="a-g"),
+        Binding("2", "credit(2)", N_("How it went"), key_display="0-2"),
+        Binding("1", "credit(1)", N_("How it went"), show=False),
+        Binding("0", "credit(0)", N_("How it went"), show=False),
+        Binding("s", "skip", N_("Skip")),
+        Binding("n", "next_part", N_("Next part")),
+        Binding("u", "undo", N_("Undo")),
+        Binding("ctrl+z", "undo", N_("Undo"), show=False),
+        Binding("x", "end", N_("End")),
+        Binding("escape,q", "back", N_("Stop the clock"), key_display="Esc"),
     ]
 
     def __init__(self, interview: MockInterview) -> None:
@@ -295,9 +309,9 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
     def _titles(self) -> tuple[str, str, str]:
         part, item, asked = self.interview.part, self.interview.item, self.asked
         if part is None or item is None or asked is None:
-            return say("mock.title", self.lang), "", ""
+            return _("Mock interview")[self.lang], "", ""
         topic = self.topic_title(asked.card.topic)
-        detail = f"{FOLLOW_UP[self.lang]} · {topic}" if item.kind == "follow-up" else topic
+        detail = f"{_('follow-up')[self.lang]} · {topic}" if item.kind == "follow-up" else topic
         return PART_NAMES[part.name][self.lang], detail, item.id
 
     def body(self) -> Iterable[Widget]:
@@ -309,7 +323,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
             return
         yield from asked_parts(self.asked, self.lang, self.question_of, in_quiz=True)
         if self._wants_credit():
-            whole, partly, no = say("mock.credit", self.lang).split(" · ")
+            whole, partly, no = _("2 wholly · 1 partly · 0 not")[self.lang].split(" · ")
             yield Plain(Content.from_markup(_CREDIT, whole=whole, partly=partly, no=no), classes="note")
 
     def _wants_credit(self) -> bool:
@@ -361,7 +375,10 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     @work
     async def action_end(self) -> None:
-        texts = [say(key, self.lang) for key in ("mock.end", "mock.yes-end", "mock.no-end")]
+        texts = [
+            say(key, self.lang)
+            for key in (_("End the interview here? What was answered is kept."), _("y · end it"), _("n · go on"))
+        ]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
             await self._step(self.interview.end)
 
@@ -389,19 +406,19 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "edit", "key.edit"),
-        Binding("w", "write", "key.write"),
-        Binding("g", "grade", "key.grade"),
-        Binding("s", "skip", "key.leave-code"),
-        Binding("enter", "go_on", "key.settle", key_display="Enter"),
-        Binding("1", "tick(1)", "key.credit", key_display="0-1"),
-        Binding("0", "tick(0)", "key.credit", show=False),
-        Binding("u", "undo", "key.undo", show=False),
-        Binding("tab", "other_side(True)", "key.report", key_display="Tab", priority=True),
-        Binding("tab", "other_side(False)", "key.statement", key_display="Tab", priority=True),
-        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
-        Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
-        Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
+        Binding("e", "edit", N_("Edit")),
+        Binding("w", "write", N_("Write here")),
+        Binding("g", "grade", N_("Grade")),
+        Binding("s", "skip", N_("Leave it")),
+        Binding("enter", "go_on", N_("Go on"), key_display="Enter"),
+        Binding("1", "tick(1)", N_("How it went"), key_display="0-1"),
+        Binding("0", "tick(0)", N_("How it went"), show=False),
+        Binding("u", "undo", N_("Undo"), show=False),
+        Binding("tab", "other_side(True)", N_("Report"), key_display="Tab", priority=True),
+        Binding("tab", "other_side(False)", N_("Statement"), key_display="Tab", priority=True),
+        Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
+        Binding("escape,q", "back", N_("Stop the clock"), key_display="Esc"),
+        Binding("question_mark,fullwidth_question_mark,f1", "help", N_("Help"), key_display="?"),
     ]
 
     RUNS_UNDER = (ModalScreen, EditorScreen)
@@ -468,7 +485,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await super()._show_report(report, after)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
-            go_on = heading(say("mock.go-on", self.lang))
+            go_on = heading(_("Enter goes on with the interview; the clock stands still.")[self.lang])
             await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:
@@ -476,7 +493,9 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         if isinstance(error, GradingCancelled):
             return reason
         self.is_by_hand = True
-        return say("mock.by-hand", self.lang, why=reason)
+        return _("It cannot be graded here: {why} Whoever looks at it says: 1 right, 0 not right.", why=reason)[
+            self.lang
+        ]
 
     def action_go_on(self) -> None:
         self.is_left = True

@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
+from attncli.i18n import N_, _
 from attncli.practice import today
 from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.words import plan_texts as words
-from attncli.words.app_texts import say
 
 DAYS_SHOWN = 28
 _DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
@@ -27,8 +27,8 @@ class PlanScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("plan.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r,enter", "study", "key.study-plan", key_display="r"),
-        Binding("comma", "settings", "key.settings", key_display=","),
+        Binding("r,enter", "study", N_("Study today's list"), key_display="r"),
+        Binding("comma", "settings", N_("Settings"), key_display=","),
     ]
 
     plan: Plan | None = None
@@ -43,7 +43,7 @@ class PlanScreen(AttnScreen):
     def title_bar(self) -> TitleBar:
         self._load()
         date = self.plan.interview.isoformat() if self.plan else ""
-        return TitleBar(say("plan.title", self.lang), status=date)
+        return TitleBar(_("Plan for the interview")[self.lang], status=date)
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._parts(), id="plan")
@@ -83,18 +83,18 @@ class PlanScreen(AttnScreen):
             yield Plain(Content.styled(f"! {line}", "$warning"))
         for line in (today.basis_line(plan, lang), *today.studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
-        yield heading(words.DAYS[lang])
+        yield heading(_("Day by day")[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
-            yield Plain(words.MORE_DAYS[lang].format(count=len(plan.days) - DAYS_SHOWN))
+            yield Plain(_("… and {count} days more", count=len(plan.days) - DAYS_SHOWN)[lang])
         for line in today.last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
-        yield heading(words.TOPICS[lang])
+        yield heading(_("Recall on the day, by topic")[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
         yield Plain(Content("\n").join(self._topic(titles.get(id, id), plan.topics[id]) for id in plan.topics))
 
     def _day(self, day: StudyDay) -> Content:
-        minutes = words.MINUTES[self.lang].format(minutes=day.minutes)
+        minutes = _("{minutes:.0f} min", minutes=day.minutes)[self.lang]
         is_today = self.plan is not None and day.date == self.plan.today
         return Content.assemble(
             (left(today.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),

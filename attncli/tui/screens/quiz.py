@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import SITTINGS
+from attncli.i18n import N_, _, quoted
 from attncli.practice.marking import Asked
 from attncli.practice.queue import default_level
 from attncli.practice.quiz import Missed, Quiz, QuizOptions
@@ -22,8 +23,6 @@ from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import Plain, TitleBar
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.session import Progress
-from attncli.words import quiz_texts
-from attncli.words.app_texts import say
 
 
 class QuizScreen(AskingScreen):
@@ -31,9 +30,9 @@ class QuizScreen(AskingScreen):
 
     CSS_PATH = Path(__file__).with_name("quiz.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "key.submit", key_display="Enter"),
-        Binding("n", "again", "key.new-quiz"),
-        Binding("enter", "back", "key.back", show=False),
+        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
+        Binding("n", "again", N_("New quiz")),
+        Binding("enter", "back", N_("Back"), show=False),
     ]
 
     def __init__(self, quiz: Quiz | None = None, topic: str | None = None) -> None:
@@ -56,12 +55,12 @@ class QuizScreen(AskingScreen):
     def _titles(self) -> tuple[str, str, str]:
         if self.asked is None:
             return (
-                say("quiz.title", self.lang),
-                quiz_texts.AGAIN[self.lang].format(command=self.quiz.options.command),
+                _("Quiz")[self.lang],
+                _("{command} draws it again", command=self.quiz.options.command)[self.lang],
                 "",
             )
         card = self.asked.card
-        title = f"{say('quiz.title', self.lang)} · {self.topic_title(card.topic)}"
+        title = f"{_('Quiz')[self.lang]} · {self.topic_title(card.topic)}"
         return title, self.kind_and_level(card), card.id
 
     def body(self) -> Iterable[Widget]:
@@ -75,13 +74,15 @@ class QuizScreen(AskingScreen):
 
     def _score(self) -> Content:
         score, lang = self.quiz.score, self.lang
-        head = quiz_texts.SCORE[lang].format(right=score.right, answered=score.answered)
-        left = f"  ·  {quiz_texts.NOT_ASKED[lang].format(left=score.left)}" if score.left else ""
+        head = _("{right} of {answered} right", right=score.right, answered=score.answered)[lang]
+        left = f"  ·  {_('{left} not asked', left=score.left)[lang]}" if score.left else ""
         topics = [
-            quiz_texts.OF_TOPIC[lang].format(topic=self.topic_title(id), right=right, answered=answered)
+            quoted("{topic} {right}/{answered}")[lang].format(
+                topic=self.topic_title(id), right=right, answered=answered
+            )
             for id, (right, answered) in score.topics.items()
         ]
-        below = quiz_texts.MISSED if score.missed else quiz_texts.NONE_MISSED
+        below = _("Missed") if score.missed else _("Every answer was right.")
         return Content("\n").join(
             [
                 Content.assemble((head, "bold $primary"), (left, "$text-muted")),

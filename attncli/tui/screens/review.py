@@ -19,6 +19,7 @@ from textual.widget import Widget
 
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
+from attncli.i18n import N_, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
@@ -75,7 +76,7 @@ class AskingScreen(AttnScreen):
         if not asked.is_blank or self.warned is asked:
             return False
         self.warned = asked
-        self.notify(say("quiz.blank", self.lang))
+        self.notify(_("Nothing was answered; Enter once more skips it.")[self.lang])
         return True
 
     def complete(self) -> None:
@@ -130,22 +131,22 @@ class ReviewScreen(AskingScreen):
 
     CSS_PATH = Path(__file__).with_name("review.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "reveal", "key.reveal", key_display="Space"),
-        Binding("enter", "reveal", "key.reveal", show=False),
-        Binding("enter", "submit", "key.submit", key_display="Enter"),
-        Binding("enter", "accept", "key.accept", key_display="Enter"),
-        Binding("enter", "back", "key.home", show=False),
-        Binding("1", "rate(1)", "key.rate", key_display="1-4"),
-        Binding("2", "rate(2)", "key.rate", show=False),
-        Binding("3", "rate(3)", "key.rate", show=False),
-        Binding("4", "rate(4)", "key.rate", show=False),
-        Binding("a", "points", "key.points", key_display="a-g"),
-        Binding("x", "experiment", "key.experiment"),
-        Binding("u", "undo", "key.undo"),
-        Binding("ctrl+z", "undo", "key.undo"),
-        Binding("minus", "bury", "key.bury", key_display="-"),
-        Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
-        Binding("escape,q", "back", "key.home", key_display="Esc"),
+        Binding("space", "reveal", N_("Show answer"), key_display="Space"),
+        Binding("enter", "reveal", N_("Show answer"), show=False),
+        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
+        Binding("enter", "accept", N_("Accept"), key_display="Enter"),
+        Binding("enter", "back", N_("Home"), show=False),
+        Binding("1", "rate(1)", N_("Rate"), key_display="1-4"),
+        Binding("2", "rate(2)", N_("Rate"), show=False),
+        Binding("3", "rate(3)", N_("Rate"), show=False),
+        Binding("4", "rate(4)", N_("Rate"), show=False),
+        Binding("a", "points", N_("Tick"), key_display="a-g"),
+        Binding("x", "experiment", N_("Run the experiment")),
+        Binding("u", "undo", N_("Undo")),
+        Binding("ctrl+z", "undo", N_("Undo")),
+        Binding("minus", "bury", N_("Bury"), key_display="-"),
+        Binding("exclamation_mark", "suspend", N_("Suspend"), key_display="!"),
+        Binding("escape,q", "back", N_("Home"), key_display="Esc"),
     ]
 
     def __init__(
@@ -224,12 +225,10 @@ class ReviewScreen(AskingScreen):
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
         if self.asked is None:
-            return say("drill.title" if self.card_filter else "review.title", lang), say("done.title", lang), ""
+            return say(_("Drill") if self.card_filter else _("Review"), lang), _("Session done")[lang], ""
         card = self.asked.card
         drill = (
-            ""
-            if self.card_filter is None
-            else f"{say('drill.cram' if self.card_filter.cram else 'drill.title', lang)} · "
+            "" if self.card_filter is None else f"{say(_('Cram') if self.card_filter.cram else _('Drill'), lang)} · "
         )
         return f"{drill}{self.topic_title(card.topic)}", self.kind_and_level(card), card.id
 
@@ -339,7 +338,11 @@ class ReviewScreen(AskingScreen):
             if change.tries:
                 self.waiting = replace(change, tries=change.tries - 1)
                 self.set_timer(RETRY_SECONDS, self._try_again)
-            await self._show_problem(say("fault.busy", self.lang) if self.waiting else error_text(error, self.lang))
+            await self._show_problem(
+                _("Not stored yet: another attn is writing. Trying again; Esc gives it up.")[self.lang]
+                if self.waiting
+                else error_text(error, self.lang)
+            )
         except NotFound:
             await self._drop_card()
         except AttnError as error:
@@ -359,9 +362,13 @@ class ReviewScreen(AskingScreen):
 
     async def action_undo(self) -> None:
         if self.session.last_done is None:
-            self.notify(say("review.nothing-to-undo", self.lang))
+            self.notify(_("There is nothing to take back.")[self.lang])
             return
-        text = "review.undone" if self.session.last_done is RowKind.REVIEW else "review.undone-hold"
+        text = (
+            _("Taken back: the rating of {card}.")
+            if self.session.last_done is RowKind.REVIEW
+            else _("Taken back: {card} is in the queue again.")
+        )
         await self._store(Change(self.session.undo, partial(self._show_undone, text)))
 
     async def _show_undone(self, text: str) -> None:
@@ -371,10 +378,10 @@ class ReviewScreen(AskingScreen):
         await self._show()
 
     async def action_suspend(self) -> None:
-        await self._put_away("review.suspended", self.session.suspend)
+        await self._put_away(_("Suspended: {card} leaves the queue."), self.session.suspend)
 
     async def action_bury(self) -> None:
-        await self._put_away("review.buried", self.session.bury)
+        await self._put_away(_("Buried: {card} comes back tomorrow."), self.session.bury)
 
     async def _put_away(self, text: str, put: Callable[[], None]) -> None:
         if self.item is not None:

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, N_, _
 from attncli.practice.workspace import QUESTIONS, answer, change_setting, do_not_ask_again, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
@@ -38,9 +38,9 @@ class SettingRows(Rows):
     """Rows of settings; Enter takes the next value, or opens a field to type in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "screen.step(-1)", "key.change", show=False),
-        Binding("right", "screen.step(1)", "key.change", show=False),
-        Binding("enter,space", "select", "key.change", key_display="Enter"),
+        Binding("left", "screen.step(-1)", N_("Change"), show=False),
+        Binding("right", "screen.step(1)", N_("Change"), show=False),
+        Binding("enter,space", "select", N_("Change"), key_display="Enter"),
     ]
 
 
@@ -54,12 +54,12 @@ class SettingsScreen(AttnScreen):
     changed_key = ""
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(say("settings.title", self.lang), status=str(self.workspace.home.config))
+        return TitleBar(_("Settings")[self.lang], status=str(self.workspace.home.config))
 
     def body(self) -> Iterable[Widget]:
         self.saved = saved_settings(self.workspace)
         yield SettingRows(self._rows(), id="settings")
-        field = PassingField(placeholder=say("settings.prompt", self.lang))
+        field = PassingField(placeholder=_("Enter keeps it, Esc leaves it as it was")[self.lang])
         field.display = False
         yield field
         yield Plain("", id="explained")
@@ -78,7 +78,7 @@ class SettingsScreen(AttnScreen):
 
     def _value_text(self, key: str, value: str) -> str:
         if not value:
-            return say("settings.none", self.lang)
+            return _("none")[self.lang]
         return say(f"settings.{value}", self.lang) if key in CHOICES else value
 
     @property
@@ -89,7 +89,7 @@ class SettingsScreen(AttnScreen):
 
     def _explain(self) -> None:
         key = self._key
-        default = say("settings.default", self.lang, value=self._value_text(key, Settings().text(key)))
+        default = _("Default: {value}.", value=self._value_text(key, Settings().text(key)))[self.lang]
         message = self.message if key == self.changed_key else Content("")
         lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), message]
         for explained in self.query("#explained").results(Plain):
@@ -127,7 +127,7 @@ class SettingsScreen(AttnScreen):
     def _problem(self, error: AttnError, text: str) -> str:
         """Return the message of an invalid value; in English the error's own, which says more."""
         if self.lang != "en" and isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
-            return say("settings.unfit", self.lang, value=text)
+            return _("“{value}” does not fit and was not kept; see above how it is written.", value=text)[self.lang]
         return error_text(error, self.lang)
 
     def _save(self, text: str) -> bool:
@@ -139,7 +139,7 @@ class SettingsScreen(AttnScreen):
             self.message = Content.styled(f"✗ {self._problem(error, text)}", "$error")
         else:
             self.saved = saved_settings(self.workspace)
-            text = say("settings.kept" if in_force else "settings.from-next-start", self.lang)
+            text = say(_("Kept.") if in_force else _("Kept; schedules follow it when attn is started next."), self.lang)
             self.message = Content.styled(f"✓ {text}", "$success")
             self.query_one(SettingRows).show_rows(self._rows())
             self.attn.setting_changed(key)
@@ -154,8 +154,8 @@ EXAMPLE_DAYS = 30
 """Days from today to the interview date given as an example."""
 
 _FIELD_KEYS: list[BindingType] = [
-    Binding("up", "app.focus_previous", "key.up", show=False),
-    Binding("down", "app.focus_next", "key.down", show=False),
+    Binding("up", "app.focus_previous", N_("Up"), show=False),
+    Binding("down", "app.focus_next", N_("Down"), show=False),
 ]
 
 
@@ -163,9 +163,9 @@ class ChoiceField(Plain, can_focus=True):
     """A choice of a few values; the arrows change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space", "screen.step(1)", "key.change", key_display="←/→"),
-        Binding("left", "screen.step(-1)", "key.change", show=False),
-        Binding("enter", "screen.go_on", "key.go-on", key_display="Enter"),
+        Binding("right,space", "screen.step(1)", N_("Change"), key_display="←/→"),
+        Binding("left", "screen.step(-1)", N_("Change"), show=False),
+        Binding("enter", "screen.go_on", N_("Next question"), key_display="Enter"),
         *_FIELD_KEYS,
     ]
 
@@ -175,13 +175,16 @@ class TypedField(LineField):
 
     SELECTS = True
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", N_("Next question"), key_display="Enter"),
+        *_FIELD_KEYS,
+    ]
 
 
 class LastField(TypedField):
     """The typed value of the last question; Enter finishes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.finish", key_display="Enter")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", N_("Finish"), key_display="Enter")]
 
 
 class FirstRunScreen(AttnScreen):
@@ -189,8 +192,8 @@ class FirstRunScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_name("first_run.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "key.skip-all", key_display="Esc", priority=True),
-        Binding("q", "back", "key.skip-all", show=False),
+        Binding("escape", "back", N_("Skip all"), key_display="Esc", priority=True),
+        Binding("q", "back", N_("Skip all"), show=False),
     ]
 
     values: dict[str, str]
@@ -200,23 +203,28 @@ class FirstRunScreen(AttnScreen):
         if not hasattr(self, "values"):
             saved = saved_settings(self.workspace)
             self.values = {key: saved.text(key) for key in QUESTIONS}
-        return TitleBar(say("app.name", self.lang), say("first-run.title", self.lang))
+        return TitleBar("attn", _("Welcome")[self.lang])
 
     def body(self) -> Iterable[Widget]:
         with VerticalScroll(id="questions", can_focus=False):
-            yield Plain(say("first-run.intro", self.lang), classes="intro")
+            yield Plain(
+                _("Four questions, then Home, where r starts. Enter takes what stands there.")[self.lang],
+                classes="intro",
+            )
             for key in QUESTIONS:
                 with Horizontal():
                     yield Plain(NAMES[key][self.lang], classes="name")
                     yield self._field(key)
                 yield Plain(say(f"first-run.{_word(key)}", self.lang, example=self._example()), classes="why")
                 yield Plain("", id=f"wrong-{key}", classes="wrong")
-            yield Plain(say("first-run.later", self.lang), classes="later")
+            yield Plain(
+                _("All of it can be changed later: press , on Home for the settings.")[self.lang], classes="later"
+            )
 
     def _field(self, key: str) -> Widget:
         if key in CHOICES:
             return ChoiceField(self._shown(key), id=key)
-        placeholder = say("first-run.open", self.lang) if key == "interview" else ""
+        placeholder = _("empty for none")[self.lang] if key == "interview" else ""
         field = LastField if key == QUESTIONS[-1] else TypedField
         return field(self.values[key], placeholder=placeholder, id=key)
 

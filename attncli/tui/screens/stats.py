@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import AttnError
+from attncli.i18n import N_, _
 from attncli.practice.stats import (
     FORECAST_DAYS,
     RETENTION_DAYS,
@@ -41,13 +42,13 @@ class StatsScreen(AttnScreen):
     """The statistics on one page; e exports the interview summary."""
 
     CSS_PATH = Path(__file__).with_name("stats.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", "key.export-summary", key_display="e")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", N_("Export the summary"), key_display="e")]
 
     def title_bar(self) -> TitleBar:
         self.stats: ProgressStats = progress(self.workspace)
         if not hasattr(self, "record"):
             self.record, self.minutes = RecallRecord(self.workspace), minutes_by_day(self.workspace)
-        return TitleBar(say("stats.title", self.lang))
+        return TitleBar(_("Statistics")[self.lang])
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._parts(), id="stats")
@@ -76,13 +77,13 @@ class StatsScreen(AttnScreen):
             line = countdown_line(interview.days_left, interview.recall)[lang]
             yield Plain(Content.styled(line, "bold $accent"), classes="countdown")
         yield Plain(self._figures(), classes="figures")
-        yield self._heading("stats.heatmap")
+        yield self._heading(_("Reviews a day"))
         counts = {date.fromisoformat(day): count for day, count in stats.per_day.items()}
         yield Heatmap(counts, date.fromisoformat(stats.forecast[0].date), lang)
-        yield self._heading("stats.forecast", days=FORECAST_DAYS)
+        yield self._heading(_("Due in the next {days} days"), days=FORECAST_DAYS)
         yield Forecast(stats.forecast, lang)
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
-        yield self._heading("stats.topics")
+        yield self._heading(_("Readiness by topic"))
         lines = [self._topic(titles[id], topic) for id, topic in stats.topics.items()]
         yield Plain(Content("\n").join(lines), classes="topics")
         yield RecallReport(self.record, self.minutes, titles, lang)
@@ -90,15 +91,15 @@ class StatsScreen(AttnScreen):
     def _figures(self) -> Content:
         stats, lang = self.stats, self.lang
         if not stats.reviews:
-            return Content(say("stats.no-reviews", lang))
+            return Content(_("No reviews yet: rate a few cards first.")[lang])
         retained = "-" if stats.retention is None else f"{stats.retention:.0%}"
-        window = say("stats.last-days", lang, days=RETENTION_DAYS)
+        window = _("last {days} days", days=RETENTION_DAYS)[lang]
         figures = [
-            (say("stats.retention", lang), say("stats.retained", lang, share=retained, window=window)),
-            (say("stats.streak", lang), counted(stats.streak_days, "day")[lang]),
-            (say("stats.reviews", lang), say("stats.reviews-today", lang, total=stats.reviews, today=stats.today)),
-            (say("stats.seen", lang), f"{stats.seen}/{stats.cards}"),
-            (say("stats.challenges", lang), f"{stats.challenges['solved']}/{stats.challenges['total']}"),
+            (_("Retention")[lang], _("{share} ({window})", share=retained, window=window)[lang]),
+            (_("Streak")[lang], counted(stats.streak_days, "day")[lang]),
+            (_("Reviews")[lang], _("{total}, {today} of them today", total=stats.reviews, today=stats.today)[lang]),
+            (_("Cards seen")[lang], f"{stats.seen}/{stats.cards}"),
+            (_("Challenges solved")[lang], f"{stats.challenges['solved']}/{stats.challenges['total']}"),
         ]
         lines = [Content.assemble((left(name, 20), "$text-muted"), (value, "bold")) for name, value in figures]
         return Content("\n").join(lines)
@@ -131,4 +132,4 @@ def _export(app: App[Any], opened: Workspace) -> None:
     except AttnError as error:
         app.notify(error_text(error, lang), severity="warning")
     else:
-        app.notify(say("summary.written", lang, file=file), timeout=SECONDS_SHOWN)
+        app.notify(_("The interview summary is in {file}", file=file)[lang], timeout=SECONDS_SHOWN)

@@ -25,10 +25,9 @@ from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from attncli.i18n import Lang
+from attncli.i18n import N_, Lang, _
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
-from attncli.words.app_texts import say
 
 if TYPE_CHECKING:
     from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
@@ -82,9 +81,9 @@ class MarkedRows(SolidBackground, Vertical, can_focus=True):
     MarkedRows:focus > MarkedRow.-cursor { background: $panel; text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "cursor(-1)", "key.up", show=False),
-        Binding("down", "cursor(1)", "key.down", show=False),
-        Binding("space", "choose_cursor", "key.tick", show=False),
+        Binding("up", "cursor(-1)", N_("Up"), show=False),
+        Binding("down", "cursor(1)", N_("Down"), show=False),
+        Binding("space", "choose_cursor", N_("Tick"), show=False),
     ]
 
     def __init__(self, texts: Sequence[Content]) -> None:
@@ -199,7 +198,7 @@ class ChoiceAnswer(MarkedRows):
         if not self.closed:
             return text
         if self.asked.option_order[index] in self.asked.chosen:
-            text = Content.assemble(text, (f"  {say('mark.your-answer', self.lang)}", "bold"))
+            text = Content.assemble(text, (f"  {_('(your answer)')[self.lang]}", "bold"))
         if option.why_not is not None:
             text = Content.assemble(text, "\n", inline(option.why_not[self.lang]).stylize("$text-muted"))
         return text
@@ -221,10 +220,10 @@ class OrderingAnswer(MarkedRows):
     """The items of an ordering card: arrows (j, k) choose an item, with Shift (J, K) they move it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("shift+up,K", "move(-1)", "key.move-item", key_display="Shift+↑/↓"),
-        Binding("shift+down,J", "move(1)", "key.item-down", show=False),
-        Binding("k", "cursor(-1)", "key.up", show=False),
-        Binding("j", "cursor(1)", "key.down", show=False),
+        Binding("shift+up,K", "move(-1)", N_("Move item"), key_display="Shift+↑/↓"),
+        Binding("shift+down,J", "move(1)", N_("Move item down"), show=False),
+        Binding("k", "cursor(-1)", N_("Up"), show=False),
+        Binding("j", "cursor(1)", N_("Down"), show=False),
     ]
 
     def __init__(self, asked: Asked, card: OrderingCard, lang: Lang) -> None:
@@ -290,7 +289,7 @@ class DebugCode(MarkedRows):
         if self.closed and index + 1 in self.card.lines:
             line = line.stylize("bold underline")
         if self.closed and index + 1 == self.asked.line:
-            line = Content.assemble(line, (f"  {say('mark.your-answer', self.lang)}", "bold"))
+            line = Content.assemble(line, (f"  {_('(your answer)')[self.lang]}", "bold"))
         return line
 
     def choose(self, index: int) -> None:
@@ -318,10 +317,10 @@ class AnswerField(KeysInOrder, Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "key.submit", show=True),
-        Binding("escape", "leave", "key.leave-field", key_display="Esc"),
-        Binding("up", "app.focus_previous", "key.up", show=False),
-        Binding("down", "app.focus_next", "key.down", show=False),
+        Binding("enter", "submit", N_("Answer"), show=True),
+        Binding("escape", "leave", N_("Leave the field"), key_display="Esc"),
+        Binding("up", "app.focus_previous", N_("Up"), show=False),
+        Binding("down", "app.focus_next", N_("Down"), show=False),
     ]
 
     def __init__(self, value: str, numbers: bool, name: str, disabled: bool) -> None:
@@ -403,7 +402,7 @@ class ClozeAnswer(TypedAnswer):
     """One field per blank of a cloze card, in order."""
 
     def __init__(self, asked: Asked, lang: Lang) -> None:
-        labels = [say("cloze.prompt", lang, n=number) for number in range(1, len(asked.texts) + 1)]
+        labels = [_("Blank {n}", n=number)[lang] for number in range(1, len(asked.texts) + 1)]
         super().__init__(asked, labels, "", lang)
 
 
@@ -413,7 +412,7 @@ class NumericAnswer(TypedAnswer):
     numbers = True
 
     def __init__(self, asked: Asked, lang: Lang) -> None:
-        super().__init__(asked, [say("numeric.prompt", lang)], asked.task.unit if asked.task else "", lang)
+        super().__init__(asked, [_("Your answer")[lang]], asked.task.unit if asked.task else "", lang)
 
 
 # Lists to choose from
@@ -430,9 +429,9 @@ class Rows(OptionList):
     """A list of rows with ids, whose keys the key bar shows; Enter opens the row under the cursor (arrows, j and k)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", "key.open", key_display="Enter"),
-        Binding("j", "cursor_down", "key.down", show=False, key_display="↓ j"),
-        Binding("k", "cursor_up", "key.up", show=False, key_display="↑ k"),
+        Binding("enter", "select", N_("Open"), key_display="Enter"),
+        Binding("j", "cursor_down", N_("Down"), show=False, key_display="↓ j"),
+        Binding("k", "cursor_up", N_("Up"), show=False, key_display="↑ k"),
     ]
 
     def __init__(self, rows: list[tuple[str, Content]] | None = None, *, id: str | None = None) -> None:

@@ -27,7 +27,7 @@ from textual.widgets import Input, Static
 from attncli.domain.log_row import Rating
 from attncli.domain.text import printable
 from attncli.errors import JudgeFailed
-from attncli.i18n import Lang
+from attncli.i18n import N_, Lang, _, pgettext
 from attncli.words.app_texts import TEXTS, say
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class Page(SolidBackground, VerticalScroll, can_focus=True):
     Page > Static { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", "key.down", show=False, key_display="↓ j"),
-        Binding("k", "scroll_up", "key.up", show=False, key_display="↑ k"),
+        Binding("j", "scroll_down", N_("Down"), show=False, key_display="↓ j"),
+        Binding("k", "scroll_up", N_("Up"), show=False, key_display="↑ k"),
     ]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -175,7 +175,13 @@ class Fold(Vertical):
         yield self.content
 
     def _heading(self) -> str:
-        return say("challenge.fold" if self.unfolded else "challenge.unfold", self.lang, title=self.title)
+        return say(
+            _("▾ {title}: what production asks for besides (x hides it)")
+            if self.unfolded
+            else _("▸ {title}: what production asks for besides (x shows it)"),
+            self.lang,
+            title=self.title,
+        )
 
     def turn(self) -> None:
         """Open it, with its title scrolled to the top, or close it."""
@@ -236,13 +242,13 @@ _KEY_NAMES = {
     "f1": "F1",
 }
 _RANKS = {
-    "key.help": 0,
-    **dict.fromkeys(("key.back", "key.home", "key.quit"), 2),
-    "key.language": 3,
-    "key.open": 4,
-    **dict.fromkeys(("key.plan", "key.settings", "key.add-card"), 5),
+    _("Help"): 0,
+    **dict.fromkeys((_("Back"), _("Home"), _("Quit")), 2),
+    pgettext("language switch", "中文"): 3,
+    _("Open"): 4,
+    **dict.fromkeys((_("Plan"), _("Settings"), _("Add a card")), 5),
 }
-_ALWAYS = ("key.help", "key.back", "key.save-and-back", "key.home", "key.quit")
+_ALWAYS = (_("Help"), _("Back"), _("Save and back"), _("Home"), _("Quit"))
 _DROPPED_FIRST = 4
 """Keys of this rank or above are left out before help is shortened."""
 _WIDE_GAP, _NARROW_GAP = 2, 1
@@ -308,12 +314,12 @@ class KeyBar(Widget):
         while _cells(pieces, gap) > self.size.width and pieces and _rank(named[len(pieces) - 1]) >= _DROPPED_FIRST:
             del pieces[-1]
         required = [binding.description in _ALWAYS for _, binding in named[: len(pieces)]]
-        if _cells(pieces, gap) > self.size.width and named[0][1].description == "key.help":
+        if _cells(pieces, gap) > self.size.width and named[0][1].description == _("Help"):
             pieces[0] = self._piece(*named[0], text="")
         while _cells(pieces, gap) > self.size.width and not all(required):
             last = max(place for place, is_required in enumerate(required) if not is_required)
             del pieces[last], required[last]
-        if pieces and named[0][1].description == "key.help":
+        if pieces and named[0][1].description == _("Help"):
             whole = [self._piece(*named[0]), *pieces[1:]]
             pieces = whole if _cells(whole, gap) <= self.size.width else pieces
         return Content(" ") + Content("").join(piece + " " * gap for piece in pieces)
@@ -378,7 +384,7 @@ class PassingField(LineField):
     SELECTS = True
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
+        Binding("escape", "screen.leave_field", N_("Leave the field"), key_display="Esc")
     ]
 
 

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
-from attncli.i18n import Lang, Localised
+from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.marking import Asked, Section, right_order, sections
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.answers import (
@@ -45,7 +45,7 @@ Questions = Callable[[str], Localised | None]
 class Sheet(Page):
     """A card on a page; `o` opens the answer of the next follow-up."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", N_("Open the next follow-up"), show=False)]
 
     DEFAULT_CSS = """
     Sheet > * { max-width: 100; }
@@ -89,7 +89,7 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
     yield from _answer_widgets(asked, lang, in_quiz)
     if not asked.revealed:
         if not asked.is_marked_automatically:
-            yield Plain(say("review.say-it", lang), classes="note")
+            yield Plain(_("Answer aloud in 30 to 45 seconds, then press Space.")[lang], classes="note")
         return
     if asked.marked is not None:
         yield CardVerdict(asked, lang)
@@ -106,7 +106,12 @@ def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Wid
         yield from _section_parts(section, asked, lang, questions)
 
 
-_HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
+_HINTS = {
+    "ordering": _("Put them in order: Shift+↑/↓ moves an item, Enter answers."),
+    "debug": _("Which line is wrong? ↑/↓ chooses it, Enter answers."),
+    "numeric": _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer."),
+    "cloze": _("Enter goes to the next blank, then answers. Formulas may be written in any equal form."),
+}
 
 
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
@@ -123,15 +128,26 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
             yield ClozeAnswer(asked, lang)
     if asked.is_marked_automatically and not asked.revealed:
         several = isinstance(card, ChoiceCard) and card.multiple
-        hint = _HINTS.get(card.kind, "choice.several" if several else "choice.one")
-        yield Plain(say("numeric.hint-quiz" if in_quiz and card.kind == "numeric" else hint, lang), classes="note")
+        hint = _HINTS.get(
+            card.kind,
+            _("Choose every right one with its letter, then press Enter.")
+            if several
+            else _("Choose one with its letter, then press Enter."),
+        )
+        yield Plain(
+            say(
+                _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.") if in_quiz and card.kind == "numeric" else hint,
+                lang,
+            ),
+            classes="note",
+        )
 
 
 def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
     """Yield a right order."""
     names = {key: text[lang] for key, text in card.texts.items()}
     lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
-    yield _heading("ordering.one-order", lang)
+    yield _heading(_("A right order"), lang)
     yield Plain(Content("\n").join(lines), classes="lines")
 
 
@@ -145,7 +161,7 @@ def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questi
 
             yield CardMarkdown(text[lang] if text else "")
         case "points":
-            yield _heading("review.points", lang)
+            yield _heading(_("Points you made"), lang)
             yield Points(card.points, lang, asked.ticked)
         case "pitfalls":
             yield _heading("review.pitfalls", lang)
@@ -154,12 +170,12 @@ def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questi
         case "unverifiable":
             yield Plain(say("review.unverifiable", lang), classes="note")
         case "challenge":
-            yield Plain(say("review.challenge", lang, id=", ".join(card.challenges)), classes="note")
+            yield Plain(_("Write it yourself: challenge {id}", id=", ".join(card.challenges))[lang], classes="note")
         case "experiment":
-            yield Plain(say("review.experiment", lang, id=card.experiment), classes="note")
+            yield Plain(_("See it shown (x): attn experiment {id}", id=card.experiment)[lang], classes="note")
         case "follow-ups":
             can_open = any(entry.answer for entry in card.follow_ups)
-            yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
+            yield _heading(_("Follow-ups (o opens the next answer)") if can_open else "review.follow-ups", lang)
             yield FollowUps(card.follow_ups, asked.opened, lang, questions)
         case "as-of":
             yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
@@ -183,8 +199,8 @@ class AskedNext(Plain, can_focus=True):
     AskedNext:focus { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "turn", "key.open", show=False),
-        Binding("space", "turn", "key.open", show=False),
+        Binding("enter", "turn", N_("Open"), show=False),
+        Binding("space", "turn", N_("Open"), show=False),
     ]
 
     @dataclass

@@ -13,12 +13,11 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import SHADES
-from attncli.i18n import Lang, quoted
+from attncli.i18n import Lang, _, quoted
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
 from attncli.tui.widgets.basics import LineWidget, left, right
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
-from attncli.words.stats_texts import PREDICTED, RECALLED
 
 _LEVELS = (1, 5, 15, 30)
 
@@ -55,7 +54,7 @@ class Heatmap(Widget):
         self.lang: Lang = lang
 
     def render(self) -> Content:
-        names = say("stats.weekdays", self.lang).split()
+        names = _("Mon Tue Wed Thu Fri Sat Sun")[self.lang].split()
         margin = max(cell_len(name) for name in names) + 1
         weeks = max(1, min(53, (self.size.width - margin) // 2))
         rows = heatmap_rows(self.counts, self.today, weeks)
@@ -105,7 +104,7 @@ class Forecast(Widget):
 
 def _day_line(day: date, number: str, value: float, most: float, width: int, lang: Lang) -> Content:
     """Return weekday and date, `number`, and a bar: `width` cells at `most`, one or more above 0."""
-    weekday = say("stats.weekdays", lang).split()[day.weekday()]
+    weekday = _("Mon Tue Wed Thu Fri Sat Sun")[lang].split()[day.weekday()]
     filled = max(1, round(width * value / most)) if value else 0
     return Content.assemble(
         (left(f"{weekday} {day.month}-{day.day:02d}", 11), "$text-muted"), number, "  ", ("█" * filled, "$primary")
@@ -142,20 +141,27 @@ class RecallReport(LineWidget):
     def _sections(self, width: int) -> Iterator[Content]:
         wide = max(20, min(width, _MOST))
         yield from self._time(wide)
-        yield from self._heading("stats.recall")
+        yield from self._heading(_("Recall against prediction"))
         if not self._record.is_whole:
-            yield Content(say("stats.reading", self._lang))
+            yield Content(_("Reading the histories of your cards…")[self._lang])
             return
         if not self._record.recalls:
-            yield from Content(say("stats.no-recall", self._lang)).wrap(wide)
+            yield from Content(
+                _("No card was reviewed on a later day yet; there is nothing to compare.")[self._lang]
+            ).wrap(wide)
             return
-        sample = say("stats.sampled", self._lang, cards=self._record.cards, reviews=len(self._record.recalls))
+        sample = _(
+            "The {cards} cards that were reviewed last, {reviews} reviews on later days: the first of each day, before any "
+            "step.",
+            cards=self._record.cards,
+            reviews=len(self._record.recalls),
+        )[self._lang]
         yield from Content.styled(sample, "$text-muted").wrap(wide)
-        yield from self._table(wide, "stats.by-prediction", self._record.by_prediction(), _predicted_names())
+        yield from self._table(wide, _("By what FSRS predicted"), self._record.by_prediction(), _predicted_names())
         yield from self._curve(wide)
         kinds = {share.name: say(f"review.kind-{share.name}", self._lang) for share in self._record.by_kind()}
-        yield from self._table(wide, "stats.by-kind", self._record.by_kind(), kinds, timed=True)
-        yield from self._table(wide, "stats.by-topic", self._record.by_topic(), self._topics, timed=True)
+        yield from self._table(wide, _("By kind"), self._record.by_kind(), kinds, timed=True)
+        yield from self._table(wide, _("By topic"), self._record.by_topic(), self._topics, timed=True)
 
     def _heading(self, key: str) -> Iterator[Content]:
         yield Content("")
@@ -165,7 +171,7 @@ class RecallReport(LineWidget):
         self, width: int, key: str, shares: Sequence[RecallShare], names: Mapping[str, str], timed: bool = False
     ) -> Iterator[Content]:
         yield from self._heading(key)
-        heads = ["stats.reviews", "stats.column-recalled", "stats.column-predicted", *["stats.seconds"] * timed]
+        heads = [_("Reviews"), _("recalled"), _("predicted"), *[_("seconds")] * timed]
         titles = "".join(right(say(head, self._lang), _NUMBER) for head in heads)
         room = max(8, min(_NAME, width - len(heads) * _NUMBER))
         yield Content.styled(left("", room) + titles, "$text-muted")
@@ -182,30 +188,36 @@ class RecallReport(LineWidget):
 
         shares = self._record.by_days()
         if len(shares) >= LEAST_POINTS:
-            yield from self._heading("stats.curve")
-            recalled = Series(RECALLED, tuple(100 * share.recalled for share in shares))
-            predicted = Series(PREDICTED, tuple(100 * share.predicted for share in shares))
+            yield from self._heading(_("Your forgetting curve"))
+            recalled = Series(_("recalled"), tuple(100 * share.recalled for share in shares))
+            predicted = Series(_("predicted by FSRS"), tuple(100 * share.predicted for share in shares))
             days = tuple(round(share.elapsed_days) for share in shares)
-            plot = Plot("line", quoted(say("stats.curve-axes", self._lang)), days, (recalled, predicted), "x")
+            plot = Plot(
+                "line",
+                quoted(_("% recalled, by days since the last review")[self._lang]),
+                days,
+                (recalled, predicted),
+                "x",
+            )
             yield from map(Content, drawn(plot, width, self._lang))
-        yield from self._table(width, "stats.by-days", shares, self._day_names())
+        yield from self._table(width, _("By days since the last review"), shares, self._day_names())
 
     def _day_names(self) -> dict[str, str]:
         ends: list[int | None] = [begin - 1 for begin in DAYS_FROM[1:]]
         return {
-            str(begin): say("stats.days-from", self._lang, first=begin)
+            str(begin): _("{first} days and more", first=begin)[self._lang]
             if end is None
             else counted(begin, "day")[self._lang]
             if begin == end
-            else say("stats.days", self._lang, span=f"{begin}–{end}")
+            else _("{span} days", span=f"{begin}–{end}")[self._lang]
             for begin, end in zip(DAYS_FROM, [*ends, None], strict=True)
         }
 
     def _time(self, width: int) -> Iterator[Content]:
-        yield from self._heading("stats.minutes")
+        yield from self._heading(_("Minutes of reviews a day"))
         most = max(minutes for _, minutes in self._minutes)
         if not most:
-            yield Content(say("stats.not-timed", self._lang))
+            yield Content(_("No review of the last days was timed.")[self._lang])
             return
         for day, minutes in self._minutes:
             yield _day_line(day, right(f"{minutes:.1f}", 6), minutes, most, min(_BAR, width - 20), self._lang)

@@ -18,7 +18,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice.challenges import Hint, next_unsolved, reference, solving_source
 from attncli.practice.start import without_docstring
 from attncli.practice.workspace import Workspace
@@ -26,7 +26,6 @@ from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, heading, left, mount_in
 from attncli.tui.widgets.card import FollowUps, Questions
 from attncli.tui.widgets.session import Progress
-from attncli.words.after_solving_texts import YOUR_CODE
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.counterexample_lines import Answers, counterexample_lines
 from attncli.words.grade_report_texts import (
@@ -65,7 +64,7 @@ class GradeReportView(Page):
     async def begin(self) -> None:
         """Show that the judge is starting."""
         self._checks = {}
-        now = Plain(say("challenge.starting", self.lang), classes="now")
+        now = Plain(_("Starting the judge")[self.lang], classes="now")
         await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
 
     async def clear(self) -> None:
@@ -77,7 +76,7 @@ class GradeReportView(Page):
         self._checks[check.name] = check
         done = sum(other.status != "running" for other in self._checks.values())
         if self.query(".now"):
-            self.query_one(".now", Plain).update(say("challenge.grading", self.lang, check=check.name))
+            self.query_one(".now", Plain).update(_("Grading: {check}", check=check.name)[self.lang])
             self.query_one(Progress).show(done, max(self._total, len(self._checks)))
             self.query_one(CheckList).show(list(self._checks.values()))
 
@@ -101,22 +100,22 @@ class GradeReportView(Page):
         parts = [self._mistake(report), self._first_failure(report.checks, Path(report.file).name)]
         for widgets in reversed(parts) if any(follows(c, report.checks) for c in report.checks) else parts:
             yield from widgets
-        yield self._heading("verdict.checks")
+        yield self._heading(_("All checks"))
         yield CheckList(report.checks, self.lang)
         if report.printed:
-            yield self._heading("verdict.printed")
+            yield self._heading(_("Your file printed"))
             yield Plain(report.printed, classes="lines")
 
     def _mistake(self, report: GradeReport) -> Iterator[Widget]:
         """Yield the likely mistakes, two at most."""
         diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
         if lines := [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]:
-            yield self._heading("verdict.diagnosis")
+            yield self._heading(_("What it looks like"))
             yield Plain(Content("\n").join(lines), classes="lines")
 
     def _repaired(self, report: GradeReport, repaired: RepairedBugs) -> Iterator[Widget]:
         """Yield how many of the planted bugs are fixed, and the symptoms of the others."""
-        yield self._heading("verdict.repaired")
+        yield self._heading(_("Repair round"))
         lines = [inline(line) for line in repaired_lines(repaired, report.accepted, self.lang)]
         yield Plain(Content("\n").join(lines), classes="lines")
 
@@ -124,7 +123,9 @@ class GradeReportView(Page):
         failed = deciding_checks(checks)
         if not failed:
             return
-        heading = "verdict.to-harden" if status_of(failed[0]) == "harden" else "verdict.first-failure"
+        heading = (
+            _("To harden it next: {check}") if status_of(failed[0]) == "harden" else _("What failed first: {check}")
+        )
         yield self._heading(heading, check=failed[0].name)
         yield Plain(told(failed[0], self.lang), classes="lines")
         others = [check for check in failed if not follows(check, checks)]
@@ -136,15 +137,17 @@ class GradeReportView(Page):
         return heading(say(key, self.lang, **values))
 
     def _verdict(self, report: GradeReport, after: str) -> Plain:
-        summary = say("verdict.summary", self.lang, **report.score, seconds=f"{report.seconds:.1f}")
+        summary = _("{passed} of {total} checks, {seconds} s", **report.score, seconds=f"{report.seconds:.1f}")[
+            self.lang
+        ]
         is_solved, missing, head = report.rung in RUNGS, ", ".join(unproved(report)), headline(report, self.lang)
         parts = [
             summary,
-            say("verdict.exam", self.lang, seed=report.seed) if report.seed else "",
+            _("fresh exam {seed}", seed=report.seed)[self.lang] if report.seed else "",
             say("verdict.unproved", self.lang, checks=missing) if missing else "",
             report.device_note[self.lang],
             after,
-            say("verdict.fresh", self.lang) if report.accepted else "",
+            _("f: a fresh exam, on other inputs")[self.lang] if report.accepted else "",
         ]
         sign = "!" if report.verdict == "error" else _SIGNS[report.rung]
         styled_head = (f"{sign} {head[:1].upper()}{head[1:]}", "$success" if is_solved else "$error")
@@ -201,7 +204,7 @@ class CheckList(LineWidget):
     def _about(self, check: CheckResult, message: str) -> str:
         key = f"check.{check.name}"
         about = message if message and check.status != "pass" else say(key, self.lang) if key in TEXTS else ""
-        return about if check.required else f"{about}{say('status.badge', self.lang)}"
+        return about if check.required else f"{about}{_(' (badge)')[self.lang]}"
 
 
 def _indented(text: str, width: int) -> list[Content]:
@@ -222,7 +225,7 @@ class CounterexampleView(LineWidget):
         shown: Counterexample,
         lang: Lang,
         file: str = "",
-        title: str = "counterexample.title",
+        title: str = _("Smallest counterexample"),
         answers: Answers | None = None,
     ) -> None:
         super().__init__()
@@ -246,10 +249,10 @@ def hints_and_solution(hints: Sequence[Hint], reference: str, lang: Lang) -> Ite
     from attncli.tui.widgets.markdown import CardMarkdown
 
     for hint in hints:
-        yield heading(say("challenge.hint", lang, n=hint.number, total=hint.total))
+        yield heading(_("Hint {n} of {total}", n=hint.number, total=hint.total)[lang])
         yield CardMarkdown(hint.text[lang])
     if reference:
-        yield heading(say("challenge.solution", lang))
+        yield heading(_("Reference")[lang])
         yield CardMarkdown(f"```python\n{reference.rstrip()}\n```")
 
 
@@ -262,9 +265,9 @@ def requirements(challenge: Challenge, statement: Statement, lang: Lang, unfolde
     yield CardMarkdown(statement.everywhere[lang])
     if statement.hardened[lang]:
         yield Fold(HARDENED[lang], CardMarkdown(statement.hardened[lang]), lang, unfolded)
-    yield Plain(say("challenge.needs", lang, checks=", ".join(challenge.required)))
+    yield Plain(_("Checks of both rungs: {checks}", checks=", ".join(challenge.required))[lang])
     if challenge.forbidden:
-        yield Plain(say("challenge.forbidden", lang, calls=", ".join(challenge.forbidden)))
+        yield Plain(_("Not to be called: {calls}", calls=", ".join(challenge.forbidden))[lang])
 
 
 # After solving
@@ -318,10 +321,10 @@ class AfterSolving(Vertical):
             yield heading(say("after.asked-next", self._lang))
             yield FollowUps(self._challenge.follow_ups, self._opened, self._lang, self._questions)
         if self._following is not None:
-            yield Plain(say("after.next", self._lang, title=self._following.title[self._lang]), classes="next")
+            yield Plain(_("n: next, {title}", title=self._following.title[self._lang])[self._lang], classes="next")
         with Horizontal():
             for title, source in zip(
-                (YOUR_CODE[self._lang], say("challenge.solution", self._lang)), self._sources, strict=True
+                (_("Your code")[self._lang], _("Reference")[self._lang]), self._sources, strict=True
             ):
                 with Vertical():
                     yield heading(title)

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice.mock import MockInterview
 from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSession, SessionProgress
@@ -123,8 +123,8 @@ class AnswerClock(Widget):
     def render(self) -> Content:
         left = self._shown
         if not left:
-            return Content(say("review.time-up", self._lang, seconds=ANSWER_SECONDS))
-        text = say("review.time-left", self._lang, seconds=left)
+            return Content(_("{seconds} seconds are over; take the time you need.", seconds=ANSWER_SECONDS)[self._lang])
+        text = _("{seconds} s", seconds=left)[self._lang]
         if self._steady:
             return Content(text)
         width = max(1, self.size.width - Content(text).cell_length - 1)
@@ -186,31 +186,35 @@ class SessionEnd(Plain):
     def _lines(self, spent: timedelta) -> list[Content]:
         answers, lang = self.session.answers, self.lang
         if not answers:
-            lines = [Content.styled(say("done.nothing", lang), "bold")]
+            lines = [Content.styled(_("Nothing to review here right now.")[lang], "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
             count = counted(len(answers), "review")[lang]
             parts = [
-                count if self.session.is_recorded else say("done.answered", lang, count=len(answers)),
-                say("done.recalled", lang, percent=round(100 * recalled)),
-                say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
+                count if self.session.is_recorded else _("{count} answered", count=len(answers))[lang],
+                _("{percent} % recalled", percent=round(100 * recalled))[lang],
+                _("{minutes} min", minutes=max(1, round(spent.total_seconds() / 60)))[lang],
             ]
-            lines = [Content.styled(say("done.title", lang), "bold $success"), Content("  ·  ".join(parts))]
+            lines = [Content.styled(_("Session done")[lang], "bold $success"), Content("  ·  ".join(parts))]
         if self.session.is_recorded:
             lines += self._waiting()
         else:
-            lines.append(Content.styled(say("done.not-recorded", lang), "$text-muted"))
+            lines.append(Content.styled(_("A cram: nothing was recorded.")[lang], "$text-muted"))
         lines += self._again()
-        return [*lines, Content(""), Content.styled(say("done.leave", lang), "$text-muted")]
+        return [*lines, Content(""), Content.styled(_("Enter: back to Home")[lang], "$text-muted")]
 
     def _waiting(self) -> list[Content]:
         workspace = self.session.workspace
         due = due_counts(workspace)
-        lines = [Content(say("done.still-due", self.lang, due=due.due))] if due.due else []
+        lines = [Content(_("{due} still due", due=due.due)[self.lang])] if due.due else []
         coming = [answer.due_at for answer in self.session.answers if answer.due_at is not None]
         soonest = min(coming) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
-            lines.append(Content(say("done.waiting", self.lang, interval=interval_text(soonest, self.lang))))
+            lines.append(
+                Content(
+                    _("The next card comes back in {interval}.", interval=interval_text(soonest, self.lang))[self.lang]
+                )
+            )
         return lines
 
     def _again(self) -> list[Content]:
@@ -218,7 +222,7 @@ class SessionEnd(Plain):
         if not failed:
             return []
         library = self.session.workspace.library
-        lines = [Content(""), Content.styled(say("done.again", self.lang), "bold $primary")]
+        lines = [Content(""), Content.styled(_("Rated Again")[self.lang], "bold $primary")]
         for card in failed:
             lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).listed[self.lang])))
         return lines
@@ -253,7 +257,11 @@ class MockTimeLine(Widget):
             self.refresh()
         if self._interview.time.is_up and not self._was_up:
             self._was_up = True
-            self.notify(mock_texts.FINISH[self._lang], severity="warning", markup=False)
+            self.notify(
+                _("Time for this part is up: finish what is in hand, then it goes on.")[self._lang],
+                severity="warning",
+                markup=False,
+            )
 
     def render(self) -> Content:
         if self._interview.state.is_over:
@@ -268,5 +276,5 @@ class MockTimeLine(Widget):
     def _time_text(self, is_up: bool, left_seconds: int) -> str:
         clock = mock_texts.clock_text(left_seconds)
         if is_up:
-            return f"{mock_texts.TIME_UP[self._lang]} {clock}"
-        return mock_texts.TIME_LEFT[self._lang].format(time=clock)
+            return f"{_('Time is up')[self._lang]} {clock}"
+        return _("{time} left", time=clock)[self._lang]
