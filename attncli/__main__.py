@@ -6,6 +6,8 @@ import io
 import sys
 from collections.abc import Sequence
 
+from attncli.i18n import _
+
 try:
     from attncli.commands.session import Boundary, Session, flush_stderr, print_message, replace_closed_streams
 except KeyboardInterrupt:
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if session.left_out:
             first, *others = session.left_out
             more = f" (and {len(others)} more; `attn bank check` lists them)" if others else ""
-            print_message(session, f"left out: {first}{more}")
+            print_message(session, _("left out: {first}{more}", first=first, more=more))
         for remark in session.remarks:
             print_message(session, remark)
     flush_stderr()

@@ -17,7 +17,7 @@ import click
 from attncli.commands.session import COMPLETION_VARIABLE, Session
 from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, _
 from attncli.words.in_chinese import in_chinese, told_in
 
 COMMANDS: dict[str, str] = {
@@ -85,8 +85,8 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             near = sorted(get_close_matches(name, COMMANDS), key=lambda known: known[0] != name[:1])
-            hint = f"did you mean {near[0]}?" if near else "`attn --help` lists the commands"
-            raise click.UsageError(f"there is no command {name}; {hint}", ctx)
+            hint = _("did you mean {near}?", near=near[0]) if near else "`attn --help` lists the commands"
+            raise click.UsageError(_("there is no command {name}; {hint}", name=name, hint=hint), ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -123,7 +123,7 @@ def _global_options() -> list[click.Option]:
 
 def _set_home(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     if value == "":
-        raise click.BadParameter("names no folder", ctx, parameter)
+        raise click.BadParameter(_("names no folder"), ctx, parameter)
     if value is not None:
         ctx.ensure_object(Session).home_folder = Path(value)
 
@@ -165,7 +165,7 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         from attncli.commands.session import open_app
 
-        ctx.exit(open_app("home", "`attn due` says what is due without it"))
+        ctx.exit(open_app("home", _("`attn due` says what is due without it")))
 
 
 cli.params[:0] = _global_options()
@@ -199,7 +199,11 @@ def run(words: Sequence[str], current: Session) -> int:
 def _usage_message(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "attn"
     message = error.format_message().rstrip(".")
-    return message if "`" in message or "did you mean" in message.lower() else f"{message}; see `{path} --help`"
+    return (
+        message
+        if "`" in message or "did you mean" in message.lower()
+        else _("{message}; see `{path} --help`", message=message, path=path)
+    )
 
 
 def _read_ahead(words: Sequence[str], current: Session) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
 from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -130,7 +130,9 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     try:
         value = _READERS[known_key(key)](_from_text(key, text))
         if key == "interview" and value is not None and today is not None and value < today:
-            raise _Unfit(f"{value} is past; give the day of an interview to come, or an empty value for none")
+            raise _Unfit(
+                _("{value} is past; give the day of an interview to come, or an empty value for none", value=value)
+            )
     except _Unfit as problem:
         raise ConfigInvalid(f"{key}: {problem}") from problem
     before = _read(path)
@@ -152,8 +154,8 @@ def known_key(key: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(key, KEYS, n=1)
-    hint = f"did you mean {near[0]}?" if near else "known keys: " + ", ".join(KEYS)
-    raise ConfigInvalid(f"there is no setting {key}; {hint}")
+    hint = _("did you mean {near}?", near=near[0]) if near else "known keys: " + ", ".join(KEYS)
+    raise ConfigInvalid(_("there is no setting {key}; {hint}", key=key, hint=hint))
 
 
 def topic_in(key: str) -> str:
@@ -178,13 +180,19 @@ def _read(path: Path) -> str:
         return ""
     except PermissionError as error:
         raise EnvironmentFailure(
-            f"cannot read {path} ({error.strerror}); make it readable, or name another folder with --home"
+            _(
+                "cannot read {path} ({strerror}); make it readable, or name another folder with --home",
+                path=path,
+                strerror=error.strerror,
+            )
         ) from error
     except OSError as error:
-        remedy = remedy_for(error, "mend or remove it")
-        raise ConfigInvalid(f"cannot read {path} ({error.strerror}); {remedy}") from error
+        remedy = remedy_for(error, _("mend or remove it"))
+        raise ConfigInvalid(
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigInvalid(f"cannot read {path} ({error}); mend or remove it") from error
+        raise ConfigInvalid(_("cannot read {path} ({error}); mend or remove it", path=path, error=error)) from error
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
@@ -195,7 +203,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigInvalid(f"{path} is not TOML ({error}); mend or remove it") from error
+        raise ConfigInvalid(_("{path} is not TOML ({error}); mend or remove it", path=path, error=error)) from error
 
 
 def _write(path: Path, text: str) -> None:
@@ -206,9 +214,13 @@ def _write(path: Path, text: str) -> None:
         write_whole(path, [text])
     except OSError as error:
         remedy = (
-            "free some disk space" if error.errno in DISK_FULL else remedy_at_home(error, "make its folder writable")
+            _("free some disk space")
+            if error.errno in DISK_FULL
+            else remedy_at_home(error, _("make its folder writable"))
         )
-        raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
+        raise EnvironmentFailure(
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
 
 
 # Readers of values
@@ -225,7 +237,7 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value in allowed:
             return str(value)
-        raise _Unfit(f"{value!r} is none of {', '.join(allowed)}")
+        raise _Unfit(_("{value!r} is none of {names}", value=value, names=", ".join(allowed)))
 
     return read
 
@@ -234,7 +246,9 @@ def _number(least: float, most: float, whose: str = "") -> Callable[[Any], float
     def read(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
             return float(value)
-        raise _Unfit(f"{whose}{value!r} is no number from {least} to {most}")
+        raise _Unfit(
+            _("{whose}{value!r} is no number from {least} to {most}", whose=whose, value=value, least=least, most=most)
+        )
 
     return read
 
@@ -243,7 +257,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        raise _Unfit(f"{value!r} is no whole number from {least} to {most}")
+        raise _Unfit(_("{value!r} is no whole number from {least} to {most}", value=value, least=least, most=most))
 
     return read
 
@@ -260,7 +274,7 @@ def _instance(kind: type, message: str) -> Callable[[Any], Any]:
 def _time(value: Any) -> time:
     match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", value if isinstance(value, str) else "")
     if not match:
-        raise _Unfit(f"{value!r} is no time such as 04:00")
+        raise _Unfit(_("{value!r} is no time such as 04:00", value=value))
     return time(int(match[1]), int(match[2]))
 
 
@@ -268,10 +282,10 @@ def _steps(value: Any) -> tuple[timedelta, ...]:
     words = value.split() if isinstance(value, str) else [None]
     steps = [re.fullmatch(r"(\d{1,4})([smhd])", word or "") for word in words]
     if not all(steps):
-        raise _Unfit(f"{value!r} is no list of delays such as 1m 10m (s, m, h or d; empty for none)")
+        raise _Unfit(_("{value!r} is no list of delays such as 1m 10m (s, m, h or d; empty for none)", value=value))
     found = tuple(timedelta(seconds=int(step[1]) * _STEP_UNITS[step[2]]) for step in steps if step)
     if any(step <= timedelta(0) or step > timedelta(days=30) for step in found):
-        raise _Unfit(f"{value!r} has a delay that is not between 1s and 30d")
+        raise _Unfit(_("{value!r} has a delay that is not between 1s and 30d", value=value))
     return found
 
 
@@ -281,15 +295,20 @@ def _date(value: Any) -> date | None:
     try:
         return date.fromisoformat(value) if value else None
     except (TypeError, ValueError):
-        raise _Unfit(f"{value!r} is no date such as 2027-03-31") from None
+        raise _Unfit(_("{value!r} is no date such as 2027-03-31", value=value)) from None
 
 
 def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, dict):
-        raise _Unfit(f"{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)")
+        raise _Unfit(
+            _(
+                "{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)",
+                value=value,
+            )
+        )
     for topic in value:
         if not re.fullmatch(r"[\w-]{1,64}", topic):
-            raise _Unfit(f"{topic!r} is no name of a topic")
+            raise _Unfit(_("{topic!r} is no name of a topic", topic=topic))
     return tuple((topic, _number(0.7, 0.97, f"{topic}: ")(value[topic])) for topic in sorted(value))
 
 
@@ -298,9 +317,14 @@ def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
     found = [re.fullmatch(r"([a-z]{3})(?:=(\d{1,3})%?)?", word or "", re.ASCII) for word in words]
     days = [(day[1], int(day[2] or EASY_PERCENT)) for day in found if day]
     if len(days) < len(words) or any(day not in WEEKDAYS or percent > 100 for day, percent in days):
-        raise _Unfit(f"{value!r} is no list of weekdays such as sat=50 sun=0 (mon to sun, 0 to 100 %; empty for none)")
+        raise _Unfit(
+            _(
+                "{value!r} is no list of weekdays such as sat=50 sun=0 (mon to sun, 0 to 100 %; empty for none)",
+                value=value,
+            )
+        )
     if len(dict(days)) < len(days):
-        raise _Unfit(f"{value!r} names a weekday twice")
+        raise _Unfit(_("{value!r} names a weekday twice", value=value))
     return tuple(sorted(days, key=lambda day: WEEKDAYS.index(day[0])))
 
 

@@ -34,39 +34,41 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 
+from attncli.i18n import Lang, Localised, _
+
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Error numbers of a write that failed because the disk is full or broken."""
 
 
-_OTHER_PATH = "name another path"
+_OTHER_PATH = _("name another path")
 _REMEDIES = {
-    errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENAMETOOLONG: _("name a shorter path"),
     errno.ENOTDIR: _OTHER_PATH,
-    errno.EEXIST: "move that file away",
+    errno.EEXIST: _("move that file away"),
     errno.ELOOP: _OTHER_PATH,
     errno.ENODEV: _OTHER_PATH,
-    errno.EISDIR: "name a file, not a folder",
-    errno.EROFS: "name a place that can be written to",
-    errno.ENOSPC: "free some disk space and try again",
-    errno.EDQUOT: "free some disk space and try again",
-    errno.EMFILE: "close other programs and try again",
-    errno.ENFILE: "close other programs and try again",
-    errno.ENOMEM: "close other programs and try again",
+    errno.EISDIR: _("name a file, not a folder"),
+    errno.EROFS: _("name a place that can be written to"),
+    errno.ENOSPC: _("free some disk space and try again"),
+    errno.EDQUOT: _("free some disk space and try again"),
+    errno.EMFILE: _("close other programs and try again"),
+    errno.ENFILE: _("close other programs and try again"),
+    errno.ENOMEM: _("close other programs and try again"),
 }
 _OTHER_PLACE = frozenset({errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.ENODEV, errno.EROFS})
 
 
-def remedy_for(error: OSError, otherwise: str) -> str:
+def remedy_for(error: OSError, otherwise: Localised) -> Localised:
     """Return what helps against the cause of `error`, or `otherwise` for a missing permission and unknown causes."""
     return _REMEDIES.get(error.errno or 0, otherwise)
 
 
-def remedy_at_home(error: OSError, otherwise: str) -> str:
+def remedy_at_home(error: OSError, otherwise: Localised) -> Localised:
     """Return the remedy for a file in the learner's folder; another place is named with --home."""
     if error.errno in _OTHER_PLACE:
-        return "name another folder with --home"
+        return _("name another folder with --home")
     return remedy_for(error, otherwise)
 
 
@@ -75,12 +77,16 @@ class AttnError(Exception):
 
     exit_code = 3
 
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+    def __init__(self, message: Localised) -> None:
+        super().__init__(message)
+        self.message = message
 
-    @property
-    def message(self) -> str:
-        return str(self.args[0])
+    def line(self, lang: Lang) -> str:
+        """Return the message on one line."""
+        return " ".join(self.message[lang].split())
+
+    def __str__(self) -> str:
+        return self.line("en")
 
 
 class UsageError(AttnError):
@@ -111,7 +117,7 @@ class InvalidInput(UsageError):
     `parts` fill the placeholders of that text.
     """
 
-    def __init__(self, message: str, reason: str, **parts: str) -> None:
+    def __init__(self, message: Localised, reason: str, **parts: str) -> None:
         super().__init__(message)
         self.reason, self.parts = reason, parts
 
@@ -120,8 +126,11 @@ class EditorMissing(UsageError):
     """`editor` cannot be started, because of `why`; if it is empty, no editor is set."""
 
     def __init__(self, editor: str, why: str = "") -> None:
-        message = f"cannot start {editor} ({why})" if editor else "there is no editor"
-        super().__init__(f"{message}; set one: attn config editor vim")
+        if editor:
+            problem = _("cannot start {editor} ({why}); set an editor: attn config editor vim", editor=editor, why=why)
+        else:
+            problem = _("there is no editor; set one: attn config editor vim")
+        super().__init__(problem)
         self.editor, self.why = editor, why
 
 
@@ -141,18 +150,28 @@ class NoCardMatches(NothingFound):
     """No card matches the options in `asked`; `without` counts the matches if one option is dropped."""
 
     def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
-        dropped = {name: "with --level any" if name == "level" else f"without --{name}" for name in without}
-        fewer = ", ".join(f"{count} {dropped[name]}" for name, count in without.items())
-        remedy = f"there would be {fewer}" if fewer else "drop more than one of these, or unsuspend cards"
-        nothing = "there is no card to ask; `attn bank check` says whether a bank is broken"
-        super().__init__(f"no card fits {' '.join(asked)}; {remedy}" if asked else nothing)
+        if not asked:
+            super().__init__(_("there is no card to ask; `attn bank check` says whether a bank is broken"))
+        elif without:
+            fewer = _(", ").join(_dropped(name, count) for name, count in without.items())
+            super().__init__(_("no card fits {asked}; there would be {fewer}", asked=" ".join(asked), fewer=fewer))
+        else:
+            super().__init__(
+                _("no card fits {asked}; drop more than one of these, or unsuspend cards", asked=" ".join(asked))
+            )
         self.without = dict(without)
+
+
+def _dropped(name: str, count: int) -> Localised:
+    if name == "level":
+        return _("{count} with --level any", count=count)
+    return _("{count} without --{name}", count=count, name=name)
 
 
 class TooFewReviews(NothingFound):
     """There are `reviews` usable reviews, and a fit needs `needed`."""
 
-    def __init__(self, message: str, reviews: int, needed: int) -> None:
+    def __init__(self, message: Localised, reviews: int, needed: int) -> None:
         super().__init__(message)
         self.reviews, self.needed = reviews, needed
 

@@ -69,7 +69,10 @@ def quoted(text: str) -> Localised:
 
 
 class _Rendered(Localised):
-    """A text that is made when it is read. It is compared and pickled as the two texts."""
+    """A text that is made when it is read. It is compared and pickled as the two texts, and printed in English."""
+
+    def __str__(self) -> str:
+        return self["en"]
 
     @property
     def en(self) -> str:

@@ -238,7 +238,9 @@ class Files:
             }
             self.references = {piece.id: piece.reference(impl) for piece in PIECES}
         except OSError as error:
-            raise EnvironmentFailure(f"the engine cannot be read ({error}); install attncli again") from error
+            raise EnvironmentFailure(
+                _("the engine cannot be read ({error}); install attncli again", error=error)
+            ) from error
 
 
 # Running one engine

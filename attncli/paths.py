@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, remedy_for
+from attncli.i18n import _
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -122,12 +123,16 @@ def home(override: Path | None, environ: Mapping[str, str]) -> Home:
 def _checked_root(path: Path) -> Path:
     root = Path(expanded(str(path)))
     if root.parts[:1] and root.parts[0].startswith("~"):
-        raise UsageError(f"{path} names no user that this machine has; write the path in full")
+        raise UsageError(_("{path} names no user that this machine has; write the path in full", path=path))
     root = root.absolute()
     if not (_may_exist(root) or _may_exist(root.parent)):
         raise UsageError(
-            f"there is no folder {root.parent} for the learner's folder {root}; "
-            "make it first, or correct --home or ATTN_HOME"
+            _(
+                "there is no folder {parent} for the learner's folder {root}; make it first, or correct --home or "
+                "ATTN_HOME",
+                parent=root.parent,
+                root=root,
+            )
         )
     return root
 
@@ -198,9 +203,17 @@ def flush_folder(folder: Path) -> None:
 def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
     """Return the error for a path that cannot be written; `remedy` is for causes other than missing space."""
     if error.errno in DISK_FULL:
-        return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
+        return EnvironmentFailure(
+            _(
+                "cannot write {path} ({strerror}); free some disk space and try again",
+                path=path,
+                strerror=error.strerror,
+            )
+        )
     remedy = remedy_for(error, remedy)
-    return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
+    return UsageError(
+        _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+    )
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> int:

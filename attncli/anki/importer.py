@@ -27,6 +27,7 @@ from attncli.domain.card import FROM_ANKI
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.text import is_chinese, printable
 from attncli.errors import UsageError
+from attncli.i18n import _
 from attncli.memory.replay import standing
 from attncli.paths import write_text
 from attncli.practice.sync import Placed, merge
@@ -298,7 +299,9 @@ def texts_of(banks: Path, cards: Iterable[NewOwnCard]) -> dict[Path, str]:
 def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
-        raise UsageError(f"{existing.problems[0]}; correct it first, then import again; nothing was imported")
+        raise UsageError(
+            _("{problems}; correct it first, then import again; nothing was imported", problems=existing.problems[0])
+        )
     title = json.dumps(cards[0].title, ensure_ascii=False)
     before = (
         path.read_text(encoding="utf-8").rstrip("\n")
@@ -307,7 +310,9 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     )
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
     if len(load_file(path, own=True, text=text).documents) != len(existing.documents) + len(cards):
-        raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; move it away and import again")
+        raise UsageError(
+            _("{path} does not end in a list of cards to add to; move it away and import again", path=shown_path(path))
+        )
     return text
 
 

@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple
 
 from attncli.domain.log_row import EARLIEST, LATEST
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
+from attncli.i18n import _
 from attncli.store.connection import Connection
 
 OWN_GUID = "attn:"
@@ -181,20 +182,41 @@ def _unpacked(package: Path, folder: Path) -> Path:
         with package.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _extract(archive, package, folder / "collection.db")
     except OSError as error:
-        raise UsageError(f"cannot read {package} ({error.strerror or error}); {EXPORT}") from error
+        raise UsageError(
+            _(
+                "cannot read {package} ({strerror}); {export}",
+                package=package,
+                strerror=error.strerror or error,
+                export=EXPORT,
+            )
+        ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise UsageError(f"{package} is no Anki package, or a damaged one ({reason}); {EXPORT}") from error
+        raise UsageError(
+            _(
+                "{package} is no Anki package, or a damaged one ({reason}); {export}",
+                package=package,
+                reason=reason,
+                export=EXPORT,
+            )
+        ) from error
 
 
 def _extract(archive: zipfile.ZipFile, package: Path, target: Path) -> Path:
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise UsageError(f"{package} has {len(members)} files inside, which no collection has; {EXPORT}")
+        raise UsageError(
+            _(
+                "{package} has {members} files inside, which no collection has; {export}",
+                package=package,
+                members=len(members),
+                export=EXPORT,
+            )
+        )
     found = {member.filename: member for member in members if member.filename in MEMBERS}
     name = next((name for name in MEMBERS if name in found), "")
     if not name:
-        raise UsageError(f"{package} holds no Anki collection; {EXPORT}")
+        raise UsageError(_("{package} holds no Anki collection; {export}", package=package, export=EXPORT))
     packed = found[name].compress_size
     with archive.open(found[name]) as member, _decompressed(member, name, package) as stream:
         _copy(stream, target, packed, package)
@@ -210,7 +232,14 @@ def _decompressed(member: IO[bytes], name: str, package: Path) -> Iterator[IO[by
         try:
             yield stream
         except failure as error:
-            raise UsageError(f"{package} is a damaged Anki package ({error}); {EXPORT}") from error
+            raise UsageError(
+                _(
+                    "{package} is a damaged Anki package ({error}); {export}",
+                    package=package,
+                    error=error,
+                    export=EXPORT,
+                )
+            ) from error
 
 
 @contextmanager
@@ -235,19 +264,33 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
     try:
         opened_target = _opened(target)
     except OSError as error:
-        raise StoreError(f"cannot write {target} ({error.strerror}); free some disk space and try again") from error
+        raise StoreError(
+            _(
+                "cannot write {target} ({strerror}); free some disk space and try again",
+                target=target,
+                strerror=error.strerror,
+            )
+        ) from error
     with closing(opened_target) as file:
         while part := stream.read(STEP):
             size += len(part)
             if size > most:
                 raise UsageError(
-                    f"{package} unpacks to more than {most // 2**20} MiB, which no collection does; {EXPORT}"
+                    _(
+                        "{package} unpacks to more than {most} MiB, which no collection does; {export}",
+                        package=package,
+                        most=most // 2**20,
+                        export=EXPORT,
+                    )
                 )
             try:
                 file.write(part)
             except OSError as error:
                 raise EnvironmentFailure(
-                    f"cannot unpack the collection ({error.strerror}); free some disk space and try again"
+                    _(
+                        "cannot unpack the collection ({strerror}); free some disk space and try again",
+                        strerror=error.strerror,
+                    )
                 ) from error
 
 
@@ -299,14 +342,29 @@ def _read(connection: Connection, package: Path) -> ForeignCollection:
     for table, most in (("notes", MOST_CARDS), ("cards", MOST_CARDS), ("revlog", MOST_REVIEWS)):
         count = connection.value(f"SELECT count(*) FROM {table}")
         if count > most:
-            raise UsageError(f"{package} has {count} rows in {table}, more than {most}; export one deck at a time")
+            raise UsageError(
+                _(
+                    "{package} has {count} rows in {table}, more than {most}; export one deck at a time",
+                    package=package,
+                    count=count,
+                    table=table,
+                    most=most,
+                )
+            )
     try:
         models, decks, scheduler = _types_and_decks(connection, package)
         reviews, unrated = _reviews(connection, scheduler)
         cards = tuple(_cards(connection, models, decks, reviews))
     except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise UsageError(f"the collection in {package} is not as Anki writes it ({reason}); {EXPORT}") from error
+        raise UsageError(
+            _(
+                "the collection in {package} is not as Anki writes it ({reason}); {export}",
+                package=package,
+                reason=reason,
+                export=EXPORT,
+            )
+        ) from error
     left = sum(review.rating > 0 for of_card in reviews.values() for review in of_card)
     return ForeignCollection(cards, unrated + left)
 
@@ -315,9 +373,16 @@ def _require(connection: Connection, tables: Mapping[str, set[str]], package: Pa
     for table, columns in tables.items():
         kind, sql = connection.row("SELECT type, sql FROM sqlite_schema WHERE name = ?", (table,)) or ("", "")
         is_plain = kind == "table" and "VIRTUAL" not in str(sql).upper().split("(")[0]
-        found = {name for _, name, *_, hidden in connection.rows(f"PRAGMA table_xinfo({table})") if hidden == 0}
+        found = {name for _unused, name, *_, hidden in connection.rows(f"PRAGMA table_xinfo({table})") if hidden == 0}
         if not is_plain or not columns <= found:
-            raise UsageError(f"{package} holds no Anki collection that can be read (table {table}); {EXPORT}")
+            raise UsageError(
+                _(
+                    "{package} holds no Anki collection that can be read (table {table}); {export}",
+                    package=package,
+                    table=table,
+                    export=EXPORT,
+                )
+            )
 
 
 class _NoteType(NamedTuple):

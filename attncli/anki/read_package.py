@@ -23,6 +23,7 @@ from attncli.anki.markdown import markdown_of
 from attncli.anki.package import EPOCH, EXPORT, MILLISECOND, AnkiReview, ForeignCard, own_card, read_package
 from attncli.domain.card import is_identifier
 from attncli.errors import AttnError, EnvironmentFailure, StoreError, UsageError
+from attncli.i18n import _
 
 KEY_LENGTH = 12
 MEMORY_BYTES = 2 * 2**30
@@ -96,8 +97,12 @@ def read_in_child(package: Path, folder: Path, known: Collection[str]) -> ReadPa
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError as error:
         raise EnvironmentFailure(
-            f"cannot start what reads {package} ({sys.executable}: {error.strerror}); "
-            "close other programs and try again"
+            _(
+                "cannot start what reads {package} ({executable}: {strerror}); close other programs and try again",
+                package=package,
+                executable=sys.executable,
+                strerror=error.strerror,
+            )
         ) from error
     with child:
         try:
@@ -124,7 +129,9 @@ def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> 
             "forgotten": tuple(Answer(*answer) for answer in message["forgotten"]),
         }
         cards.append(ReadCard(**{**message, **moments}))
-    raise UsageError(f"{package} takes more time or memory than any collection does; {EXPORT}")
+    raise UsageError(
+        _("{package} takes more time or memory than any collection does; {export}", package=package, export=EXPORT)
+    )
 
 
 # The child
@@ -163,7 +170,13 @@ def _documents(package: Path, name: Path, folder: Path, known: Collection[str]) 
         read = _read(card, known)
         size += len(read.question) + len(read.answer)
         if size > MOST_TEXT:
-            raise UsageError(f"{name} has more than {MOST_TEXT // 2**20} MiB of text; export one deck at a time")
+            raise UsageError(
+                _(
+                    "{name} has more than {most_text} MiB of text; export one deck at a time",
+                    name=name,
+                    most_text=MOST_TEXT // 2**20,
+                )
+            )
         yield asdict(read)
     yield {"done": collection.lost_reviews}
 
@@ -279,7 +292,7 @@ def gaps(text: str, number: int, asked: bool) -> str:
             return f"[{hint}]" if hint.strip() else HIDDEN
         return f"<b>{inside}</b>"
 
-    for _ in range(MOST_DEPTH):
+    for _round in range(MOST_DEPTH):
         text, count = _CLOZE.subn(gap, text)
         if not count:
             break

@@ -32,7 +32,7 @@ from attncli.domain.arithmetic import (
     names_in,
 )
 from attncli.domain.card import BLANK
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, _
 
 Document = Mapping[str, Any]
 Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
@@ -69,14 +69,14 @@ def _follow_ups(card: Document) -> Iterator[Finding]:
         yield from _repeated(asked, ("follow_ups",))
     for number, target in enumerate(ids):
         if target == card.get("id"):
-            yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
+            yield Finding(("follow_ups", number), _("the card follows up on itself; remove it from follow_ups"))
 
 
 def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
     seen = set()
     for number, value in enumerate(values):
         if value in seen:
-            yield Finding((*way, number), f"{shown(value, 40)} is listed twice; remove one of the two")
+            yield Finding((*way, number), _("{value} is listed twice; remove one of the two", value=shown(value, 40)))
         seen.add(value)
 
 
@@ -84,24 +84,24 @@ def _choice(card: Document) -> Iterator[Finding]:
     options = card["options"]
     right = [option for option in options if option.get("correct")]
     if not right:
-        yield Finding(("options",), "no option is right; mark at least one with correct: true", at_key=True)
+        yield Finding(("options",), _("no option is right; mark at least one with correct: true"), at_key=True)
     if len(right) == len(options):
-        yield Finding(("options",), "every option is right; add a wrong one with its why_not", at_key=True)
+        yield Finding(("options",), _("every option is right; add a wrong one with its why_not"), at_key=True)
     for number, option in enumerate(options):
         way: Way = ("options", number)
         if option.get("correct") and option.get("errata"):
-            yield Finding((*way, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
+            yield Finding((*way, "errata"), _("a right option cannot be an erratum; remove errata or correct: true"))
     for lang in LANGS:
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
-            yield Finding((*found.path, "text", lang), "two options say the same; change one of them")
+            yield Finding((*found.path, "text", lang), _("two options say the same; change one of them"))
 
 
 def _reasons(card: Document) -> Iterator[Finding]:
     has_right = any(option.get("correct") for option in card["options"])
     for number, option in enumerate(card["options"]):
         if has_right and not option.get("correct") and not option.get("why_not"):
-            yield Finding(("options", number), "a wrong option says why not; add why_not: {en: …, zh: …}")
+            yield Finding(("options", number), _("a wrong option says why not; add why_not: {en: …, zh: …}"))
 
 
 def _blank_counts(card: Document) -> Iterator[Finding]:
@@ -110,7 +110,9 @@ def _blank_counts(card: Document) -> Iterator[Finding]:
         text = card["question"][lang]
         count = len(_BLANK.findall(text))
         if count != expected or count != len(_UNDERSCORES.findall(text)):
-            message = f"the question has {count} blanks and blanks has {expected} entries"
+            message = _(
+                "the question has {count} blanks and blanks has {expected} entries", count=count, expected=expected
+            )
             yield Finding(("question", lang), f"{message}; write each blank as {BLANK}, one for every entry")
 
 
@@ -120,7 +122,7 @@ def _blanks(card: Document) -> Iterator[Finding]:
         variables = blank.get("variables") or []
         if blank.get("form", "text") == "text":
             if variables:
-                message = "only algebra has variables; add form: algebra or remove them"
+                message = _("only algebra has variables; add form: algebra or remove them")
                 yield Finding((*way, "variables"), message, at_key=True)
             continue
         try:
@@ -139,13 +141,20 @@ def _order_keys(card: Document) -> Iterator[Finding]:
     for number, pair in enumerate(card["before"]):
         for side, key in enumerate(pair):
             if key not in keys:
-                guess = did_you_mean(key, keys) or f"use one of {', '.join(keys)}"
-                yield Finding(("before", number, side), f"{shown(key, 40)} is not the key of an item; {guess}")
+                guess = did_you_mean(key, keys) or _("use one of {names}", names=", ".join(keys))
+                yield Finding(
+                    ("before", number, side),
+                    _("{key} is not the key of an item; {guess}", key=shown(key, 40), guess=guess),
+                )
 
 
 def _order(card: Document) -> Iterator[Finding]:
     if cycle := _cycle(card["before"]):
-        yield Finding(("before",), f"the order goes in a circle ({' before '.join(cycle)}); drop one pair", at_key=True)
+        yield Finding(
+            ("before",),
+            _("the order goes in a circle ({names}); drop one pair", names=" before ".join(cycle)),
+            at_key=True,
+        )
 
 
 def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
@@ -170,11 +179,18 @@ def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
 def _code(card: Document) -> Iterator[Finding]:
     count = len(_lines_of(card["code"]))
     if count > MAX_CODE_LINES:
-        yield Finding(("code",), f"the code has {count} lines, at most {MAX_CODE_LINES} are shown; shorten it")
+        yield Finding(
+            ("code",),
+            _(
+                "the code has {count} lines, at most {max_code_lines} are shown; shorten it",
+                count=count,
+                max_code_lines=MAX_CODE_LINES,
+            ),
+        )
     # A fragment, the inside of a function or class, counts as Python too.
     fragment = "def fragment():\n" + "".join(f"    {line}\n" for line in card["code"].split("\n"))
     if (fault := python_fault(card["code"])) and python_fault(fragment):
-        yield Finding(("code",), f"the code is not Python ({fault}); correct it")
+        yield Finding(("code",), _("the code is not Python ({fault}); correct it", fault=fault))
 
 
 def _failing_lines(card: Document) -> Iterator[Finding]:
@@ -182,9 +198,12 @@ def _failing_lines(card: Document) -> Iterator[Finding]:
     yield from _repeated(card["lines"], ("lines",))
     for number, line in enumerate(card["lines"]):
         if line > len(lines):
-            yield Finding(("lines", number), f"line {line} is beyond the code, which has {len(lines)}; correct it")
+            yield Finding(
+                ("lines", number),
+                _("line {line} is beyond the code, which has {lines}; correct it", line=line, lines=len(lines)),
+            )
         elif not lines[line - 1].strip():
-            yield Finding(("lines", number), f"line {line} of the code is empty; name the failing line")
+            yield Finding(("lines", number), _("line {line} of the code is empty; name the failing line", line=line))
 
 
 def _lines_of(code: str) -> list[str]:
@@ -209,15 +228,21 @@ def _parameters(card: Document) -> Iterator[Finding]:
     for name, values in (card.get("parameters") or {}).items():
         way: Way = ("parameters", name)
         if not isinstance(values, dict | list) or not values:
-            message = f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
+            message = _(
+                'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}', name=name
+            )
             yield Finding(way, message)
             continue
         if name in FUNCTIONS or name == "pi":
-            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
+            yield Finding(
+                way, _('parameter "{name}" has the name of a function; give it another name', name=name), at_key=True
+            )
         entries = values.items() if isinstance(values, dict) else enumerate(values)
         for step, value in entries:
             if not _is_number(value):
-                message = f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
+                message = _(
+                    'a value of "{name}" must be a number, found {value}; correct it', name=name, value=shown(value, 30)
+                )
                 yield Finding((*way, step), message)
 
 
@@ -230,11 +255,11 @@ def _placeholders(card: Document) -> Iterator[Finding]:
         for name in dict.fromkeys(name for name in found if name not in names):
             guess = did_you_mean(name, unshown)
             unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
-            remedy = guess or "add it to parameters or remove it"
-            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
+            remedy = guess or _("add it to parameters or remove it")
+            yield Finding(way, _("{{{{{name}}}}} is not among the parameters; {remedy}", name=name[:40], remedy=remedy))
         for name in unshown:
-            remedy = f"write {{{{{name}}}}} where it belongs"
-            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
+            remedy = _("write {{{{{name}}}}} where it belongs", name=name)
+            yield Finding(way, _('the question never shows parameter "{name}"; {remedy}', name=name, remedy=remedy))
 
 
 def _stray_placeholders(card: Document) -> Iterator[Finding]:
@@ -244,14 +269,19 @@ def _stray_placeholders(card: Document) -> Iterator[Finding]:
         for lang in LANGS:
             for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
                 if name in names:
-                    message = f"{{{{{name}}}}} is drawn in the question alone"
-                    yield Finding((*way, lang), f"{message}; say it without the value, or in numbers of its own")
+                    message = _("{{{{{name}}}}} is drawn in the question alone", name=name)
+                    yield Finding(
+                        (*way, lang),
+                        _("{message}; say it without the value, or in numbers of its own", message=message),
+                    )
 
 
 def _tolerance(card: Document) -> Iterator[Finding]:
     tolerance = card["tolerance"]
     if not (isinstance(tolerance, str) or _is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
-        yield Finding(("tolerance",), f"tolerance {shown(tolerance, 30)} cannot be read; write 2% or 0.5")
+        yield Finding(
+            ("tolerance",), _("tolerance {tolerance} cannot be read; write 2% or 0.5", tolerance=shown(tolerance, 30))
+        )
 
 
 def _compute(card: Document) -> Iterator[Finding]:
@@ -268,7 +298,7 @@ def _compute(card: Document) -> Iterator[Finding]:
         yield Finding(way, str(error))
         return
     for name in sorted(unused):
-        message = f'compute does not use parameter "{name}"; use it or remove it'
+        message = _('compute does not use parameter "{name}"; use it or remove it', name=name)
         yield Finding(("parameters", name), message, at_key=True)
     try:
         _answer(card, 1)
@@ -280,7 +310,11 @@ def _positive(result: Number, values: Mapping[str, Number]) -> None:
     if not 0 < result <= LARGEST:
         shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
         raise ComputeError(
-            f"the answer is {shown_as} for {_values_text(values)}; choose values that give a positive number"
+            _(
+                "the answer is {shown_as} for {values}; choose values that give a positive number",
+                shown_as=shown_as,
+                values=_values_text(values),
+            )
         )
 
 
@@ -308,7 +342,13 @@ def _slip_formula(card: Document, formula: object) -> Compute:
     compute = compile_expression(_formula(formula))
     for values in combinations(card, MAX_SLIP_COMBINATIONS):
         if not abs(result := compute(values)) <= LARGEST:
-            raise ComputeError(f"the slip gives {result:g} for {_values_text(values)}; use smaller numbers")
+            raise ComputeError(
+                _(
+                    "the slip gives {result:g} for {values}; use smaller numbers",
+                    result=result,
+                    values=_values_text(values),
+                )
+            )
     return compute
 
 
@@ -323,7 +363,13 @@ def _alike(card: Document, one: Number, other: Number) -> bool:
 
 def _alike_message(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> str:
     what = f"slip {one}" if one else "the right answer"
-    message = f"the slip gives {answers[other]:.6g} for {_values_text(values)}, and {what} {answers[one]:.6g}"
+    message = _(
+        "the slip gives {answers:.6g} for {values}, and {what} {answers_2:.6g}",
+        answers=answers[other],
+        values=_values_text(values),
+        what=what,
+        answers_2=answers[one],
+    )
     return f"{message}: within the tolerance they are one; change the slip, the values or the tolerance"
 
 
@@ -334,7 +380,7 @@ def _values_text(values: Mapping[str, Number]) -> str:
 def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
     """Yield every combination of a numeric card's values; a fixed sample if there are more than `limit`."""
     parameters = card.get("parameters") or {}
-    values = [[value for _, value in choices_of(choices)] for choices in parameters.values()]
+    values = [[value for _unused, value in choices_of(choices)] for choices in parameters.values()]
     if math.prod(len(choice) for choice in values) <= limit:
         for row in itertools.product(*values):
             yield dict(zip(parameters, row, strict=True))
@@ -342,7 +388,7 @@ def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict
     draw = random.Random(0)
     yield dict(zip(parameters, map(min, values), strict=True))
     yield dict(zip(parameters, map(max, values), strict=True))
-    for _ in range(limit):
+    for _round in range(limit):
         yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
 
 
@@ -403,10 +449,15 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         way: Way = ("numbers", number)
         english, chinese = entry["says"], entry.get("says_zh") or entry["says"]
         if not _occurs(card, "en", english):
-            yield Finding((*way, "says"), f"{shown(english, 40)} is not in the English text; correct one of the two")
+            yield Finding(
+                (*way, "says"),
+                _("{english} is not in the English text; correct one of the two", english=shown(english, 40)),
+            )
         if not _occurs(card, "zh", chinese):
-            message = f"{shown(chinese, 40)} is not in the Chinese text"
-            yield Finding((*way, "says_zh"), f"{message}; write it there, or give its Chinese form as says_zh")
+            message = _("{chinese} is not in the Chinese text", chinese=shown(chinese, 40))
+            yield Finding(
+                (*way, "says_zh"), _("{message}; write it there, or give its Chinese form as says_zh", message=message)
+            )
         try:
             computed = _comparable(evaluate(_formula(entry["compute"]), {}))
         except ComputeError as error:
@@ -418,12 +469,12 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 def _formula(compute: object) -> str:
     if isinstance(compute, str) or _is_number(compute):
         return str(compute)
-    raise ComputeError('"compute" must be a formula; write it as text')
+    raise ComputeError(_('"compute" must be a formula; write it as text'))
 
 
 def _comparable(computed: Number) -> Number:
     if abs(computed) > LARGEST:
-        raise ComputeError(f"the formula gives more than {LARGEST:g}; use smaller numbers")
+        raise ComputeError(_("the formula gives more than {largest:g}; use smaller numbers", largest=LARGEST))
     return computed
 
 
@@ -442,14 +493,19 @@ def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iter
 
 def _disagreement(written: str, formula: object, computed: Number, has_number: bool) -> str:
     if not has_number:
-        return f"{shown(written, 40)} has no number to compare with its formula; write digits"
+        return _("{written} has no number to compare with its formula; write digits", written=shown(written, 40))
     exact = f"{computed:,}" if isinstance(computed, int) else f"{computed:.10g}"
-    return f"{shown(written, 40)} is written, but {shown(formula)[1:-1]} gives {exact}; correct one of the two"
+    return _(
+        "{written} is written, but {formula} gives {exact}; correct one of the two",
+        written=shown(written, 40),
+        formula=shown(formula)[1:-1],
+        exact=exact,
+    )
 
 
 def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
     searched = "".join(written.split())
-    return any(searched in "".join(text[lang].split()) for _, text in localised(dict(card)))
+    return any(searched in "".join(text[lang].split()) for _unused, text in localised(dict(card)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,5 +563,5 @@ def age_findings(card: Mapping[str, Any], today: date) -> Iterator[Finding]:
     as_of = card.get("as_of") or ""
     year_ago = f"{today.year - 1}{today.isoformat()[4:]}"
     if as_of and as_of < year_ago[: len(as_of)]:
-        message = f"what {card['id']} says is as of {as_of}, more than a year ago"
-        yield Finding(("as_of",), f"{message}; read it again and write the new date", error=False)
+        message = _("what {card} says is as of {as_of}, more than a year ago", card=card["id"], as_of=as_of)
+        yield Finding(("as_of",), _("{message}; read it again and write the new date", message=message), error=False)

@@ -45,7 +45,7 @@ from attncli.domain.challenge import (
 from attncli.domain.text import is_chinese
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import EnvironmentFailure
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, Localised, _
 
 MOST_COLUMNS = 140
 MOST_LINES = 25
@@ -54,9 +54,9 @@ FOLLOW_UPS = 3
 _TEXTS = ("title", "statement", "hardened")
 _WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
 _NEEDED = {
-    "reference.py": "write the technique, plain and slow, as the spec",
-    "inputs.py": "write what is drawn and called: case(make)",
-    "wrong": "write a submission with the mistake that people make",
+    "reference.py": _("write the technique, plain and slow, as the spec"),
+    "inputs.py": _("write what is drawn and called: case(make)"),
+    "wrong": _("write a submission with the mistake that people make"),
 }
 
 
@@ -102,7 +102,7 @@ class _Files:
         for name, remedy in _NEEDED.items():
             if not (self.folder / name).exists() or (name == "wrong" and not wrong):
                 missing = "no file in wrong/" if name == "wrong" else f"no {name}"
-                yield _at(self.yaml, 1, f"there is {missing}; {remedy}")
+                yield _at(self.yaml, 1, _("there is {missing}; {remedy}", missing=missing, remedy=remedy))
         inputs, reference = self._python("inputs.py"), self._python("reference.py")
         for source in (*inputs, *reference, *wrong, *right):
             if source.fault is not None:
@@ -130,7 +130,9 @@ class _Files:
         expected = defined_in(reference.tree, self.entry)
         for name in self.entry:
             if name not in {signature.partition(".")[0] for signature in expected}:
-                yield _at(reference.path, 1, f"the reference defines no {name}, which entry names; define it")
+                yield _at(
+                    reference.path, 1, _("the reference defines no {name}, which entry names; define it", name=name)
+                )
         for lang in LANGS:
             yield from self._statement_signatures(lang, expected)
         for source in solutions:
@@ -152,13 +154,17 @@ class _Files:
                 message = f"the statement has {signature.name}{signature.written}, the reference"
                 yield _at(self.yaml, line, f"{message} {expected[signature.name].written}; write the same")
             elif signature.name not in expected and signature.name.partition(".")[0] in self.entry:
-                yield _at(self.yaml, line, f"the reference has no {signature.name}; correct one of the two")
+                yield _at(
+                    self.yaml, line, _("the reference has no {name}; correct one of the two", name=signature.name)
+                )
         if any(isinstance(signature, UnreadableSignature) for signature in signatures):
             return
         names = {signature.name.partition(".")[0] for signature in signatures if isinstance(signature, Signature)}
         for name in self.entry:
             if name not in names and any(known.partition(".")[0] == name for known in expected):
-                yield _at(self.yaml, first, f"the statement shows no signature of {name}; write it as ```python")
+                yield _at(
+                    self.yaml, first, _("the statement shows no signature of {name}; write it as ```python", name=name)
+                )
 
     def _first_line(self, lang: str) -> int:
         """Return the line of the file in which the statement in a language begins."""
@@ -172,10 +178,15 @@ def _other_parameters(
 ) -> Iterator[Problem]:
     for name, signature in expected.items():
         if name not in actual:
-            yield _at(source.path, 1, f"there is no {name} here; define it as the reference does")
+            yield _at(source.path, 1, _("there is no {name} here; define it as the reference does", name=name))
         elif actual[name].parameters != signature.parameters:
-            message = f"{name} takes {actual[name].parameters}, the reference's {signature.parameters}"
-            yield _at(source.path, actual[name].line, f"{message}; take the same")
+            message = _(
+                "{name} takes {parameters}, the reference's {parameters_2}",
+                name=name,
+                parameters=actual[name].parameters,
+                parameters_2=signature.parameters,
+            )
+            yield _at(source.path, actual[name].line, _("{message}; take the same", message=message))
 
 
 def _located(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int, str]]]) -> Iterator[Problem]:
@@ -186,11 +197,15 @@ def _located(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int,
 def _long_lines(path: Path, text: str) -> Iterator[Problem]:
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > MOST_COLUMNS:
-            message = f"this line has {len(line)} characters, may have {MOST_COLUMNS}; break it"
+            message = _(
+                "this line has {line} characters, may have {most_columns}; break it",
+                line=len(line),
+                most_columns=MOST_COLUMNS,
+            )
             yield Problem(shown_path(path), number, MOST_COLUMNS + 1, message)
 
 
-def _at(path: Path, line: int, message: str) -> Problem:
+def _at(path: Path, line: int, message: Localised) -> Problem:
     return Problem(shown_path(path), line, 1, visible(message))
 
 
@@ -199,9 +214,9 @@ def _source(path: Path) -> _Source:
         text = path.read_text(encoding="utf-8")
         return _Source(path, text, ast.parse(text), None)
     except SyntaxError as error:
-        return _Source(path, "", None, (error.lineno or 1, f"this is no Python ({error.msg}); correct it"))
+        return _Source(path, "", None, (error.lineno or 1, _("this is no Python ({msg}); correct it", msg=error.msg)))
     except (OSError, ValueError) as error:
-        return _Source(path, "", None, (1, f"this file cannot be read ({error}); correct it"))
+        return _Source(path, "", None, (1, _("this file cannot be read ({error}); correct it", error=error)))
 
 
 # Facts of `inputs.py`
@@ -212,9 +227,9 @@ def _fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in tree.body:
         for name in _assigned(node):
             if name.id.isupper() and not name.id.startswith("_") and name.id not in FACTS:
-                guess = did_you_mean(name.id, FACTS) or "see the list in docs/challenge-format.md"
+                guess = did_you_mean(name.id, FACTS) or _("see the list in docs/challenge-format.md")
                 own = "a constant of the challenge's own begins with an underscore"
-                yield name.lineno, f"there is no fact {name.id}; {guess} ({own})"
+                yield name.lineno, _("there is no fact {id}; {guess} ({own})", id=name.id, guess=guess, own=own)
 
 
 def _name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -235,8 +250,11 @@ def _name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _unknown_words(fact: str, value: ast.expr, known: Collection[str]) -> Iterator[tuple[int, str]]:
     for part in ast.walk(value):
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value not in known:
-            guess = did_you_mean(part.value, known) or "see docs/challenge-format.md"
-            yield part.lineno, f'{fact} names "{part.value}", which is not there; {guess}'
+            guess = did_you_mean(part.value, known) or _("see docs/challenge-format.md")
+            yield (
+                part.lineno,
+                _('{fact} names "{value}", which is not there; {guess}', fact=fact, value=part.value, guess=guess),
+            )
 
 
 def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
@@ -252,12 +270,12 @@ def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
 # Docstrings of wrong solutions
 
 _REMEDIES = {
-    SUMMARY: "say in its first line what the file gets wrong",
-    SUMMARY_ZH: "say in Chinese, below the English, what the file gets wrong",
-    SYMPTOM: "write what one would observe as symptom: …",
-    SYMPTOM_ZH: "write what one would observe as 症状：…",
-    CARDS: "name the cards that explain it as cards: att-01, att-02",
-    RUNG: "write the rung that it must not reach as rung: solved (a mistake in the technique) or rung: hardened",
+    SUMMARY: _("say in its first line what the file gets wrong"),
+    SUMMARY_ZH: _("say in Chinese, below the English, what the file gets wrong"),
+    SYMPTOM: _("write what one would observe as symptom: …"),
+    SYMPTOM_ZH: _("write what one would observe as 症状：…"),
+    CARDS: _("name the cards that explain it as cards: att-01, att-02"),
+    RUNG: _("write the rung that it must not reach as rung: solved (a mistake in the technique) or rung: hardened"),
 }
 
 
@@ -270,19 +288,26 @@ def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str
         line = first + field.line - 1
         if field.name not in FIELDS:
             guess = did_you_mean(field.name, FIELDS) or one_of(FIELDS[2:])
-            yield line, f"field {shown(field.name, 40)} is not known; {guess}"
+            yield line, _("field {name} is not known; {guess}", name=shown(field.name, 40), guess=guess)
         elif field.name in fields:
-            yield line, f"{shown(field.name)} is told twice; keep one"
+            yield line, _("{name} is told twice; keep one", name=shown(field.name))
         fields.setdefault(field.name, field)
     for name, remedy in _REMEDIES.items():
         if name not in fields or not fields[name].text:
             line = first + fields[name].line - 1 if name in fields else first
-            yield line, f"the docstring has no {name}; {remedy}"
+            yield line, _("the docstring has no {name}; {remedy}", name=name, remedy=remedy)
     for field in fields.values():
         yield from ((first + field.line - 1, message) for message in _text_faults(field, card_faults))
     for number, text in enumerate(docstring.splitlines(), first):
         if len(text) > MOST_COLUMNS:
-            yield number, f"this line has {len(text)} characters, may have {MOST_COLUMNS}; break it"
+            yield (
+                number,
+                _(
+                    "this line has {text} characters, may have {most_columns}; break it",
+                    text=len(text),
+                    most_columns=MOST_COLUMNS,
+                ),
+            )
 
 
 def _text_faults(field: Field, card_faults: Callable[[str], Iterator[str]]) -> Iterator[str]:
@@ -292,9 +317,13 @@ def _text_faults(field: Field, card_faults: Callable[[str], Iterator[str]]) -> I
         for card in listed(field.text):
             yield from card_faults(card)
     elif field.name == RUNG and field.text and field.text not in RUNGS:
-        yield f"rung {shown(field.text, 40)} is not known; {did_you_mean(field.text, RUNGS) or one_of(RUNGS)}"
+        yield _(
+            "rung {text} is not known; {text_2}",
+            text=shown(field.text, 40),
+            text_2=did_you_mean(field.text, RUNGS) or one_of(RUNGS),
+        )
     elif field.name == SYMPTOM_ZH and field.text and not is_chinese(field.text):
-        yield f"{SYMPTOM_ZH} has no Chinese; write it in Chinese"
+        yield _("{symptom_zh} has no Chinese; write it in Chinese", symptom_zh=SYMPTOM_ZH)
 
 
 # `repairs.yaml`
@@ -310,7 +339,13 @@ def load_repairs(folder: Path) -> tuple[Repair, ...]:
         return ()
     file = load(path, "repairs", partial(repair_findings, folder=folder))
     if not file.sound:
-        raise EnvironmentFailure(f"{file.problems[0]}; `attn verify {folder.name}` tells every fault of the challenge")
+        raise EnvironmentFailure(
+            _(
+                "{problems}; `attn verify {name}` tells every fault of the challenge",
+                problems=file.problems[0],
+                name=folder.name,
+            )
+        )
     return _repairs(file.value)
 
 
@@ -330,16 +365,28 @@ def _repairs(value: Any) -> tuple[Repair, ...]:
 def repair_findings(value: Any, folder: Path, kernel: bool = False) -> list[Finding]:
     """Return every finding about the `repairs.yaml` of `folder`."""
     if not isinstance(value, dict):
-        return [Finding((), f"a file of repairs is a mapping, found {kind_of_value(value)}; start it with repairs: …")]
+        return [
+            Finding(
+                (),
+                _(
+                    "a file of repairs is a mapping, found {value}; start it with repairs: …",
+                    value=kind_of_value(value),
+                ),
+            )
+        ]
     if kernel:
-        return [Finding((), "the reference of a kernel is not what is written; mistakes cannot be planted in it")]
+        return [Finding((), _("the reference of a kernel is not what is written; mistakes cannot be planted in it"))]
     findings = shape_findings(value, RepairsShape, ())
     return findings or list(_planting_findings(_repairs(value), folder))
 
 
 def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Finding]:
     if len(repairs) < LEAST_REPAIRS:
-        message = f"only {len(repairs)} mistakes can be planted; write {LEAST_REPAIRS} at least that compose"
+        message = _(
+            "only {repairs} mistakes can be planted; write {least_repairs} at least that compose",
+            repairs=len(repairs),
+            least_repairs=LEAST_REPAIRS,
+        )
         yield Finding(("repairs",), message)
     try:
         source = (folder / "reference.py").read_text(encoding="utf-8")
@@ -352,7 +399,7 @@ def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Find
         for message in _mistake_faults(repair.wrong, mistakes):
             yield Finding((*at, "wrong"), message)
         if repair.wrong in named:
-            yield Finding((*at, "wrong"), f"{shown(repair.wrong)} is planted twice; keep one of the two")
+            yield Finding((*at, "wrong"), _("{wrong} is planted twice; keep one of the two", wrong=shown(repair.wrong)))
         named.add(repair.wrong)
         yield from (finding.below(at) for finding in _line_findings(repair, source))
     yield from _overlapping(repairs, source)
@@ -360,21 +407,24 @@ def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Find
 
 def _mistake_faults(name: str, mistakes: Mistakes) -> Iterator[str]:
     if name not in mistakes:
-        guess = did_you_mean(name, mistakes) or "name the file that makes this mistake"
-        yield f"there is no {shown(f'wrong/{name}.py')}; {guess}"
+        guess = did_you_mean(name, mistakes) or _("name the file that makes this mistake")
+        yield _("there is no {value}; {guess}", value=shown(f"wrong/{name}.py"), guess=guess)
     elif mistakes[name].rung != "solved":
-        yield f"{shown(name)} is a mistake of the hardened rung; plant one that breaks the first rung"
+        yield _("{name} is a mistake of the hardened rung; plant one that breaks the first rung", name=shown(name))
 
 
 def _line_findings(repair: Repair, source: str) -> Iterator[Finding]:
     found = spans(source, repair.find)
     if not found:
-        yield Finding(("find",), "these lines do not stand in reference.py; quote whole lines, comments included")
+        yield Finding(("find",), _("these lines do not stand in reference.py; quote whole lines, comments included"))
     elif len(found) > 1:
         lines = ", ".join(str(span.first + 1) for span in found)
-        yield Finding(("find",), f"these lines stand in reference.py at lines {lines}; add a neighbour to tell which")
+        yield Finding(
+            ("find",),
+            _("these lines stand in reference.py at lines {lines}; add a neighbour to tell which", lines=lines),
+        )
     elif planted(source, [repair]) == planted(source, []):
-        yield Finding(("replace",), "this changes nothing; write the mistake")
+        yield Finding(("replace",), _("this changes nothing; write the mistake"))
     else:
         yield from _outcome_findings(planted(source, [repair]))
 
@@ -383,9 +433,12 @@ def _outcome_findings(text: str) -> Iterator[Finding]:
     try:
         ast.parse(text)
     except SyntaxError as error:
-        yield Finding(("replace",), f"with this the reference is no Python ({error.msg}); correct it")
+        yield Finding(("replace",), _("with this the reference is no Python ({msg}); correct it", msg=error.msg))
     if any(len(line) > MOST_COLUMNS for line in text.splitlines()):
-        yield Finding(("replace",), f"this makes a line longer than {MOST_COLUMNS} characters; break it")
+        yield Finding(
+            ("replace",),
+            _("this makes a line longer than {most_columns} characters; break it", most_columns=MOST_COLUMNS),
+        )
 
 
 def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
@@ -396,7 +449,10 @@ def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
     placed.sort(key=lambda at: (at[0].first, at[1]))
     for (before, first), (span, number) in pairwise(placed):
         if span.overlaps(before):
-            message = f"its lines are those of {shown(repairs[first].wrong)} as well; find lines that do not overlap"
+            message = _(
+                "its lines are those of {wrong} as well; find lines that do not overlap",
+                wrong=shown(repairs[first].wrong),
+            )
             yield Finding(("repairs", number, "find"), message)
 
 
@@ -408,11 +464,11 @@ def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
     for way, text in _texts(value):
         if _is_text(text.get("zh")) and not is_chinese(text["zh"]):
             if text["zh"] != text.get("en"):
-                yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
+                yield Finding((*way, "zh"), _("this text has no Chinese; write it in Chinese"))
             elif way[0] in _WRITTEN_TWICE:
-                yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
+                yield Finding((*way, "zh"), _("this text is the English one again; write it in Chinese"))
         if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
-            yield Finding((*way, "en"), "this text has no English; write it in English")
+            yield Finding((*way, "en"), _("this text has no English; write it in English"))
     yield from _length_findings(value.get("statement"))
 
 
@@ -430,15 +486,19 @@ def follow_up_findings(value: Mapping[str, Any], bundled: bool) -> Iterator[Find
     """Check the follow-ups and sources of a challenge; one that is not `bundled` may leave them out."""
     asked = value.get("follow_ups") or ()
     if len(asked) != FOLLOW_UPS and (asked or bundled):
-        message = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}; write what interviewers ask next"
+        message = _(
+            "there are {asked} follow-ups, must be {follow_ups}; write what interviewers ask next",
+            asked=len(asked),
+            follow_ups=FOLLOW_UPS,
+        )
         yield Finding(("follow_ups",), message if bundled else f"{message}, or leave them out", at_key=True)
     if bundled and not value.get("sources"):
-        yield Finding(("sources",), "there is no source; name the paper or the page that it comes from", at_key=True)
+        yield Finding(("sources",), _("there is no source; name the paper or the page that it comes from"), at_key=True)
     for lang in LANGS:
         questions = [entry["ask"][lang] for entry in asked]
         for number, question in enumerate(questions):
             if question in questions[:number]:
-                yield Finding(("follow_ups", number, "ask", lang), "this is asked twice; ask something else")
+                yield Finding(("follow_ups", number, "ask", lang), _("this is asked twice; ask something else"))
 
 
 def _is_text(text: object) -> bool:
@@ -448,16 +508,32 @@ def _is_text(text: object) -> bool:
 def _length_findings(statement: Any) -> Iterator[Finding]:
     if not isinstance(statement, dict):
         return
-    remedy = "move what production alone asks for to hardened, and leave out what all challenges share"
+    remedy = _("move what production alone asks for to hardened, and leave out what all challenges share")
     for lang in LANGS:
         text = statement.get(lang)
         if not isinstance(text, str):
             continue
         lines, words = len(text.strip("\n").splitlines()), english_words(text)
         if lines > MOST_LINES:
-            yield Finding(("statement", lang), f"the first part has {lines} lines, may have {MOST_LINES}; {remedy}")
+            yield Finding(
+                ("statement", lang),
+                _(
+                    "the first part has {lines} lines, may have {most_lines}; {remedy}",
+                    lines=lines,
+                    most_lines=MOST_LINES,
+                    remedy=remedy,
+                ),
+            )
         if lang == "en" and words > MOST_WORDS:
-            yield Finding(("statement", lang), f"the first part has {words} words, may have {MOST_WORDS}; {remedy}")
+            yield Finding(
+                ("statement", lang),
+                _(
+                    "the first part has {words} words, may have {most_words}; {remedy}",
+                    words=words,
+                    most_words=MOST_WORDS,
+                    remedy=remedy,
+                ),
+            )
 
 
 # Signatures

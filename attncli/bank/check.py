@@ -43,6 +43,7 @@ from attncli.bank.prose_rules import (
     style_findings,
 )
 from attncli.domain.card import FROM_ANKI
+from attncli.i18n import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
     cards: set[str] = set()
     formerly: dict[str, str] = {}
     for file in [*files, *map(checked_file, others)]:
-        for _, card in file.cards:
+        for _unused, card in file.cards:
             if isinstance(identity := card.get("id"), str):
                 cards.add(identity)
                 old = card.get("formerly")
@@ -172,7 +173,9 @@ def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Prob
             count += sum(not finding.error for finding in file.findings)
             file.findings = [finding for finding in file.findings if finding.error]
     if count:
-        message = f"notes left out about the bundled bank: {count}; `attn bank check` of this folder lists them"
+        message = _(
+            "notes left out about the bundled bank: {count}; `attn bank check` of this folder lists them", count=count
+        )
         yield Problem(shown_path(around.quizbank), 1, 1, message)
 
 

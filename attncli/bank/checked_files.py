@@ -26,7 +26,7 @@ from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
 from attncli.errors import NotFound
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, _
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,14 @@ def files_of(path: Path) -> list[Path]:
         is_folder = path.is_dir() and path.suffix not in SUFFIXES
         exists = path.exists() or path.is_symlink()
     except OSError as error:
-        raise NotFound(f"{shown_path(path)} cannot be looked at ({error.strerror}); check the path") from None
+        raise NotFound(
+            _("{path} cannot be looked at ({strerror}); check the path", path=shown_path(path), strerror=error.strerror)
+        ) from None
     if not exists:
-        raise NotFound(f"there is no {shown_path(path)}; give a bank file or a folder of them")
+        raise NotFound(_("there is no {path}; give a bank file or a folder of them", path=shown_path(path)))
     files = files_in(path) if is_folder else [path]
     if not files:
-        raise NotFound(f"{shown_path(path)} has no .yaml files; give a bank file or a folder of them")
+        raise NotFound(_("{path} has no .yaml files; give a bank file or a folder of them", path=shown_path(path)))
     return files
 
 
@@ -147,24 +149,29 @@ def topic_rules(file: BankFile, known: Known, bundled: bool) -> Iterator[Finding
     cards = [entry for entry in readable(file) if "id" in entry.card and entry.number not in file.repeated]
     ids = [entry.card["id"] for entry in cards]
     if len(ids) > 1 and not any(identity.startswith(f"{topic}-") for identity in ids):
-        yield Finding(("topic",), f'topic "{topic}" fits none of its cards, such as {ids[0]}; correct the topic')
+        yield Finding(
+            ("topic",),
+            _('topic "{topic}" fits none of its cards, such as {ids}; correct the topic', topic=topic, ids=ids[0]),
+        )
         return
     if file.path.stem != topic:
-        message = f'topic "{topic}" is in {file.path.name}; name the file {topic}.yaml'
+        message = _('topic "{topic}" is in {name}; name the file {topic}.yaml', topic=topic, name=file.path.name)
         yield Finding(("topic",), message, error=bundled)
     for entry in cards:
         if entry.card["id"] in known.challenges:
-            message = f'id "{entry.card["id"]}" is a challenge\'s, and both are kept in one log'
-            yield Finding(("cards", entry.number, "id"), f"{message}; give this card another id")
+            message = _('id "{card}" is a challenge\'s, and both are kept in one log', card=entry.card["id"])
+            yield Finding(("cards", entry.number, "id"), _("{message}; give this card another id", message=message))
     for key in ("title", "licence"):
         if bundled and key not in value:
-            yield Finding((), f'missing "{key}": every topic of the bundled bank says its {key}')
+            yield Finding((), _('missing "{key}": every topic of the bundled bank says its {key}', key=key))
     elsewhere = {identity.rpartition("-")[0] for identity in known.cards if identity not in ids}
     for entry in cards:
         identity = entry.card["id"]
         if not identity.startswith(f"{topic}-"):
             is_note = not bundled and identity.rpartition("-")[0] in elsewhere
-            message = f'id "{identity}" does not start with its topic; write {topic}-…'
+            message = _(
+                'id "{identity}" does not start with its topic; write {topic}-…', identity=identity, topic=topic
+            )
             yield Finding(("cards", entry.number, "id"), message, error=not is_note)
 
 
@@ -175,13 +182,17 @@ def compare_files(files: Sequence[BankFile]) -> None:
     asked = [(file, entry) for file, entry in asked if "question" in entry.card]
     reported: set[int] = set()
     for lang in LANGS:
-        for match in matches(entry.card["question"][lang] for _, entry in asked):
+        for match in matches(entry.card["question"][lang] for _unused, entry in asked):
             if match.later not in reported:
                 reported.add(match.later)
                 file, entry = asked[match.later]
                 earlier = asked[match.earlier][1].card.get("id", "an earlier card")
                 relation = "asks the same as" if match.same else "asks nearly the same as"
-                message = f"the question {relation} {earlier}; ask something else, or keep one"
+                message = _(
+                    "the question {relation} {earlier}; ask something else, or keep one",
+                    relation=relation,
+                    earlier=earlier,
+                )
                 file.findings.append(Finding(("cards", entry.number, "question", lang), message))
 
 
@@ -199,16 +210,22 @@ def _repeated_ids(files: Sequence[BankFile]) -> None:
             earlier = first.setdefault(identity, file)
             if earlier is not file:
                 file.repeated.add(number)
-                message = f"id {shown(identity, 60)} is already used in {shown_path(earlier.path)}"
-                file.findings.append(Finding(("cards", number, "id"), f"{message}; give this card another id"))
+                message = _(
+                    "id {identity} is already used in {path}",
+                    identity=shown(identity, 60),
+                    path=shown_path(earlier.path),
+                )
+                file.findings.append(
+                    Finding(("cards", number, "id"), _("{message}; give this card another id", message=message))
+                )
 
 
 def challenge_rules(file: BankFile, known: Known) -> Iterator[Finding]:
     """Check that no card has the id of a challenge, and that the cards it names exist."""
     name = file.path.absolute().parent.name
     if name in known.cards:
-        message = f'"{name}" is a card\'s id, and both are kept in one log'
-        yield Finding((), f"{message}; give this challenge's folder another name")
+        message = _('"{name}" is a card\'s id, and both are kept in one log', name=name)
+        yield Finding((), _("{message}; give this challenge's folder another name", message=message))
     value = file.value
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.domain.text import IDEOGRAPHS
+from attncli.i18n import _
 
 LAST_ERRATUM = 113
 
@@ -39,7 +40,14 @@ def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
     """Report links to nothing."""
     for way, target in follow_up_cards(card):
         if target in known.formerly and target not in known.cards:
-            yield Finding(way, f'card "{target}" is now "{known.formerly[target]}"; write the new id')
+            yield Finding(
+                way,
+                _(
+                    'card "{target}" is now "{formerly}"; write the new id',
+                    target=target,
+                    formerly=known.formerly[target],
+                ),
+            )
         else:
             yield from _link(way, "card", target, known.cards)
     for way, challenge in _challenges_of(card):
@@ -70,8 +78,8 @@ def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
 
 def _link(way: Way, what: str, target: str, existing: Collection[str]) -> Iterator[Finding]:
     if target not in existing:
-        guess = did_you_mean(target, existing) or "correct the id or remove the link"
-        yield Finding(way, f"there is no {what} {shown(target, 60)}; {guess}")
+        guess = did_you_mean(target, existing) or _("correct the id or remove the link")
+        yield Finding(way, _("there is no {what} {target}; {guess}", what=what, target=shown(target, 60), guess=guess))
 
 
 def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
@@ -81,8 +89,18 @@ def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
         return
     files = [path.stem for path in (known.challenges[challenge] / "wrong").glob("*.py")]
     if mistake not in files:
-        guess = did_you_mean(mistake, files) or f"wrong files of {challenge}: {', '.join(sorted(files)) or 'none'}"
-        yield Finding(("wrong",), f"challenge {challenge} has no wrong/{mistake[:40]}.py; {guess}")
+        guess = did_you_mean(mistake, files) or _(
+            "wrong files of {challenge}: {names}", challenge=challenge, names=", ".join(sorted(files)) or "none"
+        )
+        yield Finding(
+            ("wrong",),
+            _(
+                "challenge {challenge} has no wrong/{mistake}.py; {guess}",
+                challenge=challenge,
+                mistake=mistake[:40],
+                guess=guess,
+            ),
+        )
 
 
 def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -91,7 +109,14 @@ def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         for number, entry in enumerate(card.get(key) or ()):
             erratum = entry.get("errata")
             if erratum and not 1 <= int(erratum[1:]) <= LAST_ERRATUM:
-                yield Finding((key, number, "errata"), f"there is no {erratum}; the errata are E01 … E{LAST_ERRATUM}")
+                yield Finding(
+                    (key, number, "errata"),
+                    _(
+                        "there is no {erratum}; the errata are E01 … E{last_erratum}",
+                        erratum=erratum,
+                        last_erratum=LAST_ERRATUM,
+                    ),
+                )
 
 
 def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -101,9 +126,23 @@ def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         way: Way = ("sources", number, "id")
         if scheme not in _SCHEMES:
             examples = "arxiv:1706.03762, doi:10.1000/x, url:https://… or isbn:…"
-            yield Finding(way, f"source {shown(source['id'], 60)} is no identifier; write {examples}")
+            yield Finding(
+                way,
+                _(
+                    "source {source} is no identifier; write {examples}",
+                    source=shown(source["id"], 60),
+                    examples=examples,
+                ),
+            )
         elif not _SCHEMES[scheme][0](name):
-            yield Finding(way, f"source {shown(source['id'], 60)} is malformed; write it like {_SCHEMES[scheme][1]}")
+            yield Finding(
+                way,
+                _(
+                    "source {source} is malformed; write it like {schemes}",
+                    source=shown(source["id"], 60),
+                    schemes=_SCHEMES[scheme][1],
+                ),
+            )
 
 
 def _is_isbn(text: str) -> bool:
@@ -127,8 +166,8 @@ _SCHEMES: dict[str, tuple[Callable[[str], object], str]] = {
 def card_faults(card: str, known: Known) -> Iterator[str]:
     """Say that a card does not exist; nothing if it does."""
     if card not in known.cards:
-        guess = did_you_mean(card, known.cards) or "correct the id or remove it"
-        yield f"there is no card {shown(card, 60)}; {guess}"
+        guess = did_you_mean(card, known.cards) or _("correct the id or remove it")
+        yield _("there is no card {card}; {guess}", card=shown(card, 60), guess=guess)
 
 
 # Repeated questions

@@ -38,7 +38,7 @@ from attncli.bank.schema import (
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier
 from attncli.domain.challenge import REPAIRS
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, _
 
 Document = dict[str, Any]
 
@@ -172,7 +172,12 @@ def topic_findings(value: Any, own: bool = False) -> list[Finding]:
         actual = kind_of_value(value)
         return [
             Finding(
-                (), f"a bank file is a mapping with topic and cards, found {actual}; start it with topic: …", shape=True
+                (),
+                _(
+                    "a bank file is a mapping with topic and cards, found {actual}; start it with topic: …",
+                    actual=actual,
+                ),
+                shape=True,
             )
         ]
     findings = shape_findings(value, TopicShape, ())
@@ -186,7 +191,7 @@ def topic_findings(value: Any, own: bool = False) -> list[Finding]:
 
 def _card(card: Any, base: Way, own: bool) -> list[Finding]:
     if not isinstance(card, dict):
-        return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
+        return [Finding(base, _("a card is a mapping, found {card}; start it with id: …", card=kind_of_value(card)))]
     kind = card.get("kind")
     model = (OWN_SHAPES if own else SHAPES).get(str(kind), UNKNOWN_KIND)
     findings = [*_kind(card, base), *shape_findings(card, model, base)]
@@ -200,7 +205,7 @@ def _kind(card: dict[str, Any], base: Way) -> list[Finding]:
     if isinstance(kind, str) and kind in SHAPES:
         return []
     if "kind" not in card:
-        message = 'missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)'
+        message = _('missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)')
     else:
         guess = did_you_mean(kind, SHAPES) if isinstance(kind, str) else ""
         guess += " " if guess else ""
@@ -216,7 +221,10 @@ def _repeated_ids(cards: list[Any]) -> list[Finding]:
         identity = card.get("id") if isinstance(card, dict) else None
         if isinstance(identity, str):
             if identity in seen:
-                message = f"id {shown(identity, 60)} is used twice in this file; give one of the two another id"
+                message = _(
+                    "id {identity} is used twice in this file; give one of the two another id",
+                    identity=shown(identity, 60),
+                )
                 findings.append(Finding(("cards", number, "id"), message))
             seen.add(identity)
     return findings
@@ -231,11 +239,13 @@ def glossary_findings(value: Any) -> list[Finding]:
     for number, term in enumerate(value["terms"]):
         name = term["en"].lower()
         if name in seen:
-            findings.append(Finding(("terms", number, "en"), f"{shown(term['en'], 40)} is listed twice; keep one"))
+            findings.append(
+                Finding(("terms", number, "en"), _("{term} is listed twice; keep one", term=shown(term["en"], 40)))
+            )
         seen.add(name)
         for lang in LANGS:
             if term[lang] in (term.get(f"avoid_{lang}") or ()):
-                message = f"{shown(term[lang], 40)} is both the term and avoided; keep one"
+                message = _("{term} is both the term and avoided; keep one", term=shown(term[lang], 40))
                 findings.append(Finding(("terms", number, f"avoid_{lang}"), message))
     return findings
 
@@ -246,8 +256,10 @@ def challenge_findings(value: Any, folder: Path) -> list[Finding]:
     folder = folder.absolute()
     for what, name in (("challenge", folder.name), ("track", folder.parent.name)):
         if not is_identifier(name):
-            message = f"the folder {shown(name, 40)} is named like no {what}"
-            findings.append(Finding((), f"{message}; use lower-case letters, digits and single hyphens"))
+            message = _("the folder {name} is named like no {what}", name=shown(name, 40), what=what)
+            findings.append(
+                Finding((), _("{message}; use lower-case letters, digits and single hyphens", message=message))
+            )
     return findings
 
 

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from attncli.domain.card import types_of
 from attncli.domain.text import marked
+from attncli.i18n import Localised, _
 
 MAX_GUESSES = 5000
 MAX_FINDINGS = 100
@@ -34,7 +35,7 @@ class Problem:
     file: str
     line: int
     column: int
-    message: str
+    message: Localised
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
@@ -52,7 +53,7 @@ class Finding:
     """
 
     path: Way
-    message: str
+    message: Localised
     at_key: bool = field(default=False, kw_only=True)
     error: bool = field(default=True, kw_only=True)
     shape: bool = field(default=False, kw_only=True)
@@ -90,49 +91,49 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `did you mean "level"?`, or nothing when no known word is close."""
     words = sorted(known)
     close = difflib.get_close_matches(word[:60], words, n=1, cutoff=0.7) if len(words) <= MAX_GUESSES else []
-    return f'did you mean "{close[0]}"?' if close else ""
+    return _('did you mean "{close}"?', close=close[0]) if close else ""
 
 
 # pydantic's errors as findings
 
 _TEXT_HINTS = {
-    "id": "give it a stable id such as id: att-02",
-    "kind": "say kind: qa (or choice, numeric, cloze, ordering, debug)",
-    "level": "say level: screen, onsite or research",
-    "en": "write the English text as en: …",
-    "zh": "write the Chinese text as zh: …",
-    "question": "add the question as question: {en: …, zh: …}",
-    "short": "add the 30-second answer as short: {en: …, zh: …}",
-    "explain": "add the derivation, number or code as explain: {en: …, zh: …}",
-    "points": "add three to seven things an interviewer ticks off as points: [{en: …, zh: …}, …]",
-    "options": "add three to five options as options: [{text: {en: …, zh: …}, correct: true}, …]",
-    "text": "write it as text: {en: …, zh: …}",
-    "compute": "add the formula as compute: 2 * layers * …",
-    "unit": "name the unit of the answer as unit: GiB (unit: '' for a plain number)",
-    "tolerance": "say how far off an answer may be as tolerance: 2%",
-    "blanks": "add one entry for each ____ as blanks: [{answer: …}]",
-    "answer": "write it as answer: …",
-    "ask": "write the next question as ask: {en: …, zh: …}",
-    "items": "add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]",
-    "key": "give the item a short name as key: …",
-    "before": "say what must come first as before: [[first, second], …]",
-    "code": "add at most 15 lines as code: |",
-    "lines": "say which lines fail as lines: [4]",
-    "symptom": "say what one would observe as symptom: {en: …, zh: …}",
-    "says": "write what the text says as says: …",
-    "topic": "name the topic as topic: att",
-    "cards": "list the cards as cards: [...]",
-    "title": "write it as title: {en: …, zh: …}",
+    "id": _("give it a stable id such as id: att-02"),
+    "kind": _("say kind: qa (or choice, numeric, cloze, ordering, debug)"),
+    "level": _("say level: screen, onsite or research"),
+    "en": _("write the English text as en: …"),
+    "zh": _("write the Chinese text as zh: …"),
+    "question": _("add the question as question: {en: …, zh: …}"),
+    "short": _("add the 30-second answer as short: {en: …, zh: …}"),
+    "explain": _("add the derivation, number or code as explain: {en: …, zh: …}"),
+    "points": _("add three to seven things an interviewer ticks off as points: [{en: …, zh: …}, …]"),
+    "options": _("add three to five options as options: [{text: {en: …, zh: …}, correct: true}, …]"),
+    "text": _("write it as text: {en: …, zh: …}"),
+    "compute": _("add the formula as compute: 2 * layers * …"),
+    "unit": _("name the unit of the answer as unit: GiB (unit: '' for a plain number)"),
+    "tolerance": _("say how far off an answer may be as tolerance: 2%"),
+    "blanks": _("add one entry for each ____ as blanks: [{answer: …}]"),
+    "answer": _("write it as answer: …"),
+    "ask": _("write the next question as ask: {en: …, zh: …}"),
+    "items": _("add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]"),
+    "key": _("give the item a short name as key: …"),
+    "before": _("say what must come first as before: [[first, second], …]"),
+    "code": _("add at most 15 lines as code: |"),
+    "lines": _("say which lines fail as lines: [4]"),
+    "symptom": _("say what one would observe as symptom: {en: …, zh: …}"),
+    "says": _("write what the text says as says: …"),
+    "topic": _("name the topic as topic: att"),
+    "cards": _("list the cards as cards: [...]"),
+    "title": _("write it as title: {en: …, zh: …}"),
 }
 _EXPECTED = {
     "string_type": "text",
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "dataclass_type": "a mapping",
+    "bool_type": _("true or false"),
+    "int_type": _("a whole number"),
+    "float_type": _("a number"),
+    "list_type": _("a list"),
+    "tuple_type": _("a list"),
+    "dict_type": _("a mapping"),
+    "dataclass_type": _("a mapping"),
 }
 
 
@@ -143,10 +144,10 @@ def kind_of_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return f"the number {shown(value, 30)[1:-1]}"
+        return _("the number {value}", value=shown(value, 30)[1:-1])
     if isinstance(value, str):
-        return f"the text {shown(value, 30)}" if value.strip() else "empty text"
-    return "a list" if isinstance(value, list) else "a mapping"
+        return _("the text {value}", value=shown(value, 30)) if value.strip() else _("empty text")
+    return _("a list") if isinstance(value, list) else _("a mapping")
 
 
 def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]:
@@ -160,7 +161,7 @@ def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]
     reported = [item for item in items if not (item["type"] == "missing" and item["loc"] in misspelt)]
     findings = [_finding(item, model, base) for item in reported]
     if len(every) > MAX_FINDINGS:
-        message = f"{len(every) - MAX_FINDINGS} more problems of this kind; correct these first"
+        message = _("{every} more problems of this kind; correct these first", every=len(every) - MAX_FINDINGS)
         findings.append(Finding((*base, *_in_file(every[MAX_FINDINGS]["loc"])), message, shape=True))
     return findings
 
@@ -183,7 +184,7 @@ def _finding(item: dict[str, Any], model: type, base: Way) -> Finding:
     is_key = loc[-1:] == ("[key]",)
     if is_key:
         loc = loc[:-1]
-        message = f"{shown(loc[-1], 40)} is no name; {_NAME_REMEDY}"
+        message = _("{loc} is no name; {name_remedy}", loc=shown(loc[-1], 40), name_remedy=_NAME_REMEDY)
     else:
         message = _MESSAGES.get(kind, _other)(loc, item, model)
     return Finding(base + loc, message, at_key=is_key or kind == "unexpected_keyword_argument", shape=True)
@@ -195,20 +196,24 @@ def _name(loc: Way) -> str:
         return "this"
     keys = [step for step in loc if isinstance(step, str)]
     if isinstance(loc[-1], int):
-        return f'item {loc[-1] + 1} of "{".".join(keys[-2:])}"'
+        return _('item {loc} of "{names}"', loc=loc[-1] + 1, names=".".join(keys[-2:]))
     return f'"{".".join(keys[-2:])}"'
 
 
 def _missing(loc: Way, item: Mapping[str, Any], model: type) -> str:
     name = str(loc[-1])
     where = f" in {_name(loc[:-1])}" if loc[:-1] else ""
-    return f'missing "{name}"{where}: {_TEXT_HINTS.get(name, f"add {name}: …")}'
+    return _(
+        'missing "{name}"{where}: {name_2}', name=name, where=where, name_2=_TEXT_HINTS.get(name, f"add {name}: …")
+    )
 
 
 def _extra(loc: Way, item: Mapping[str, Any], model: type) -> str:
     known = known_keys(model, loc[:-1])
-    guess = did_you_mean(str(loc[-1]), known) or (f"known are {', '.join(known)}" if known else "remove it")
-    return f"key {shown(loc[-1], 40)} is not known here; {guess}"
+    guess = did_you_mean(str(loc[-1]), known) or (
+        _("known are {names}", names=", ".join(known)) if known else _("remove it")
+    )
+    return _("key {loc} is not known here; {guess}", loc=shown(loc[-1], 40), guess=guess)
 
 
 def _type(loc: Way, item: Mapping[str, Any], model: type) -> str:
@@ -216,23 +221,29 @@ def _type(loc: Way, item: Mapping[str, Any], model: type) -> str:
     value = item["input"]
     found = kind_of_value(value)
     if item["type"] == "string_type" and isinstance(value, bool | int | float):
-        return f"{_name(loc)} must be text, found {found}; put it in quotes"
+        return _("{loc} must be text, found {found}; put it in quotes", loc=_name(loc), found=found)
     if item["type"] == "dataclass_type" and {"en", "zh"} <= set(known_keys(model, loc)):
-        return f"{_name(loc)} must have both languages, found {found}; write {{en: …, zh: …}}"
+        return _("{loc} must have both languages, found {found}; write {{en: …, zh: …}}", loc=_name(loc), found=found)
     hint = _TEXT_HINTS.get(str(loc[-1])) if loc else None
-    return f"{_name(loc)} must be {expected}, found {found}; {hint or f'write {expected} here'}"
+    return _(
+        "{loc} must be {expected}, found {found}; {hint}",
+        loc=_name(loc),
+        expected=expected,
+        found=found,
+        hint=hint or f"write {expected} here",
+    )
 
 
 def _literal(loc: Way, item: Mapping[str, Any], model: type) -> str:
     words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     value = item["input"]
     if not isinstance(value, str):
-        return f"{_name(loc)} is {kind_of_value(value)}; {one_of(words)}"
+        return _("{loc} is {value}; {words}", loc=_name(loc), value=kind_of_value(value), words=one_of(words))
     guess = did_you_mean(value, words)
     return f"{_name(loc)} {shown(value, 30)} is not known; {f'{guess} ' if guess else ''}{one_of(words)}"
 
 
-_NAME_REMEDY = "use letters, digits and _, and start with a letter"
+_NAME_REMEDY = _("use letters, digits and _, and start with a letter")
 _PATTERNS = {
     r"\S": "is empty; write its text",
     r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
@@ -256,7 +267,7 @@ def _count(loc: Way, item: Mapping[str, Any], model: type) -> str:
 
 
 def _too_long(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    return f"{_name(loc)} is longer than {item['ctx']['max_length']} characters; shorten it"
+    return _("{loc} is longer than {item} characters; shorten it", loc=_name(loc), item=item["ctx"]["max_length"])
 
 
 def _bound(loc: Way, item: Mapping[str, Any], model: type) -> str:
@@ -266,7 +277,7 @@ def _bound(loc: Way, item: Mapping[str, Any], model: type) -> str:
 
 
 def _other(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    return f"{_name(loc)}: {item['msg']}; correct it"
+    return _("{loc}: {item}; correct it", loc=_name(loc), item=item["msg"])
 
 
 _MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type], str]] = {

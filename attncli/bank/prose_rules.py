@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, Way, shown
 from attncli.domain.text import IDEOGRAPHS, beyond_limits, hidden_in, part_pattern
-from attncli.i18n import LANGS
+from attncli.i18n import LANGS, _
 
 LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
 """Of the 30-second answer and the lead: the least and most English words, and Chinese characters."""
@@ -62,9 +62,21 @@ def length_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
             if not least <= length <= most:
                 remedy = "say more" if length < least else "move detail to explain"
                 if key == "short":
-                    message = f"the short answer has {length} {unit}, must have {least} to {most}"
+                    message = _(
+                        "the short answer has {length} {unit}, must have {least} to {most}",
+                        length=length,
+                        unit=unit,
+                        least=least,
+                        most=most,
+                    )
                 else:
-                    message = f"the lead has {length} {unit}, must have {least} to {most}"
+                    message = _(
+                        "the lead has {length} {unit}, must have {least} to {most}",
+                        length=length,
+                        unit=unit,
+                        least=least,
+                        most=most,
+                    )
                 yield Finding((key, lang), f"{message}; {remedy}")
 
 
@@ -75,8 +87,8 @@ def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     for way, text in localised(dict(card)):
         for lang, words in _OWN_RUN.items():
             if found := words.search(text[lang]):
-                message = f'"{found[1]}" is a measurement of our own without an experiment that shows it'
-                remedy = "name it as `experiment`, cite a source, or take the figure out"
+                message = _('"{found}" is a measurement of our own without an experiment that shows it', found=found[1])
+                remedy = _("name it as `experiment`, cite a source, or take the figure out")
                 yield Finding((*way, lang), f"{message}; {remedy}")
 
 
@@ -84,7 +96,7 @@ def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Find backticks in a fix: it is shown as code everywhere, so they would turn prose into code."""
     for lang, text in (card.get("fix") or {}).items():
         if "`" in text:
-            yield Finding(("fix", lang), "a fix is shown as code; remove the backticks and write prose as a comment")
+            yield Finding(("fix", lang), _("a fix is shown as code; remove the backticks and write prose as a comment"))
 
 
 def style_findings(value: object) -> Iterator[Finding]:
@@ -93,14 +105,18 @@ def style_findings(value: object) -> Iterator[Finding]:
         prose = parts_of(text["zh"]).prose
         for half in _HALF_WIDTH.finditer(prose):
             sign = half[1] or half[2]
-            message = f"half-width {sign} in Chinese near {_near(prose, half)}"
-            yield Finding((*way, "zh"), f"{message}; write {_FULL_WIDTH[sign]}")
+            message = _("half-width {sign} in Chinese near {prose}", sign=sign, prose=_near(prose, half))
+            yield Finding(
+                (*way, "zh"), _("{message}; write {full_width}", message=message, full_width=_FULL_WIDTH[sign])
+            )
         if joined := _NO_SPACE.search(prose):
-            message = f"no space between Chinese and Latin near {_near(prose, joined)}"
-            yield Finding((*way, "zh"), f"{message}; add one", error=False)
+            message = _("no space between Chinese and Latin near {prose}", prose=_near(prose, joined))
+            yield Finding((*way, "zh"), _("{message}; add one", message=message), error=False)
         for lang, pattern in _FILLER.items():
             if filler := pattern.search(text[lang]):
-                yield Finding((*way, lang), f"{shown(filler.group(), 40)} says nothing; remove it", error=False)
+                yield Finding(
+                    (*way, lang), _("{filler} says nothing; remove it", filler=shown(filler.group(), 40)), error=False
+                )
 
 
 def _near(prose: str, found: re.Match[str]) -> str:
@@ -134,8 +150,10 @@ class Terms:
                     right = instead.get(word) or next(
                         (better for avoided, better in instead.items() if avoided.lower() == word.lower()), ""
                     )
-                    message = f"{shown(word, 40)} is not this bank's term"
-                    yield Finding((*way, lang), f"{message}; the glossary says {shown(right, 40)}")
+                    message = _("{word} is not this bank's term", word=shown(word, 40))
+                    yield Finding(
+                        (*way, lang), _("{message}; the glossary says {right}", message=message, right=shown(right, 40))
+                    )
 
 
 def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Pattern[str]:
@@ -177,8 +195,14 @@ def formula_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
             parts = parts_of(text[lang])
             if "$" in parts.prose:
                 at = parts.prose.index("$")
-                message = f"a $ near {shown(parts.prose[max(0, at - 12) : at + 20], 40)} opens or closes no formula"
-                yield Finding((*way, lang), f"{message}; close the formula on its line, or write \\$ for a dollar sign")
+                message = _(
+                    "a $ near {prose} opens or closes no formula",
+                    prose=shown(parts.prose[max(0, at - 12) : at + 20], 40),
+                )
+                yield Finding(
+                    (*way, lang),
+                    _("{message}; close the formula on its line, or write \\$ for a dollar sign", message=message),
+                )
             for formula in parts.formulas:
                 if fault := fault_of(formula):
                     yield Finding((*way, lang), f"formula {shown(formula)} {fault}")
@@ -230,7 +254,9 @@ def _mathml_fault(tex: str) -> str:
     from latex2mathml import exceptions
     from latex2mathml.converter import convert
 
-    classes = [found for _, found in inspect.getmembers(exceptions, inspect.isclass) if issubclass(found, Exception)]
+    classes = [
+        found for _unused, found in inspect.getmembers(exceptions, inspect.isclass) if issubclass(found, Exception)
+    ]
     faults: tuple[type[Exception], ...] = (*_LIBRARY_FAULTS, *classes)
     try:
         mathml = convert(tex)
@@ -260,7 +286,7 @@ def hidden_findings(value: object, way: Way = ()) -> Iterator[Finding]:
     elif isinstance(value, dict):
         for key, inner in value.items():
             if found := hidden_in(str(key)):
-                yield Finding((*way, key), f"this key holds {_hidden_message(found)}", at_key=True)
+                yield Finding((*way, key), _("this key holds {found}", found=_hidden_message(found)), at_key=True)
             yield from hidden_findings(inner, (*way, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
@@ -342,18 +368,18 @@ def snippet_findings(value: object) -> Iterator[Finding]:
         for lang in LANGS:
             for snippet in snippets_of(text[lang]):
                 if snippet.info not in KINDS:
-                    message = f"a code block is marked {shown(snippet.info, 30)}"
+                    message = _("a code block is marked {info}", info=shown(snippet.info, 30))
                     remedy = "write ```python where it runs, ```python sketch or ```text"
                     yield Finding((*way, lang), f"{message}; {remedy}")
                 elif snippet.info != "text" and (fault := python_fault(snippet.code)):
-                    message = f"the code block is not Python ({fault}); correct it or mark it as text"
+                    message = _("the code block is not Python ({fault}); correct it or mark it as text", fault=fault)
                     yield Finding((*way, lang), message)
 
 
 def python_fault(code: str) -> str:
     """Say why a text is no Python; empty if it is. Long texts are not parsed: Python takes minutes for some."""
     if len(code) > MOST_CHARACTERS:
-        return f"over {MOST_CHARACTERS} characters long"
+        return _("over {most_characters} characters long", most_characters=MOST_CHARACTERS)
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -21,6 +21,7 @@ from unicodedata import normalize
 import yaml
 
 from attncli.bank.problems import Finding, Problem, Way, shown, shown_path, visible
+from attncli.i18n import Localised, _
 
 MAX_BYTES = 128 * 1024 * 1024
 MAX_DEPTH = 24
@@ -34,20 +35,23 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud80
 _REMEDIES = (
     (
         "mapping values are not allowed",
-        "put text that contains a colon and a space in quotes, or check the indentation",
+        _("put text that contains a colon and a space in quotes, or check the indentation"),
     ),
-    ("cannot start any token", "indent with spaces, not tabs, and quote text that starts with one of % @ ` or a tab"),
-    ("unknown escape character", "use single quotes or a | block for text with backslashes"),
-    ("quoted scalar", 'close the quote; inside double quotes write \\" for a quote and \\\\ for a backslash'),
-    ("expected ',' or '}'", "close the brace, and quote text with commas, colons or braces inside { }"),
-    ("expected ',' or ']'", "close the bracket, and quote text with commas or brackets inside [ ]"),
-    ("expected key", "check the indentation of this line against the lines above it"),
-    ("expected ':'", "a key ends with a colon and a space; check the indentation and quotes of the lines above"),
-    ("expected '-' indicator", "items of one list start with - in the same column"),
-    ("expected <block end>", "check the indentation of this line against the lines above it"),
-    ("incompatible YAML document", "remove the %YAML line"),
+    (
+        "cannot start any token",
+        _("indent with spaces, not tabs, and quote text that starts with one of % @ ` or a tab"),
+    ),
+    ("unknown escape character", _("use single quotes or a | block for text with backslashes")),
+    ("quoted scalar", _('close the quote; inside double quotes write \\" for a quote and \\\\ for a backslash')),
+    ("expected ',' or '}'", _("close the brace, and quote text with commas, colons or braces inside { }")),
+    ("expected ',' or ']'", _("close the bracket, and quote text with commas or brackets inside [ ]")),
+    ("expected key", _("check the indentation of this line against the lines above it")),
+    ("expected ':'", _("a key ends with a colon and a space; check the indentation and quotes of the lines above")),
+    ("expected '-' indicator", _("items of one list start with - in the same column")),
+    ("expected <block end>", _("check the indentation of this line against the lines above it")),
+    ("incompatible YAML document", _("remove the %YAML line")),
 )
-_DEFAULT_REMEDY = "check indentation, quotes and brackets here and on the line above"
+_DEFAULT_REMEDY = _("check indentation, quotes and brackets here and on the line above")
 
 
 Place = tuple[int, int]
@@ -110,20 +114,24 @@ def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise UnreadableYaml(Problem(name, 1, 1, "this is not a regular file; give a .yaml file"))
+            raise UnreadableYaml(Problem(name, 1, 1, _("this is not a regular file; give a .yaml file")))
         _refuse_size(name, status.st_size)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot be read ({reason}); check the path and its permissions"
+        message = _("cannot be read ({reason}); check the path and its permissions", reason=reason)
         raise UnreadableYaml(Problem(name, 1, 1, message)) from None
     return decode(name, data)
 
 
 def _refuse_size(name: str, size: int) -> None:
     if size > MAX_BYTES:
-        message = f"the file has {size} bytes, more than {MAX_BYTES // (1024 * 1024)} MiB; split it by topic"
+        message = _(
+            "the file has {size} bytes, more than {max_bytes} MiB; split it by topic",
+            size=size,
+            max_bytes=MAX_BYTES // (1024 * 1024),
+        )
         raise UnreadableYaml(Problem(name, 1, 1, message))
 
 
@@ -140,13 +148,13 @@ def decode(name: str, data: bytes) -> str:
         before = data[: error.start]
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        message = _("byte 0x{data:02x} is not UTF-8; save the file as UTF-8", data=data[error.start])
         raise UnreadableYaml(Problem(name, line, column, message)) from None
     text = text.removeprefix("\ufeff")
     if found := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, found.start()) + 1
         column = found.start() - text.rfind("\n", 0, found.start())
-        message = f"character U+{ord(found.group()):04X} cannot be shown; delete it"
+        message = _("character U+{found:04X} cannot be shown; delete it", found=ord(found.group()))
         raise UnreadableYaml(Problem(name, line, column, message))
     return text
 
@@ -168,7 +176,7 @@ class _Reader:
             if isinstance(event, yaml.NodeEvent):
                 self.parsed.value = self._value(event, ())
             elif isinstance(event, yaml.DocumentStartEvent) and self.parsed.places:
-                message = "a second document starts here; keep one document in a file and remove the --- line"
+                message = _("a second document starts here; keep one document in a file and remove the --- line")
                 self._stop(event, message)
         return self.parsed
 
@@ -183,7 +191,9 @@ class _Reader:
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             # The pure-Python scanner raises ValueError on escapes beyond Unicode and on endless version numbers.
             line = " ".join(str(error).split())
-            self._end_with(None, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")
+            self._end_with(
+                None, _("malformed YAML: {line}; {default_remedy}", line=line[:120], default_remedy=_DEFAULT_REMEDY)
+            )
         finally:
             source.dispose()
 
@@ -200,7 +210,7 @@ class _Reader:
         named = key.start_mark if key else start
         places.setdefault(way, (named.line, named.column, start.line, start.column))
         if len(places) > MAX_VALUES:
-            self._stop(event, f"more than {MAX_VALUES} values in one file; split it by topic")
+            self._stop(event, _("more than {max_values} values in one file; split it by topic", max_values=MAX_VALUES))
             return None
         self._refuse(event, way)
         if isinstance(event, yaml.ScalarEvent):
@@ -209,7 +219,7 @@ class _Reader:
             self.parsed.broken.add(way)
             return None
         if len(way) >= MAX_DEPTH:
-            self._stop(event, f"nested deeper than {MAX_DEPTH} levels; write it flatter")
+            self._stop(event, _("nested deeper than {max_depth} levels; write it flatter", max_depth=MAX_DEPTH))
             return None
         return self._list(way) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(way)
 
@@ -224,14 +234,14 @@ class _Reader:
         for event in self._inside():
             key = self._key(event, way)
             if key in mapping:
-                self._report(event, f"duplicate key {shown(key)}: remove one of the two")
+                self._report(event, _("duplicate key {key}: remove one of the two", key=shown(key)))
             for value in islice(self.events, 1):
                 mapping.setdefault(key, self._value(value, (*way, key), event))
         return mapping
 
     def _key(self, event: Any, way: Way) -> str:
         if isinstance(event, yaml.CollectionStartEvent):
-            self._stop(event, "a list or mapping cannot be a key; use a plain word as the key, or quote it")
+            self._stop(event, _("a list or mapping cannot be a key; use a plain word as the key, or quote it"))
             return ""
         self._refuse(event, way)
         return f"*{event.anchor}" if isinstance(event, yaml.AliasEvent) else str(event.value)
@@ -240,31 +250,38 @@ class _Reader:
         """Report an alias, an anchor, a tag, and characters that cannot be shown."""
         anchor = event.anchor
         if isinstance(event, yaml.AliasEvent):
-            self._report(event, f"alias *{anchor[:40]}: aliases are not read here; write the value out")
+            self._report(
+                event, _("alias *{anchor}: aliases are not read here; write the value out", anchor=anchor[:40])
+            )
             return
         if anchor is not None:
-            self._report(event, f"anchor &{anchor[:40]}: anchors are not read here; remove it and write values out")
+            self._report(
+                event,
+                _("anchor &{anchor}: anchors are not read here; remove it and write values out", anchor=anchor[:40]),
+            )
         if event.tag is not None:
-            self._report(event, f"tag {shown(event.tag, 40)}: tags are not read here; remove it")
+            self._report(event, _("tag {tag}: tags are not read here; remove it", tag=shown(event.tag, 40)))
             self.parsed.broken.add(way)
         if isinstance(event, yaml.ScalarEvent) and not _is_plain(event) and (found := _UNPRINTABLE.search(event.value)):
-            self._report(event, f"character U+{ord(found.group()):04X} in this text cannot be shown; delete it")
+            self._report(
+                event, _("character U+{found:04X} in this text cannot be shown; delete it", found=ord(found.group()))
+            )
             self.parsed.broken.add(way)
 
-    def _report(self, event: Any, message: str) -> None:
+    def _report(self, event: Any, message: Localised) -> None:
         self._add(event.start_mark, message)
         if len(self.parsed.problems) == MAX_PROBLEMS:
-            self._stop(event, f"more than {MAX_PROBLEMS} problems; correct these first")
+            self._stop(event, _("more than {max_problems} problems; correct these first", max_problems=MAX_PROBLEMS))
 
-    def _stop(self, event: Any, message: str) -> None:
+    def _stop(self, event: Any, message: Localised) -> None:
         self._end_with(event.start_mark, message)
         self.events.close()
 
-    def _end_with(self, mark: Any, message: str) -> None:
+    def _end_with(self, mark: Any, message: Localised) -> None:
         self._add(mark, message)
         self.parsed.whole = False
 
-    def _add(self, mark: Any, message: str) -> None:
+    def _add(self, mark: Any, message: Localised) -> None:
         place = self.parsed.place(mark.line, mark.column) if mark else (1, 1)
         self.parsed.problems.append(Problem(self.parsed.name, *place, message))
 
@@ -276,7 +293,7 @@ def _is_plain(event: Any) -> bool:
 def _malformed(error: yaml.MarkedYAMLError) -> str:
     reason = " ".join(part for part in (error.context, error.problem) if part)
     remedy = next((remedy for words, remedy in _REMEDIES if words in reason), _DEFAULT_REMEDY)
-    return f"malformed YAML: {error.problem or error.context}; {remedy}"
+    return _("malformed YAML: {problem}; {remedy}", problem=error.problem or error.context, remedy=remedy)
 
 
 def _mark(error: yaml.MarkedYAMLError) -> Any:

@@ -34,6 +34,7 @@ from attncli.cohort.report import ClassResults, SimilarFiles, similar_files
 from attncli.domain.challenge import Challenge
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
+from attncli.i18n import _
 from attncli.judge.client import GradeOptions, GradeRequest, Judge, WarmJudge
 from attncli.paths import cannot_write, flush_folder
 from attncli.practice.start import TRITON, starter, statement
@@ -156,7 +157,7 @@ class ResultsFile:
         self._file = file
         results = list(_read_results(file))
         self._stored = {key: graded for key, _, graded in results}
-        self.seed = next((seed for _, seed, _ in reversed(results) if seed is not None), None)
+        self.seed = next((seed for _unused, seed, _ in reversed(results) if seed is not None), None)
 
     def of(self, task: Task) -> Graded | None:
         """Return the result of the same file by the same standard, if there is one."""
@@ -194,7 +195,9 @@ def _read_results(file: BinaryIO) -> Iterator[tuple[tuple[str, ...], int | None,
 def _require_own(path: Path) -> None:
     """Refuse results that somebody else could have put there. Raises UsageError."""
     if path.is_symlink() or (hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid()):
-        raise UsageError(f"{path} is not your own file: results in it may be anybody's; remove it and try again")
+        raise UsageError(
+            _("{path} is not your own file: results in it may be anybody's; remove it and try again", path=path)
+        )
 
 
 def _lock(file: BinaryIO, folder: Path) -> None:
@@ -224,7 +227,7 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
     Raises JudgeFailed or SandboxUnavailable if no judge can be started.
     """
     queue, done = TaskQueue(tasks), SimpleQueue[Outcome | BaseException]()
-    judges = [WarmJudge(start) for _ in range(min(jobs, len(tasks)))]
+    judges = [WarmJudge(start) for _round in range(min(jobs, len(tasks)))]
     threads = [
         Thread(target=_run_judge, args=(judge, core, queue, done), daemon=True)
         for judge, core in zip(judges, _core_cycle(), strict=False)
@@ -263,7 +266,7 @@ def stored_grading(judge: WarmJudge, request: GradeRequest) -> tuple[Graded | No
     A file on which it dies every time has a result that says so. Raises JudgeFailed if no judge can be started.
     """
     message, deaths, layers = "", 0, list[str]()
-    for _ in range(TRIES):
+    for _round in range(TRIES):
         layers = judge.layers()
         watch = Timer(PATIENCE_LIMITS * request.options.timeout_seconds, judge.cancel)
         watch.daemon = True

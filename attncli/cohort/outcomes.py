@@ -71,16 +71,18 @@ def read_class(folder: Path, known: Collection[str], runnable: Collection[str]) 
     Raises NotFound or UsageError if there is nothing to grade.
     """
     if not folder.exists():
-        raise NotFound(f"there is no folder {folder}; {_LAYOUT}")
+        raise NotFound(_("there is no folder {folder}; {layout}", folder=folder, layout=_LAYOUT))
     if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder; {_LAYOUT}")
+        raise UsageError(_("{folder} is not a folder; {layout}", folder=folder, layout=_LAYOUT))
     items = list(_read_learners(folder, known, runnable))
     learners = sorted({item for item in items if isinstance(item, str)})
     submissions = [item for item in items if isinstance(item, SubmittedFile)]
     left_out = [item for item in items if isinstance(item, LeftOut)]
     if not submissions:
         first = f" ({left_out[0].path}: {left_out[0].reason}, the first of {len(left_out)})" if left_out else ""
-        raise UsageError(f"there is nothing to grade in {folder}{first}; {_LAYOUT}")
+        raise UsageError(
+            _("there is nothing to grade in {folder}{first}; {layout}", folder=folder, first=first, layout=_LAYOUT)
+        )
     return ClassFolder(
         tuple(learners),
         tuple(sorted(submissions, key=lambda item: (item.learner, item.challenge))),
@@ -266,7 +268,11 @@ def _files(challenge: Challenge) -> dict[str, bytes]:
         return {str(path.relative_to(folder)): path.read_bytes() for name in _READ_FILES for path in folder.glob(name)}
     except OSError as error:
         raise EnvironmentFailure(
-            f"cannot read the challenge {challenge.id} ({error}); the installation or the challenge is damaged"
+            _(
+                "cannot read the challenge {id} ({error}); the installation or the challenge is damaged",
+                id=challenge.id,
+                error=error,
+            )
         ) from error
 
 
@@ -275,7 +281,7 @@ def versions() -> dict[str, str]:
     try:
         torch = metadata.version("torch")
     except metadata.PackageNotFoundError as error:
-        raise EnvironmentFailure("grading needs PyTorch, and this Python has none: install it with pip") from error
+        raise EnvironmentFailure(_("grading needs PyTorch, and this Python has none: install it with pip")) from error
     return {"attncli": __version__, "python": platform.python_version(), "torch": torch}
 
 

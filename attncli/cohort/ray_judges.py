@@ -20,6 +20,7 @@ from typing import Any
 from attncli.cohort.grade_class import WITH_JUDGE, TaskQueue, stored_grading
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
+from attncli.i18n import _
 from attncli.judge.client import GradeRequest, WarmJudge, sandbox_layers
 
 PATIENCE_SECONDS = 120.0  # for the first worker
@@ -56,7 +57,7 @@ def _connect(address: str) -> Any:
     try:
         import ray
     except ImportError as error:
-        raise EnvironmentFailure("--ray needs Ray: pip install 'attncli[cluster]'") from error
+        raise EnvironmentFailure(_("--ray needs Ray: pip install 'attncli[cluster]'")) from error
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, AssertionError) as error:
@@ -71,7 +72,11 @@ def _require_listener(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or int(port) > LAST_PORT:
         raise UsageError(
-            f"--ray {address} names no cluster that is there already; give HOST:PORT, or auto for one on this machine"
+            _(
+                "--ray {address} names no cluster that is there already; give HOST:PORT, or auto for one on this "
+                "machine",
+                address=address,
+            )
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
@@ -99,7 +104,7 @@ class _Grading:
         self._here = versions()
 
     def outcomes(self) -> Iterator[Outcome]:
-        for _ in range(min(self._remaining, self._options.jobs or self._cores())):
+        for _round in range(min(self._remaining, self._options.jobs or self._cores())):
             self._start_actor()
         while self._remaining:
             refs = [*self._starting, *self._in_progress]
@@ -133,8 +138,12 @@ class _Grading:
             self._false_starts += 1
             if getattr(error, "actor_init_failed", False) or self._false_starts > MOST_FALSE_STARTS:
                 raise ClusterFailed(
-                    f"a worker cannot start a judge ({_first_line(error)}); install attncli[cluster] "
-                    f"{self._here['attncli']} on every machine of the cluster"
+                    _(
+                        "a worker cannot start a judge ({error}); install attncli[cluster] {here} on every machine "
+                        "of the cluster",
+                        error=_first_line(error),
+                        here=self._here["attncli"],
+                    )
                 ) from error
             self._start_actor()
             return
@@ -174,12 +183,17 @@ class _Grading:
         """Raise ClusterFailed for a worker with other versions or without the whole sandbox."""
         if fitness.versions != self._here:
             differs = ", ".join(f"{name} {fitness.versions[name]}, here {at}" for name, at in self._here.items())
-            raise ClusterFailed(f"a worker has other versions ({differs}); install the same on every machine")
+            raise ClusterFailed(
+                _("a worker has other versions ({differs}); install the same on every machine", differs=differs)
+            )
         missing = [layer for layer in sandbox_layers() if layer not in fitness.layers]
         if missing and not self._options.weak_sandbox:
             raise ClusterFailed(
-                f"a worker lacks layers of the sandbox ({', '.join(missing)}), and submissions are anybody's code; "
-                "--allow-weak-sandbox grades there all the same"
+                _(
+                    "a worker lacks layers of the sandbox ({names}), and submissions are anybody's code; "
+                    "--allow-weak-sandbox grades there all the same",
+                    names=", ".join(missing),
+                )
             )
 
     def _no_worker_message(self) -> str:

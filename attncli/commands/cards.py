@@ -59,9 +59,9 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
             echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
     if not found:
         raise NothingFound(
-            f"no card matches {query}; try fewer words or other ones"
+            _("no card matches {query}; try fewer words or other ones", query=query)
             if query
-            else "there are no cards; `attn bank check` says whether a bank is broken"
+            else _("there are no cards; `attn bank check` says whether a bank is broken")
         )
 
 

@@ -74,10 +74,10 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     """Write a starter file for CHALLENGE; an existing file is never overwritten."""
     if bug and repair is not None:
         raise UsageError(
-            "--bug hands out one wrong solution and --repair a reference with N bugs; leave out one of them"
+            _("--bug hands out one wrong solution and --repair a reference with N bugs; leave out one of them")
         )
     if seed is not None and repair is None:
-        raise UsageError("--seed chooses the bugs of a repair round; give --repair N with it")
+        raise UsageError(_("--seed chooses the bugs of a repair round; give --repair N with it"))
     with session().workspace() as workspace:
         started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
     if started.kept:
@@ -178,7 +178,14 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
                 echo(f"{on_gpu} on the GPU{rest}")
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
-        raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
+        raise Rejected(
+            _(
+                "{failing} of {documents} challenges do not hold: {names}; see above",
+                failing=len(failing),
+                documents=len(documents),
+                names=", ".join(failing),
+            )
+        )
 
 
 def _runnable(workspace: Workspace) -> list[Challenge]:

@@ -63,7 +63,7 @@ def cohort(
     Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. Nothing is recorded as your attempt.
     """
     if math.isnan(timeout):
-        raise UsageError("--timeout is no number; give seconds, such as 10")
+        raise UsageError(_("--timeout is no number; give seconds, such as 10"))
 
     format = _report_format(output)
     options = GradeOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
@@ -73,8 +73,13 @@ def cohort(
     if failed := report["judge_failed"]:
         first = failed[0]
         raise JudgeFailed(
-            f"no verdict on {len(failed)} files, the first {first['learner']}/{first['challenge']}.py: "
-            f"{first['error']}; the same command tries these again"
+            _(
+                "no verdict on {failed} files, the first {first}/{first_2}.py: {first_3}; the same command tries these again",
+                failed=len(failed),
+                first=first["learner"],
+                first_2=first["challenge"],
+                first_3=first["error"],
+            )
         )
 
 
@@ -84,7 +89,14 @@ def _report_format(output: Path | None) -> str:
         return ""
     format = ENDINGS.get(output.suffix.lower())
     if format is None:
-        raise UsageError(f"{output} ends in none of {', '.join(sorted(set(ENDINGS)))}; {REMEDY}")
+        raise UsageError(
+            _(
+                "{output} ends in none of {names}; {remedy}",
+                output=output,
+                names=", ".join(sorted(set(ENDINGS))),
+                remedy=REMEDY,
+            )
+        )
     Target(output).refuse_place()
     return format
 

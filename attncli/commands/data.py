@@ -75,11 +75,22 @@ def _summary_format(requested: str | None, target: Target) -> str:
     by_ending = ENDINGS.get(target.ending)
     if requested and by_ending and requested != by_ending:
         raise UsageError(
-            f"--format {requested} contradicts {target.file}, which ends as {by_ending}; change one of them"
+            _(
+                "--format {requested} contradicts {file}, which ends as {by_ending}; change one of them",
+                requested=requested,
+                file=target.file,
+                by_ending=by_ending,
+            )
         )
     if target.ending and not by_ending and not requested:
         known = ", ".join(f".{name}" for name in ENDINGS)
-        raise UsageError(f"{target.file} ends in no format ({known}); rename it, or say which with --format")
+        raise UsageError(
+            _(
+                "{file} ends in no format ({known}); rename it, or say which with --format",
+                file=target.file,
+                known=known,
+            )
+        )
     return requested or by_ending or "md"
 
 
@@ -90,7 +101,9 @@ def _interview_day(workspace: Workspace, requested: date | None) -> date | None:
 
     today = local_date(workspace)
     if requested is not None and requested < today:
-        raise UsageError(f"--interview: {requested} is past; give the day of the interview, or leave it out")
+        raise UsageError(
+            _("--interview: {requested} is past; give the day of the interview, or leave it out", requested=requested)
+        )
     return requested or day_ahead(workspace)
 
 
@@ -217,7 +230,7 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
 def import_log(path: str) -> None:
     """Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once."""
     if not path:
-        raise UsageError("the name of the file is empty; name the file or folder to merge")
+        raise UsageError(_("the name of the file is empty; name the file or folder to merge"))
     with session().workspace() as workspace:
         done = sync.import_file(workspace, Path(path))
         workspace.keep_daily_copy()
@@ -248,9 +261,9 @@ def backup(output: Path | None) -> None:
     current = session()
     path = output or Path(f"attn-{current.clock():%Y%m%d-%H%M%S}.jsonl")
     if path == Path("-"):
-        raise UsageError("a backup is a file; name it with -o")
+        raise UsageError(_("a backup is a file; name it with -o"))
     if path.exists():
-        raise UsageError(f"{path} already exists and is not overwritten; {REMEDY}")
+        raise UsageError(_("{path} already exists and is not overwritten; {remedy}", path=path, remedy=REMEDY))
     Target(path).refuse_place()
     with current.workspace() as workspace:
         write_copy(workspace.store.log.everything(), path)
@@ -262,9 +275,9 @@ def backup(output: Path | None) -> None:
 def restore(file: Path) -> None:
     """Replace your progress by the backup FILE; a copy of what was there is kept."""
     if not file.exists():
-        raise NotFound(f"there is no file {file}; `attn backup` writes one")
+        raise NotFound(_("there is no file {file}; `attn backup` writes one", file=file))
     if not file.is_file():
-        raise UsageError(f"{file} is no file; name the one that `attn backup` wrote")
+        raise UsageError(_("{file} is no file; name the one that `attn backup` wrote", file=file))
     with session().workspace() as workspace:
         done, lang = sync.restore(workspace, file), workspace.lang
     if done.faults:

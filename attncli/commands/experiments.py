@@ -41,7 +41,9 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
     Exit 0 where the claim showed, 1 where it did not.
     """
     if output is not None and output.suffix.lower() != ".svg":
-        raise UsageError(f"{output} is no .svg file, and plots are drawn as SVG alone; name one such as plot.svg")
+        raise UsageError(
+            _("{output} is no .svg file, and plots are drawn as SVG alone; name one such as plot.svg", output=output)
+        )
     if id is None:
         if quick or output is not None:
             raise UsageError("which experiment? `attn experiment` lists them; name one: attn experiment ID")
@@ -92,7 +94,9 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
             lambda: lines(chosen, outcomes, width, lang),
         )
     if failed := unmet(outcomes):
-        raise Rejected(f"{id}: the claim did not show: {failed}; the table above has what was seen")
+        raise Rejected(
+            _("{id}: the claim did not show: {failed}; the table above has what was seen", id=id, failed=failed)
+        )
 
 
 def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
@@ -107,7 +111,11 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
         raise UsageError(f'the text is empty; name one: attn experiment {chosen.id} "{chosen.text[lang]}"')
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            f"the text has {len(text)} characters, and {LONGEST_TEXT} have room on a map; name a shorter one"
+            _(
+                "the text has {text} characters, and {longest_text} have room on a map; name a shorter one",
+                text=len(text),
+                longest_text=LONGEST_TEXT,
+            )
         )
     return text
 
@@ -165,12 +173,16 @@ def _piece_files(words: Sequence[str]) -> dict[str, Path]:
     for word in words:
         id, sign, file = word.partition("=")
         if not sign or not file:
-            raise UsageError(f"--piece {word} names no file; write it as --piece rope=rope.py")
+            raise UsageError(_("--piece {word} names no file; write it as --piece rope=rope.py", word=word))
         if id not in BY_ID:
             near = get_close_matches(id[:60], BY_ID, n=1)
             raise NotFound(
-                f"the engine has no seat for {id}; "
-                + (f"did you mean {near[0]}?" if near else f"its pieces are {', '.join(BY_ID)}")
+                _("the engine has no seat for {id}; ", id=id)
+                + (
+                    _("did you mean {near}?", near=near[0])
+                    if near
+                    else _("its pieces are {names}", names=", ".join(BY_ID))
+                )
             )
         found[id] = Path(expanded(file))
     return found

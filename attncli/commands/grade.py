@@ -86,9 +86,9 @@ def grade(
     if device == CUDA:
         require_gpu()
     if math.isnan(timeout):
-        raise UsageError("--timeout is no number; give seconds, such as 10")
+        raise UsageError(_("--timeout is no number; give seconds, such as 10"))
     if watch and as_json:
-        raise UsageError("--json prints one document and --watch one report after another; leave out one of them")
+        raise UsageError(_("--json prints one document and --watch one report after another; leave out one of them"))
     options = GradeOptions(
         timeout_seconds=timeout,
         memory_mib=memory,

@@ -13,6 +13,7 @@ import click
 
 from attncli.commands.session import echo
 from attncli.errors import UsageError
+from attncli.i18n import _
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
 
 STDOUT = "-"
@@ -66,21 +67,35 @@ class Target:
         """Raise UsageError if the file has an extension that is not among `endings`."""
         if self.ending and self.ending not in endings:
             known = " or ".join(f".{ending}" for ending in endings)
-            raise UsageError(f"{self.file} does not end in {known}, and {what} is written as nothing else; rename it")
+            raise UsageError(
+                _(
+                    "{file} does not end in {known}, and {what} is written as nothing else; rename it",
+                    file=self.file,
+                    known=known,
+                    what=what,
+                )
+            )
 
     def refuse_terminal(self, what: str, name: str) -> None:
         """Raise UsageError if a binary document would be printed to a terminal."""
         if self.file is None and sys.stdout.isatty():
-            raise UsageError(f"{what} is nothing for a terminal; name a file: -o {name}")
+            raise UsageError(_("{what} is nothing for a terminal; name a file: -o {name}", what=what, name=name))
 
     def refuse_place(self) -> None:
         """Raise UsageError, before any work is done, if the file cannot be created there."""
         if self.file is None:
             return
         if not self.file.absolute().parent.is_dir():
-            raise UsageError(f"cannot write {self.file} (there is no folder {self.file.absolute().parent}); {REMEDY}")
+            raise UsageError(
+                _(
+                    "cannot write {file} (there is no folder {parent}); {remedy}",
+                    file=self.file,
+                    parent=self.file.absolute().parent,
+                    remedy=REMEDY,
+                )
+            )
         if self.file.is_dir():
-            raise UsageError(f"cannot write {self.file} (it is a folder); {REMEDY}")
+            raise UsageError(_("cannot write {file} (it is a folder); {remedy}", file=self.file, remedy=REMEDY))
 
     def write_text(self, text: str) -> None:
         if self.file is None:

@@ -271,7 +271,7 @@ def open_app(screen: Literal["home", "review", "drill", "quiz", "mock"], alterna
 
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     if not is_terminal and not drawn_in_a_page(os.environ):
-        raise NoTerminal(f"the app needs a terminal; {alternative}")
+        raise NoTerminal(_("the app needs a terminal; {alternative}", alternative=alternative))
     current = session()
     settings = replace(current.settings, lang=current.lang)
     return run(current.home, settings, current.clock, screen, **options)

@@ -92,7 +92,9 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         problem = database["problems"][0]
         if database["rows"] is None:
             raise StoreError(problem)
-        raise StoreCorrupt(f"{problem}; every other row counts, and `attn restore FILE` brings back a backup")
+        raise StoreCorrupt(
+            _("{problem}; every other row counts, and `attn restore FILE` brings back a backup", problem=problem)
+        )
 
 
 def _rebuild(current: Session) -> None:
@@ -292,9 +294,9 @@ def completion(shell: str) -> None:
 def mcp() -> None:
     """Serve your own assistant: it quizzes you, gives hints and grades, over the Model Context Protocol on stdio."""
     if find_spec("mcp") is None or find_spec("jsonschema") is None:
-        raise EnvironmentFailure("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'")
+        raise EnvironmentFailure(_("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'"))
     if sys.stdin is None:
-        raise UsageError("standard input is closed; an assistant starts `attn mcp` and talks to it there")
+        raise UsageError(_("standard input is closed; an assistant starts `attn mcp` and talks to it there"))
     from attncli.servers.mcp import serve
 
     current = session()

@@ -19,6 +19,7 @@ from random import Random
 from typing import Any
 
 from attncli.errors import BankInvalid
+from attncli.i18n import _
 
 Number = int | float
 Compute = Callable[[Mapping[str, Number]], Number]
@@ -40,22 +41,22 @@ class ComputeError(BankInvalid):
 
 def _comb(n: Number, k: Number) -> int:
     if not (isinstance(n, int) and isinstance(k, int)):
-        raise ComputeError("comb needs whole numbers; wrap them in round(...)")
+        raise ComputeError(_("comb needs whole numbers; wrap them in round(...)"))
     if max(abs(n), abs(k)) > _MAX_COMB:
-        raise ComputeError(f"comb of more than {_MAX_COMB} is too large; use smaller numbers")
+        raise ComputeError(_("comb of more than {max_comb} is too large; use smaller numbers", max_comb=_MAX_COMB))
     return math.comb(n, k)
 
 
 def _round(x: Number, digits: Number = 0) -> Number:
     if not isinstance(digits, int) or abs(digits) > 30:
-        raise ComputeError("round takes a number of digits up to 30")
+        raise ComputeError(_("round takes a number of digits up to 30"))
     return round(x, digits) if digits else round(x)
 
 
 def _power(base: Number, exponent: Number) -> Any:
     whole = isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1
     if whole and math.log2(abs(base)) * exponent > MAX_BITS:
-        raise ComputeError(f"a power needs more than {MAX_BITS} bits; use smaller numbers")
+        raise ComputeError(_("a power needs more than {max_bits} bits; use smaller numbers", max_bits=MAX_BITS))
     return base**exponent
 
 
@@ -110,10 +111,16 @@ def compile_expression(expression: str, functions: Mapping[str, Function] = FUNC
         try:
             return _walk(tree, values, functions)
         except ZeroDivisionError:
-            raise ComputeError(f"{_short(expression)} divides by zero; change the formula or its values") from None
+            raise ComputeError(
+                _("{expression} divides by zero; change the formula or its values", expression=_short(expression))
+            ) from None
         except (OverflowError, ValueError) as error:
             raise ComputeError(
-                f"{_short(expression)} has no value ({error}); change the formula or its values"
+                _(
+                    "{expression} has no value ({error}); change the formula or its values",
+                    expression=_short(expression),
+                    error=error,
+                )
             ) from None
 
     return compute
@@ -136,8 +143,10 @@ def _short(expression: str) -> str:
 
 def _parse(expression: str) -> ast.expr:
     if len(expression) > MAX_LENGTH:
-        raise ComputeError(f"the formula is longer than {MAX_LENGTH} characters; shorten it")
-    no_arithmetic = ComputeError(f"{_short(expression)} is no arithmetic; use numbers, names, + - * / // % ** ( )")
+        raise ComputeError(_("the formula is longer than {max_length} characters; shorten it", max_length=MAX_LENGTH))
+    no_arithmetic = ComputeError(
+        _("{expression} is no arithmetic; use numbers, names, + - * / // % ** ( )", expression=_short(expression))
+    )
     if not _ALPHABET.fullmatch(expression):
         raise no_arithmetic
     try:
@@ -145,7 +154,7 @@ def _parse(expression: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise no_arithmetic from None
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
-        raise ComputeError(f"the formula has more than {MAX_NODES} parts; shorten it")
+        raise ComputeError(_("the formula has more than {max_nodes} parts; shorten it", max_nodes=MAX_NODES))
     return tree
 
 
@@ -163,7 +172,7 @@ def _walk(node: ast.expr, values: Mapping[str, Number], functions: Mapping[str, 
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
             return _bounded(_call(name, [_walk(each, values, functions) for each in arguments], functions))
     raise ComputeError(
-        f"{_short(ast.unparse(node))} is not allowed in a formula; use numbers, names, + - * / // % ** ( )"
+        _("{node} is not allowed in a formula; use numbers, names, + - * / // % ** ( )", node=_short(ast.unparse(node)))
     )
 
 
@@ -173,26 +182,42 @@ def _named(name: str, values: Mapping[str, Number]) -> Number:
     if name in CONSTANTS:
         return CONSTANTS[name]
     known = ", ".join(values) or "none"
-    raise ComputeError(f'the formula uses "{name}", which is not among the parameters ({known}); name it there')
+    raise ComputeError(
+        _(
+            'the formula uses "{name}", which is not among the parameters ({known}); name it there',
+            name=name,
+            known=known,
+        )
+    )
 
 
 def _call(name: str, arguments: Sequence[Number], functions: Mapping[str, Function]) -> Number:
     if name not in functions:
-        raise ComputeError(f'function "{name}" is not known; use one of {", ".join(functions)}')
+        raise ComputeError(
+            _('function "{name}" is not known; use one of {names}', name=name, names=", ".join(functions))
+        )
     function, least, most = functions[name]
     if not least <= len(arguments) <= most:
-        raise ComputeError(f'function "{name}" takes {least} argument{"s" if least > 1 else ""}, got {len(arguments)}')
+        raise ComputeError(
+            _(
+                'function "{name}" takes {least} argument{value}, got {arguments}',
+                name=name,
+                least=least,
+                value="s" if least > 1 else "",
+                arguments=len(arguments),
+            )
+        )
     return function(*arguments)
 
 
 def _bounded(number: Any) -> Number:
     if isinstance(number, int) and not isinstance(number, bool):
         if number.bit_length() > MAX_BITS:
-            raise ComputeError(f"a number needs more than {MAX_BITS} bits; use smaller numbers")
+            raise ComputeError(_("a number needs more than {max_bits} bits; use smaller numbers", max_bits=MAX_BITS))
         return number
     if isinstance(number, float) and math.isfinite(number):
         return number
-    raise ComputeError("the formula has no finite real value; change it or its values")
+    raise ComputeError(_("the formula has no finite real value; change it or its values"))
 
 
 # Units and tolerances of answers
@@ -228,7 +253,13 @@ def convert(value: Number, from_unit: str, to_unit: str) -> Number:
     to_dimension, to_factor = _factor(to_unit)
     if from_dimension != to_dimension:
         raise ComputeError(
-            f'"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension'
+            _(
+                '"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension',
+                from_unit=from_unit,
+                from_dimension=from_dimension,
+                to_unit=to_unit,
+                to_dimension=to_dimension,
+            )
         )
     return value * from_factor / to_factor
 
@@ -237,7 +268,9 @@ def _factor(unit: str) -> tuple[str, Number]:
     for dimension, table in DIMENSIONS.items():
         if unit in table:
             return dimension, table[unit]
-    raise ComputeError(f"unit \"{unit}\" is not known; use one of {', '.join(KNOWN_UNITS)}, or unit: ''")
+    raise ComputeError(
+        _("unit \"{unit}\" is not known; use one of {names}, or unit: ''", unit=unit, names=", ".join(KNOWN_UNITS))
+    )
 
 
 def is_within(value: float, right: float, tolerance: str) -> bool:
@@ -295,10 +328,12 @@ def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
         ComputeError: `expected` cannot be read, or has no value.
     """
     rng = Random(0)
-    points = [[8 ** rng.uniform(-1, 1) for _ in variables] for _ in range(_POINTS)]
+    points = [[8 ** rng.uniform(-1, 1) for _ in variables] for _round in range(_POINTS)]
     expected_values = _values(_read_formula(expected, variables), points)
     if sum(value is not None for value in expected_values) < _LEAST_VALUES:
-        raise ComputeError(f'"{expected[:60]}" has no value for positive variables; correct the answer')
+        raise ComputeError(
+            _('"{expected}" has no value for positive variables; correct the answer', expected=expected[:60])
+        )
     try:
         given_values = _values(_read_formula(given, variables), points)
     except ComputeError:
@@ -330,7 +365,7 @@ def _read_formula(text: str, variables: Sequence[str]) -> Compute:
     try:
         return compile_expression(python, _FORMULA_FUNCTIONS)
     except ComputeError:
-        raise ComputeError(f'"{text[:60]}" cannot be read; write a formula such as 2*i/d') from None
+        raise ComputeError(_('"{text}" cannot be read; write a formula such as 2*i/d', text=text[:60])) from None
 
 
 def _plain(text: str) -> str:
@@ -359,7 +394,9 @@ def _in_python(plain: str, variables: Sequence[str]) -> str:
         last = parts[-1] if parts else ""
         if kind == "word":
             listed = ", ".join(sorted(variables)) or "none"
-            raise ComputeError(f'"{part[:40]}" is not a name of this formula; its variables are {listed}')
+            raise ComputeError(
+                _('"{part}" is not a name of this formula; its variables are {listed}', part=part[:40], listed=listed)
+            )
         if kind == "raised":
             power = f"{last}**({_in_python(found['raised'], variables)})"
             parts[-1:] = [power if last == ")" else f"({power})"]

@@ -257,7 +257,7 @@ class Canvas:
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
-        self._dots = [[0] * width for _ in range(height)]
+        self._dots = [[0] * width for _round in range(height)]
         self._signs: dict[tuple[int, int], str] = {}
 
     def path(self, points: Sequence[tuple[float, float]]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
 
 from attncli.errors import ExperimentFailed, NotFound
-from attncli.i18n import Lang, Localised, quoted
+from attncli.i18n import Lang, Localised, _, quoted
 
 LONGEST_LINE = 1 << 20
 OnProgress = Callable[[float], None]
@@ -98,8 +98,12 @@ class ChildRun:
         except OSError as error:
             self._log.close()
             raise ExperimentFailed(
-                f"experiment {experiment.id} cannot be started ({sys.executable}: {error.strerror}); close other "
-                "programs and try again"
+                _(
+                    "experiment {id} cannot be started ({executable}: {strerror}); close other programs and try again",
+                    id=experiment.id,
+                    executable=sys.executable,
+                    strerror=error.strerror,
+                )
             ) from error
 
     def outcomes(self, on_progress: OnProgress = lambda share: None) -> list[SeedOutcome]:
@@ -107,16 +111,18 @@ class ChildRun:
         outcomes = []
         for event in self._events():
             if "error" in event:
-                raise ExperimentFailed(f"experiment {self._explain(str(event['error']))}")
+                raise ExperimentFailed(_("experiment {event}", event=self._explain(str(event["error"]))))
             if "result" in event:
                 outcomes.append(outcome_of(self.experiment.id, event["seed"], event["result"]))
                 on_progress(len(outcomes) / len(self.seeds))
             else:
                 on_progress(float(event["progress"]))
         if len(outcomes) < len(self.seeds):
-            raise ExperimentFailed(f"experiment {self._explain(self._ending())}")
+            raise ExperimentFailed(_("experiment {value}", value=self._explain(self._ending())))
         if len({tuple(check.says for check in outcome.checks) for outcome in outcomes}) > 1:
-            raise ExperimentFailed(f"experiment {self.experiment.id} checked other things in other seeds; it must not")
+            raise ExperimentFailed(
+                _("experiment {id} checked other things in other seeds; it must not", id=self.experiment.id)
+            )
         return outcomes
 
     def kill(self) -> None:
@@ -142,7 +148,13 @@ class ChildRun:
         assert self._process.stdout is not None
         while line := self._process.stdout.readline(LONGEST_LINE):
             if not line.endswith(b"\n"):
-                raise ExperimentFailed(f"experiment {self.experiment.id} told more than {LONGEST_LINE >> 20} MiB")
+                raise ExperimentFailed(
+                    _(
+                        "experiment {id} told more than {longest_line} MiB",
+                        id=self.experiment.id,
+                        longest_line=LONGEST_LINE >> 20,
+                    )
+                )
             yield json.loads(line)
 
     def _ending(self) -> str:
@@ -177,7 +189,7 @@ def find(impl: Path, id: str) -> Experiment:
         return _read_experiment(files[id])
     near = get_close_matches(id[:60], files, n=1)
     hint = f"did you mean {near[0]}?" if near else "`attn experiment` lists them"
-    raise NotFound(f"there is no experiment {id}; {hint}")
+    raise NotFound(_("there is no experiment {id}; {hint}", id=id, hint=hint))
 
 
 def _read_experiment(path: Path) -> Experiment:
@@ -198,7 +210,14 @@ def _read_experiment(path: Path) -> Experiment:
         )
     except (SyntaxError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
-        raise ExperimentFailed(f"{path} is no experiment ({reason}); it must set {', '.join(_REQUIRED)}") from error
+        raise ExperimentFailed(
+            _(
+                "{path} is no experiment ({reason}); it must set {names}",
+                path=path,
+                reason=reason,
+                names=", ".join(_REQUIRED),
+            )
+        ) from error
 
 
 def _read_constants(path: Path) -> Mapping[str, Any]:
@@ -300,7 +319,9 @@ class _Reader:
         self.id = id
 
     def refuse(self, path: str, why: str) -> NoReturn:
-        raise ExperimentFailed(f"experiment {self.id} returned no usable result: {path} {why}")
+        raise ExperimentFailed(
+            _("experiment {id} returned no usable result: {path} {why}", id=self.id, path=path, why=why)
+        )
 
     def outcome(self, seed: int, document: Any) -> SeedOutcome:
         columns = self.list(document, "", "columns", "columns")

@@ -299,7 +299,7 @@ def _mean_without(mean: float, cards: int, forgotten: int) -> float:
 
 
 def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
-    total = sum(weight for _, weight in weighted)
+    total = sum(weight for _unused, weight in weighted)
     return round(sum(value * weight for value, weight in weighted) / total, 4) if total else None
 
 

@@ -24,6 +24,7 @@ from attncli.domain.arithmetic import Compute, compile_expression, names_in
 from attncli.domain.challenge import FACTS
 from attncli.domain.checks import CHECKS
 from attncli.errors import JudgeFailed
+from attncli.i18n import _
 from attncli.sandbox import devices
 from attncli.sandbox.values import SEQUENCES, Tree
 
@@ -196,7 +197,7 @@ class Facts:
     def axes_of(self, name: str) -> list[str]:
         """Return the axes of an argument, `...` among them. Raises JudgeFailed where none are declared."""
         if name not in self.axes:
-            raise JudgeFailed(f'AXES says nothing of "{name}"; add it to inputs.py')
+            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=name))
         return self.axes[name].split()
 
     def inputs_of(self, axis: str) -> frozenset[str]:
@@ -217,7 +218,15 @@ def facts_of(module: ModuleType, path: Path) -> Facts:
             lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
             close = difflib.get_close_matches(name, FACTS, 1)
             guess = f"did you mean {close[0]}?" if close else "a constant of its own starts with an underscore"
-            raise JudgeFailed(f"{path}:{min(lines, default=1)}: there is no fact {name}; {guess}")
+            raise JudgeFailed(
+                _(
+                    "{path}:{lines}: there is no fact {name}; {guess}",
+                    path=path,
+                    lines=min(lines, default=1),
+                    name=name,
+                    guess=guess,
+                )
+            )
     return Facts(**{name.lower(): value for name, value in declared.items()})
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from attncli.domain.challenge import Mistake, mistake_in, spread
 from attncli.errors import JudgeFailed
+from attncli.i18n import _
 from attncli.judge.case import Case, Facts, Profile, facts_of, in_turns
 from attncli.judge.drawing import Declared
 from attncli.judge.make import Recorder
@@ -34,7 +35,9 @@ def load_module(path: Path, name: str, text: str | None = None) -> ModuleType:
         sys.modules[name] = module
         exec(compile(source, str(path), "exec"), module.__dict__)
     except (OSError, SyntaxError, ValueError) as error:
-        raise JudgeFailed(f"{path}: the challenge's own file cannot be loaded ({error}); reinstall attncli") from error
+        raise JudgeFailed(
+            _("{path}: the challenge's own file cannot be loaded ({error}); reinstall attncli", path=path, error=error)
+        ) from error
     return module
 
 
@@ -122,7 +125,11 @@ class Folder:
             return mistake_in(ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or "")
         except (OSError, SyntaxError, ValueError) as error:
             raise JudgeFailed(
-                f"{path}: this wrong solution cannot be read ({error}); `attn verify` says more"
+                _(
+                    "{path}: this wrong solution cannot be read ({error}); `attn verify` says more",
+                    path=path,
+                    error=error,
+                )
             ) from error
 
 

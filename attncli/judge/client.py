@@ -23,6 +23,7 @@ from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
+from attncli.i18n import _
 from attncli.sandbox.launch import folders, launch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -223,7 +224,7 @@ class Judge:
         log = self._log.read().decode("utf-8", "replace").strip()
         last = log.splitlines()[-1] if log else f"exit status {self._process.returncode}"
         if "No module named 'torch'" in log:
-            return NoTorch("grading needs PyTorch and it is not installed; install it with: pip install torch")
+            return NoTorch(_("grading needs PyTorch and it is not installed; install it with: pip install torch"))
         return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
 
 
@@ -247,7 +248,7 @@ class WarmJudge:
         """Return the running judge, or start one; it imports torch meanwhile. Raises JudgeFailed."""
         with self._lock:
             if self._stopped:
-                raise JudgeFailed("the grading was stopped")
+                raise JudgeFailed(_("the grading was stopped"))
             if self._judge is None or not self._judge.alive():
                 self.close()
                 self._judge = self._start()

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from attncli.errors import JudgeFailed
+from attncli.i18n import _
 from attncli.judge.case import ANOTHER_DEVICE, LEADS, Case, Facts, Profile, Turn
 from attncli.sandbox import devices
 
@@ -242,7 +243,9 @@ class Drawing:
     def keep(self, tensor: Tensor, grad: bool = False, dtype: str = "follow") -> Tensor:
         """Take a tensor that the caller computed; "follow" casts it to the profile's dtype, "fixed" keeps its own."""
         if dtype not in ("follow", "fixed"):
-            raise JudgeFailed(f'make.keep knows the dtypes "follow" and "fixed", not "{dtype}"; mend inputs.py')
+            raise JudgeFailed(
+                _('make.keep knows the dtypes "follow" and "fixed", not "{dtype}"; mend inputs.py', dtype=dtype)
+            )
         follows = dtype == "follow" and tensor.is_floating_point()
         kept = tensor.detach().to(self.dtype if follows else tensor.dtype, copy=True)
         self._composed[id(kept)] = kept

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attncli.errors import JudgeFailed
+from attncli.i18n import _
 from attncli.judge import random_results
 from attncli.judge.case import (
     ANOTHER_DEVICE,
@@ -175,7 +176,9 @@ class Recorder(Drawing):
         Chinese, or None. A call is the list of its arguments: a tensor's shape, the name of any other type.
         """
         if isinstance(self.case.callables[callback.index], ExpressionFunction):
-            raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
+            raise JudgeFailed(
+                _("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
+            )
         if holds is None:
             self.case.counted.add(callback.index)
         else:
@@ -238,7 +241,7 @@ class Recorder(Drawing):
         """
         rounds = []
         seed = self.case.generators[self.generator().index]
-        for _ in range(2):
+        for _round in range(2):
             rounds.append([draw(self.generator(seed))])
             if globally:
                 self.manual_seed(seed)

@@ -26,6 +26,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from attncli.domain.challenge import CPU, Repair, runs_on_gpu
 from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, document
 from attncli.errors import AttnError, JudgeFailed
+from attncli.i18n import _
 from attncli.judge.client import GradeOptions
 from attncli.judge.messages import say
 from attncli.sandbox.policy import CPU as CPU_POLICY
@@ -117,7 +118,9 @@ class Server:
             return {"layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
         perform = {"grade": self._grade, "try": self._try, "verify": self._verify}.get(operation)
         if perform is None:
-            raise JudgeFailed(f"the judge does not know the request {operation!r}; update attncli")
+            raise JudgeFailed(
+                _("the judge does not know the request {operation!r}; update attncli", operation=operation)
+            )
         return perform(request, self._folder(request), GradeOptions(**request["options"]))
 
     def _send(self, line: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from attncli.domain.log_row import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, Rating, Schedule, State
 from attncli.errors import EnvironmentFailure, TooFewReviews
+from attncli.i18n import _
 from attncli.memory.scheduler import SchedulePolicy, Scheduler, retrievability
 
 NEEDED_REVIEWS = 500
@@ -95,8 +96,12 @@ def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: in
     reviews = telling_reviews(histories)
     if reviews < NEEDED_REVIEWS:
         raise TooFewReviews(
-            f"{reviews} reviews came a day or more after the one before, {NEEDED_REVIEWS} are needed to fit anything; "
-            "nothing was changed; go on reviewing and ask again",
+            _(
+                "{reviews} reviews came a day or more after the one before, {needed_reviews} are needed to fit "
+                "anything; nothing was changed; go on reviewing and ask again",
+                reviews=reviews,
+                needed_reviews=NEEDED_REVIEWS,
+            ),
             reviews,
             NEEDED_REVIEWS,
         )
@@ -106,8 +111,12 @@ def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: in
     unseen = len(items) - (bisect_right(items, fitted_day, key=lambda item: item.day) if current else 0)
     if unseen < NEEDED_SINCE_FIT:
         raise TooFewReviews(
-            f"{unseen} reviews have told something since the last fit, {NEEDED_SINCE_FIT} are needed to say whether "
-            "another is better; nothing was changed; go on reviewing and ask again",
+            _(
+                "{unseen} reviews have told something since the last fit, {needed_since_fit} are needed to say "
+                "whether another is better; nothing was changed; go on reviewing and ask again",
+                unseen=unseen,
+                needed_since_fit=NEEDED_SINCE_FIT,
+            ),
             unseen,
             NEEDED_SINCE_FIT,
         )
@@ -120,7 +129,7 @@ def _library() -> ModuleType:
         import fsrs_rs_python
     except ImportError as error:
         raise EnvironmentFailure(
-            "fitting needs fsrs-rs-python, which is not installed; install it: pip install 'attncli[optimize]'"
+            _("fitting needs fsrs-rs-python, which is not installed; install it: pip install 'attncli[optimize]'")
         ) from error
     library: ModuleType = fsrs_rs_python
     return library

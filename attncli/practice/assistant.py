@@ -69,9 +69,11 @@ class AssistantSession:
     def next_card(self, topic: str | None = None, card: str | None = None, weak: bool = False) -> dict[str, Any]:
         """Return the question of the next card. Raises UsageError while an attempt has no rating yet."""
         if self._asked is not None and self._asked.revealed:
-            raise UsageError(f"card {self._asked.card.id} was attempted and has no rating yet; record one with rate")
+            raise UsageError(
+                _("card {id} was attempted and has no rating yet; record one with rate", id=self._asked.card.id)
+            )
         if card is not None and (topic is not None or weak):
-            raise UsageError("name a card, or a topic or weak ones, not both")
+            raise UsageError(_("name a card, or a topic or weak ones, not both"))
         key = (topic, card, weak, self.workspace.moment().day)
         if self._drill is None or key != self._drill_key:
             drill = self._open(topic, card, weak)
@@ -113,10 +115,12 @@ class AssistantSession:
         """
         asked = self._current(card)
         if asked.revealed:
-            raise UsageError(f"card {asked.card.id} was attempted already; record its rating with rate")
+            raise UsageError(_("card {id} was attempted already; record its rating with rate", id=asked.card.id))
         given = {name for name, value in (("text", text), ("numbers", numbers), ("blanks", blanks)) if value}
         if gave_up and given:
-            raise UsageError(f"gave_up goes with no answer, but {', '.join(sorted(given))} was given too")
+            raise UsageError(
+                _("gave_up goes with no answer, but {names} was given too", names=", ".join(sorted(given)))
+            )
         item = self._refreshed()
         if gave_up:
             asked.item_order = []
@@ -139,7 +143,11 @@ class AssistantSession:
         if not fits:
             how = how_to_answer(asked, "en")
             raise UsageError(
-                f"card {asked.card.id} wants {how}; gave_up where the learner does not know. Nothing was told"
+                _(
+                    "card {id} wants {how}; gave_up where the learner does not know. Nothing was told",
+                    id=asked.card.id,
+                    how=how,
+                )
             )
         asked.choose([number - 1 for number in numbers])
         if asked.texts:
@@ -153,12 +161,20 @@ class AssistantSession:
         """
         asked, drill = self._current(card), self._drill
         if not asked.revealed or drill is None:
-            raise UsageError(f"card {asked.card.id} was not attempted yet; hand in the learner's answer with attempt")
+            raise UsageError(
+                _("card {id} was not attempted yet; hand in the learner's answer with attempt", id=asked.card.id)
+            )
         total = len(asked.card.points)
         if points and asked.marked is not None:
-            raise UsageError(f"card {asked.card.id} was marked; leave out points")
+            raise UsageError(_("card {id} was marked; leave out points", id=asked.card.id))
         if points and not all(1 <= point <= total for point in points):
-            raise UsageError(f"card {asked.card.id} has the points 1 to {total}; name those that the learner made")
+            raise UsageError(
+                _(
+                    "card {id} has the points 1 to {total}; name those that the learner made",
+                    id=asked.card.id,
+                    total=total,
+                )
+            )
         asked.ticked = {point - 1 for point in points or ()}
         try:
             answered = drill.answer(rating, points=asked.points, correct=asked.correct)
@@ -172,9 +188,11 @@ class AssistantSession:
 
     def _current(self, card: str) -> Asked:
         if self._asked is None:
-            raise UsageError("no card was put yet; call next_card first")
+            raise UsageError(_("no card was put yet; call next_card first"))
         if card != self._asked.card.id:
-            raise UsageError(f"card {card[:40]} is not the one that was put; that is {self._asked.card.id}")
+            raise UsageError(
+                _("card {card} is not the one that was put; that is {id}", card=card[:40], id=self._asked.card.id)
+            )
         return self._asked
 
     def _refreshed(self) -> SessionItem:
@@ -284,7 +302,9 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
     if bug:
         _refuse_another_bug(workspace, id)
     if path.exists() and not fresh:
-        raise UsageError(f"{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy")
+        raise UsageError(
+            _("{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy", path=path)
+        )
     found = start_challenge(workspace, id, bug=bug, force=fresh)
     document: dict[str, Any] = {"file": str(found.path), "kept": str(found.kept) if found.kept else None}
     if found.symptom:
@@ -297,7 +317,9 @@ def _refuse_another_bug(workspace: Workspace, id: str) -> None:
         if row.kind in (RowKind.ATTEMPT, RowKind.REPAIR):
             return
         if row.is_planted:
-            raise UsageError(f"a bug of {id} was handed out and not attempted yet; grade it before you ask for another")
+            raise UsageError(
+                _("a bug of {id} was handed out and not attempted yet; grade it before you ask for another", id=id)
+            )
 
 
 def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
@@ -319,7 +341,7 @@ def submission(
     Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of what it grades.
     """
     if file is not None and source is not None:
-        raise UsageError("give a file or source, not both")
+        raise UsageError(_("give a file or source, not both"))
     challenge = workspace.library.challenge(id)
     options = GradeOptions(rung=rung or workspace.settings.rung)
     path = solution_file(workspace, challenge.id)
@@ -336,11 +358,13 @@ def _allowed(workspace: Workspace, path: Path) -> Path:
         real = path.resolve()
         closed = any(real.is_relative_to(folder.resolve()) for folder in (files.impl, files.own_challenges))
     except (OSError, ValueError, RuntimeError) as error:
-        raise UsageError(f"cannot read {path} ({error}); check the name") from error
+        raise UsageError(_("cannot read {path} ({error}); check the name", path=path, error=error)) from error
     if closed:
-        raise UsageError(f"{path} belongs to a challenge; grade a file of the learner's own")
+        raise UsageError(_("{path} belongs to a challenge; grade a file of the learner's own", path=path))
     if real.suffix != CODE_SUFFIX:
-        raise UsageError(f"{path} is no Python file; name one that ends in {CODE_SUFFIX}")
+        raise UsageError(
+            _("{path} is no Python file; name one that ends in {code_suffix}", path=path, code_suffix=CODE_SUFFIX)
+        )
     return path
 
 

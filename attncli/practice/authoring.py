@@ -52,10 +52,16 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     if not path.exists():
         path = workspace.home.banks / f"{topic}.yaml"
     if path.name in NOT_CARDS:
-        raise UsageError(f"“{topic}” cannot be a topic, since {path.name} is no file of cards; choose another name")
+        raise UsageError(
+            _(
+                "“{topic}” cannot be a topic, since {name} is no file of cards; choose another name",
+                topic=topic,
+                name=path.name,
+            )
+        )
     bank = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if bank.problems:
-        raise UsageError(f"{bank.problems[0]}; correct it first, then add a card")
+        raise UsageError(_("{problems}; correct it first, then add a card", problems=bank.problems[0]))
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
     index = workspace.store.index
     taken = {*index.card_ids(), *index.challenge_ids(), *index.renames()}
@@ -93,7 +99,9 @@ def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
 def _write_bank(path: Path, text: str, cards: int) -> None:
     """Write the file if it parses as a bank with so many cards."""
     if len(load_file(path, own=True, text=text).documents) != cards:
-        raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; add the card by hand")
+        raise UsageError(
+            _("{path} does not end in a list of cards to add to; add the card by hand", path=shown_path(path))
+        )
     write_text(path, text, "choose another folder with --home")
 
 
@@ -120,7 +128,9 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
     except FileNotFoundError:
         return default
     except OSError as error:
-        raise UsageError(f"cannot read {path} ({error.strerror}); it holds a card that you began") from error
+        raise UsageError(
+            _("cannot read {path} ({strerror}); it holds a card that you began", path=path, strerror=error.strerror)
+        ) from error
     except ValueError as error:
         raise _no_draft(path) from error
     names = ("topic", "question", "answer")
@@ -140,11 +150,13 @@ def drop_draft(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         remedy = remedy_for(error, "make the folder writable")
-        raise UsageError(f"cannot remove {path} ({error.strerror}); {remedy}") from error
+        raise UsageError(
+            _("cannot remove {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
 
 
 def _no_draft(path: Path) -> UsageError:
-    return UsageError(f"{path} holds no card that was begun; move it away")
+    return UsageError(_("{path} holds no card that was begun; move it away", path=path))
 
 
 # Challenges
@@ -258,7 +270,9 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     """
     track, _, id = name.partition("/")
     if not all(is_identifier(part) for part in (track, id)):
-        raise UsageError(f"{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens")
+        raise UsageError(
+            _("{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens", name=name)
+        )
     index = workspace.store.index
     taken = [file.parent for file in workspace.source_files.challenge_files() if file.parent.name == id]
     if taken or index.owner(id):
@@ -269,10 +283,14 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     try:
         _write_folder(folder, _texts(id))
     except FileExistsError as error:
-        raise UsageError(f"{folder} already exists and is never overwritten; choose another id") from error
+        raise UsageError(
+            _("{folder} already exists and is never overwritten; choose another id", folder=folder)
+        ) from error
     except OSError as error:
         remedy = remedy_for(error, "check the permissions of its folders")
-        raise UsageError(f"cannot write {folder} ({error.strerror}); {remedy}") from error
+        raise UsageError(
+            _("cannot write {folder} ({strerror}); {remedy}", folder=folder, strerror=error.strerror, remedy=remedy)
+        ) from error
     return folder
 
 

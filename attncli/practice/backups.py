@@ -14,6 +14,7 @@ from pathlib import Path
 
 from attncli.domain.log_row import LogRow
 from attncli.errors import StoreError, remedy_for
+from attncli.i18n import _
 from attncli.paths import free_name, write_whole
 from attncli.store.history import encoded
 
@@ -30,7 +31,9 @@ def write_copy(rows: Iterable[LogRow], path: Path) -> int:
         return write_whole(path, (encoded(number, row).decode() for number, row in enumerate(rows, 1)))
     except OSError as error:
         remedy = remedy_for(error, "name another place")
-        raise StoreError(f"cannot write {path} ({error.strerror}); {remedy}") from error
+        raise StoreError(
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
 
 
 def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now: datetime) -> Path:
@@ -39,10 +42,18 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         remedy = remedy_for(error, "make its parent writable")
-        raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
+        raise StoreError(
+            _("cannot create {folder} ({strerror}); {remedy}", folder=folder, strerror=error.strerror, remedy=remedy)
+        ) from error
     free = shutil.disk_usage(folder).free
     if free < FREE_SPACE_FACTOR * size:
-        raise StoreError(f"no copy was kept in {folder}: only {free // 2**20} MiB are free; free some disk space")
+        raise StoreError(
+            _(
+                "no copy was kept in {folder}: only {free} MiB are free; free some disk space",
+                folder=folder,
+                free=free // 2**20,
+            )
+        )
     stamp = now.date().isoformat() if reason == DAILY else f"{now.astimezone(UTC):%Y-%m-%d-%H%M%S}"
     path = folder / f"{stamp}-{reason}.jsonl"
     if reason != DAILY and path.exists():

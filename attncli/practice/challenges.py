@@ -16,7 +16,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
 from attncli.domain.vocabulary import RUNGS, Rung, Standing
 from attncli.errors import InvalidInput, UsageError
-from attncli.i18n import LANGS, Lang, Localised
+from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
@@ -211,4 +211,6 @@ def reference(challenge: Challenge) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path} ({error}); the installation or the challenge is damaged") from error
+        raise UsageError(
+            _("cannot read {path} ({error}); the installation or the challenge is damaged", path=path, error=error)
+        ) from error

@@ -32,6 +32,7 @@ from attncli.domain.log_row import (
 )
 from attncli.domain.vocabulary import STREAMS, Standing
 from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
+from attncli.i18n import _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import GradingCancelled as GradingCancelled
@@ -139,9 +140,9 @@ def read_submission(path: Path) -> bytes:
     """Return the bytes of a submission. Raises NotFound or UsageError if there is no file to grade."""
     try:
         if not path.exists():
-            raise NotFound(f"there is no file {path}; `attn start CHALLENGE` writes one to begin with")
+            raise NotFound(_("there is no file {path}; `attn start CHALLENGE` writes one to begin with", path=path))
         if not path.is_file():
-            raise UsageError(f"{path} is not a file; name the Python file to grade")
+            raise UsageError(_("{path} is not a file; name the Python file to grade", path=path))
         if path.stat().st_size > LARGEST_SUBMISSION:
             most = f"{LARGEST_SUBMISSION // 1024} KiB"
             message = f"{path} is larger than {most}; a submission is a short Python file"
@@ -197,7 +198,9 @@ def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: d
     Raises UsageError unless the verdict is accepted or rejected.
     """
     if report.verdict not in ("accepted", "rejected"):
-        raise UsageError(f"a grading with verdict {report.verdict} says nothing about the submission")
+        raise UsageError(
+            _("a grading with verdict {verdict} says nothing about the submission", verdict=report.verdict)
+        )
     challenge = workspace.library.challenge(report.challenge)
     row = record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source), at)
     rows = workspace.store.log.of_subjects([challenge.id])
@@ -267,9 +270,14 @@ def torch_without_cuda() -> str:
 def require_gpu() -> None:
     """Raise UsageError if no file can be graded on a GPU."""
     if not gpu_is_seen():
-        raise UsageError("no NVIDIA GPU is visible here; use --device cpu: device placement is proved without one")
+        raise UsageError(_("no NVIDIA GPU is visible here; use --device cpu: device placement is proved without one"))
     if version := torch_without_cuda():
-        raise UsageError(f"PyTorch {version} is built without CUDA; install a build with it (pytorch.org/get-started)")
+        raise UsageError(
+            _(
+                "PyTorch {version} is built without CUDA; install a build with it (pytorch.org/get-started)",
+                version=version,
+            )
+        )
 
 
 # The learner's own case: it is run, never recorded

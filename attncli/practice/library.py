@@ -27,7 +27,7 @@ from attncli.domain.text import (
     starting_with,
 )
 from attncli.errors import InvalidInput, NotFound
-from attncli.i18n import Localised
+from attncli.i18n import Localised, _
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp
 from attncli.words.track_texts import reading_order
@@ -91,7 +91,9 @@ class Library:
         raise self._no_card(id)
 
     def _no_card(self, id: str) -> NotFound:
-        return NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
+        return NotFound(
+            _("there is no card {id}; ", id=id) + _nearest(id, self._store.index.card_ids(), "`attn cards`")
+        )
 
     def _linked(self, card: Card) -> Card:
         """Drop links to challenges and experiments that do not exist; banks name planned ones too."""
@@ -142,7 +144,7 @@ class Library:
             return challenges
         tracks = sorted({challenge.track for challenge in challenges})
         if track not in tracks:
-            raise NotFound(f"there is no track {track}; " + _nearest(track, tracks, "`attn challenges`"))
+            raise NotFound(_("there is no track {track}; ", track=track) + _nearest(track, tracks, "`attn challenges`"))
         return [challenge for challenge in challenges if challenge.track == track]
 
     def challenge(self, id: str) -> Challenge:
@@ -151,7 +153,7 @@ class Library:
         document = self._store.index.challenge(id)
         if document is None:
             ids = self._store.index.challenge_ids()
-            raise NotFound(f"there is no challenge {id}; " + _nearest(id, ids, "`attn challenges`"))
+            raise NotFound(_("there is no challenge {id}; ", id=id) + _nearest(id, ids, "`attn challenges`"))
         return challenge_of(document)
 
 

@@ -268,7 +268,14 @@ def _about_option(card: ChoiceCard, index: int) -> Localised:
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
     """Mark right if every blank is; `parts` is one per blank. Raises UsageError for another number of answers."""
     if len(answers) != len(card.blanks):
-        raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
+        raise UsageError(
+            _(
+                "{id} has {blanks} blanks, but {answers} answers were given",
+                id=card.id,
+                blanks=len(card.blanks),
+                answers=len(answers),
+            )
+        )
     parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
     if all(parts):
         return Marked(True, parts=parts)
@@ -296,7 +303,7 @@ def _bare(text: str) -> str:
 def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
     """Return the item keys in a random order that is not a right one, if one is found in SHUFFLES tries."""
     keys = list(card.texts)
-    for _ in range(SHUFFLES):
+    for _round in range(SHUFFLES):
         rng.shuffle(keys)
         if not mark_ordering(card, keys).correct:
             break
@@ -310,7 +317,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     """
     texts = card.texts
     if sorted(keys) != sorted(texts):
-        raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
+        raise UsageError(_("{id} wants each of {names} once", id=card.id, names=", ".join(texts)))
     place = {key: index for index, key in enumerate(keys)}
     parts = tuple(place[first] < place[second] for first, second in card.before)
     if all(parts):
@@ -438,7 +445,9 @@ def read_number(text: str, unit: str) -> Number:
     try:
         value = evaluate(_arithmetic(match["value"]), {})
     except ComputeError as error:
-        raise InvalidInput(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
+        raise InvalidInput(
+            _("“{typed}” cannot be read: {message}", typed=typed, message=error.message), "number-unread", text=typed
+        ) from None
     given = _unit(match["unit"].strip(), unit)
     try:
         return convert(value, given, unit) if given else value

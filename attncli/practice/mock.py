@@ -33,7 +33,7 @@ from attncli.domain.mock_interview import (
 )
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, NotFound, UsageError
-from attncli.i18n import NOTHING
+from attncli.i18n import NOTHING, _
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log
 from attncli.practice.grade import GradeOptions, GradeRequest
@@ -173,7 +173,7 @@ class MockInterview:
         """
         asked = self._required()
         if not asked.revealed and not self.state.plan.interviewer:
-            raise UsageError("the answer has not been given yet")
+            raise UsageError(_("the answer has not been given yet"))
         got, of = _result(asked, credit)
         fields: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
         if asked.correct is None and asked.card.points:
@@ -199,7 +199,7 @@ class MockInterview:
         Without a judge, the person who ticks gives the result.
         """
         if self.item is None or not self.item.is_code:
-            raise UsageError("no code is asked for now; `attn mock` shows what is")
+            raise UsageError(_("no code is asked for now; `attn mock` shows what is"))
         settles = got >= of or self.time.is_up
         self._step("grade", {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict})
 
@@ -220,7 +220,7 @@ class MockInterview:
         rows = standing(self.workspace.store.log.of_subjects([self.state.id]))
         steps = [row for row in rows if row.kind is RowKind.MOCK and row.payload.get("step") != "begin"]
         if not steps:
-            raise UsageError("nothing was answered in this interview that could be taken back")
+            raise UsageError(_("nothing was answered in this interview that could be taken back"))
         take_back(self.workspace, steps[-1])
         self._reload()
 
@@ -233,7 +233,7 @@ class MockInterview:
         before = self.state.place
         state = mock_log.state_of(self.workspace, self.state.id)
         if state is None:
-            raise UsageError("this interview was taken back elsewhere; begin another")
+            raise UsageError(_("this interview was taken back elsewhere; begin another"))
         self.state = state
         if state.place != before or self.asked is None:
             self._ask_next()
@@ -272,12 +272,12 @@ class MockInterview:
 
     def _place(self) -> int:
         if self.state.place is None:
-            raise UsageError("the interview is over")
+            raise UsageError(_("the interview is over"))
         return self.state.place
 
     def _required(self) -> Asked:
         if self.asked is None:
-            raise UsageError("no question is being asked")
+            raise UsageError(_("no question is being asked"))
         return self.asked
 
 
@@ -290,7 +290,9 @@ def asked_card(workspace: Workspace, item: MockItem) -> Card:
     if item.kind == "follow-up":
         entry = card.follow_ups[item.n] if item.n < len(card.follow_ups) else None
         if entry is None or entry.ask is None or entry.answer is None:
-            raise NotFound(f"card {card.id} has no follow-up {item.n + 1}; `attn show {card.id}` shows those it has")
+            raise NotFound(
+                _("card {id} has no follow-up {n}; `attn show {id}` shows those it has", id=card.id, n=item.n + 1)
+            )
         return QaCard(
             id=card.id, topic=card.topic, level=card.level, core=card.core, question=entry.ask, short=entry.answer
         )
@@ -311,7 +313,14 @@ def _result(asked: Asked, credit: int | None) -> tuple[int, int]:
     if asked.card.points:
         return len(asked.ticked), len(asked.card.points)
     if credit is None or not MISSED <= credit <= WHOLE:
-        raise UsageError(f"an answer without points comes to {MISSED}, {PARTLY} or {WHOLE}")
+        raise UsageError(
+            _(
+                "an answer without points comes to {missed}, {partly} or {whole}",
+                missed=MISSED,
+                partly=PARTLY,
+                whole=WHOLE,
+            )
+        )
     return credit, WHOLE
 
 
@@ -338,7 +347,7 @@ def hand_out(interview: MockInterview) -> CodeRound:
     """
     item, workspace = interview.item, interview.workspace
     if item is None or not item.is_code:
-        raise UsageError("no code is asked for now; `attn mock` shows what is")
+        raise UsageError(_("no code is asked for now; `attn mock` shows what is"))
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
     path = folder / f"{challenge.id}.py"
@@ -460,7 +469,7 @@ def _times(state: MockState) -> SpokenTimes | None:
     ]
     if not answers:
         return None
-    seconds = sorted(taken for _, taken in answers)
+    seconds = sorted(taken for _unused, taken in answers)
     longest = sorted((entry for entry in answers if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
     within = sum(taken <= ANSWER_SECONDS for taken in seconds)
     return SpokenTimes(seconds[len(seconds) // 2], within, len(seconds), tuple(longest[:5]))
@@ -499,7 +508,14 @@ def _read_for(workspace: Workspace, item: MockItem, settled: Settled) -> Iterato
 def split(minutes: int) -> dict[PartName, int]:
     """Split the minutes over the parts. Raises UsageError for too few or too many."""
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
-        raise UsageError(f"an interview takes {LEAST_MINUTES} to {MOST_MINUTES} minutes, not {minutes}")
+        raise UsageError(
+            _(
+                "an interview takes {least_minutes} to {most_minutes} minutes, not {minutes}",
+                least_minutes=LEAST_MINUTES,
+                most_minutes=MOST_MINUTES,
+                minutes=minutes,
+            )
+        )
     if minutes < REPAIR_FROM_MINUTES:
         shares: dict[PartName, int] = {"warm-up": round(0.2 * minutes), "deep-dive": round(0.3 * minutes)}
         return shares | {"whiteboard": minutes - sum(shares.values())}

@@ -17,6 +17,7 @@ from typing import Any
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import InvalidInput
+from attncli.i18n import _
 from attncli.memory.forecast import (
     PUBLISHED,
     SAMPLED_CARDS,
@@ -196,11 +197,13 @@ def interview_of(workspace: Workspace, asked: date | None = None, at: datetime |
     day = asked or workspace.settings.interview
     remedy = "name one with --interview 2027-03-31, or set it once: attn config interview 2027-03-31"
     if day is None:
-        raise InvalidInput(f"there is no interview date; {remedy}", "interview-none")
+        raise InvalidInput(_("there is no interview date; {remedy}", remedy=remedy), "interview-none")
     if day < today:
-        raise InvalidInput(f"the interview date {day} is past; {remedy}", "interview-past")
+        raise InvalidInput(_("the interview date {day} is past; {remedy}", day=day, remedy=remedy), "interview-past")
     if (day - today).days > FARTHEST_DAYS:
-        raise InvalidInput(f"the interview date {day} is more than two years away; {remedy}", "interview-far")
+        raise InvalidInput(
+            _("the interview date {day} is more than two years away; {remedy}", day=day, remedy=remedy), "interview-far"
+        )
     return day
 
 

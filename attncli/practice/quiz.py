@@ -9,7 +9,7 @@ from random import Random
 from attncli.domain.card import OrderingCard
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, UsageError
-from attncli.i18n import NOTHING, Localised
+from attncli.i18n import NOTHING, Localised, _
 from attncli.practice.marking import Asked, give_up_ordering
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.workspace import Workspace
@@ -87,7 +87,7 @@ class Quiz:
     def count_current(self) -> None:
         """Count the current question and go on. Raises UsageError if it was not submitted, or there is none."""
         if self.current is None or self.current.marked is None:
-            raise UsageError("no question has been answered that could be counted")
+            raise UsageError(_("no question has been answered that could be counted"))
         self._counted += 1
 
     @property

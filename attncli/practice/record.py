@@ -20,6 +20,7 @@ from unicodedata import normalize
 
 from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, kept_text
 from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated
+from attncli.i18n import _
 from attncli.memory.replay import ANNOTATIONS, CHALLENGE_ROWS, FLAG, HOLDS, Annotation, fold_annotation, is_leech
 from attncli.practice.derive import derive_everything, derive_subject, derive_subjects
 from attncli.practice.workspace import Workspace
@@ -104,10 +105,12 @@ def answer(
         else:
             derived = derive_subject(workspace, card)
             if derived is None:
-                raise NotFound(f"card {card} has no standing review")
+                raise NotFound(_("card {card} has no standing review", card=card))
             schedule = derived
         if shown and (shown.interval_days, shown.repetitions) != (schedule.interval_days, schedule.repetitions):
-            raise Outdated(f"the intervals of card {card} have changed; nothing was recorded, rate it again")
+            raise Outdated(
+                _("the intervals of card {card} have changed; nothing was recorded, rate it again", card=card)
+            )
     return AnsweredReview(card, rating, when.at, schedule, row.id)
 
 
@@ -181,7 +184,9 @@ def set_note(workspace: Workspace, card: str, text: str) -> None:
     """
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
-        raise InvalidInput(f"the note has more than {LONGEST_NOTE} characters; shorten it", "note")
+        raise InvalidInput(
+            _("the note has more than {longest_note} characters; shorten it", longest_note=LONGEST_NOTE), "note"
+        )
     card = workspace.library.card_id(card)
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})
@@ -208,7 +213,7 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
         done = row or store.log.last_here(TAKEN_BACK)
         if done is None:
             raise InvalidInput(
-                "there is no review on this machine to take back, nor anything else that was done here", "undo"
+                _("there is no review on this machine to take back, nor anything else that was done here"), "undo"
             )
         store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
         if done.kind is RowKind.FIT:
@@ -276,5 +281,5 @@ def utc(at: datetime) -> datetime:
     """Convert `at` to UTC. Raises ClockWrong outside 1990…2199."""
     if not EARLIEST <= at < LATEST:
         message = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
-        raise ClockWrong(f"{message}; give another, or set the clock of this machine")
+        raise ClockWrong(_("{message}; give another, or set the clock of this machine", message=message))
     return at.astimezone(UTC)

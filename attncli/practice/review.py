@@ -15,6 +15,7 @@ from random import Random
 from attncli.domain.card import Card
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
+from attncli.i18n import _
 from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
 from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
@@ -181,7 +182,7 @@ class ReviewSession:
     def undo(self) -> SessionItem:
         """Take back the last act of this session and ask its card again. UsageError if there is none."""
         if not self._done:
-            raise UsageError("nothing was answered in this sitting that could be taken back")
+            raise UsageError(_("nothing was answered in this sitting that could be taken back"))
         row = self._done[-1]
         if row.id:
             take_back(self.workspace, row)
@@ -308,7 +309,7 @@ class ReviewSession:
 
     def _required(self) -> SessionItem:
         if self.current is None:
-            raise UsageError("no card is being asked")
+            raise UsageError(_("no card is being asked"))
         return self.current
 
 

@@ -115,7 +115,9 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
     """Return the wrong solution whose turn it is."""
     wrong = sorted((Path(challenge.folder) / "wrong").glob("*.py"))
     if not wrong:
-        raise InvalidInput(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug", "no-bug")
+        raise InvalidInput(
+            _("challenge {id} has no wrong solution to debug; leave out --bug", id=challenge.id), "no-bug"
+        )
     rows = workspace.store.log.of_subjects([challenge.id])
     handed_out = sum(row.bug != "" for row in rows)
     return wrong[handed_out % len(wrong)]
@@ -131,8 +133,11 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
         _write_all(path, text)
     except FileExistsError as error:
         raise UsageError(
-            f"{path} already exists and is never overwritten; --force keeps it as a numbered copy, "
-            "--dir names another folder"
+            _(
+                "{path} already exists and is never overwritten; --force keeps it as a numbered copy, --dir names "
+                "another folder",
+                path=path,
+            )
         ) from error
     except OSError as error:
         if kept is not None and not path.exists():
@@ -198,7 +203,7 @@ def _source(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise EnvironmentFailure(
-            f"cannot read {path} ({error}); the installation or the challenge is damaged"
+            _("cannot read {path} ({error}); the installation or the challenge is damaged", path=path, error=error)
         ) from error
 
 
@@ -207,7 +212,7 @@ def _parsed(source: str, path: Path) -> ast.Module:
         return ast.parse(source)
     except SyntaxError as error:
         raise EnvironmentFailure(
-            f"{path} is no Python ({error}); the installation or the challenge is damaged"
+            _("{path} is no Python ({error}); the installation or the challenge is damaged", path=path, error=error)
         ) from error
 
 
@@ -445,7 +450,12 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
     most = min(MOST_BUGS, len(repairs))
     if not 1 <= count <= most:
         raise UsageError(
-            f"a repair round of {challenge.id} has 1 to {most} bugs, not {count}; give --repair 1 to {most}"
+            _(
+                "a repair round of {id} has 1 to {most} bugs, not {count}; give --repair 1 to {most}",
+                id=challenge.id,
+                most=most,
+                count=count,
+            )
         )
     if number is None:
         number = sum(len(row.repairs) == count for row in workspace.store.log.of_subjects([challenge.id]))
@@ -460,7 +470,9 @@ def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang
         code = without_docstring(planted(reference, repairs))
     except (OSError, ValueError, SyntaxError) as error:
         message = f"the reference of {challenge.id} takes no bugs ({error})"
-        raise EnvironmentFailure(f"{message}; `attn verify {challenge.id}` says more") from error
+        raise EnvironmentFailure(
+            _("{message}; `attn verify {id}` says more", message=message, id=challenge.id)
+        ) from error
     task = repair_texts.heading(challenge, len(repairs), file.name)[lang]
     return f"{docstring(task + chr(10) * 2 + statement(challenge).first[lang])}\n\n{code}"
 

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, row_of_line
 from attncli.errors import UsageError, remedy_for
+from attncli.i18n import _
 from attncli.paths import cannot_write, write_bytes, write_whole
 from attncli.practice.backups import BEFORE_RESTORE, keep_copy
 from attncli.practice.derive import derive_everything, derive_subjects
@@ -47,7 +48,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     EnvironmentFailure if it cannot be written to.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}; create it where your machines share files")
+        raise UsageError(_("there is no folder {folder}; create it where your machines share files", folder=folder))
     faults: list[str] = []
     received = sum(_take(workspace, path, faults) for path in _names(folder))
     history = workspace.store.history
@@ -66,7 +67,14 @@ def _names(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.suffix == ENDING and not path.name.startswith("."))
     except OSError as error:
         remedy = remedy_for(error, "make it readable")
-        raise UsageError(f"cannot read the folder {folder} ({error.strerror}); {remedy}") from error
+        raise UsageError(
+            _(
+                "cannot read the folder {folder} ({strerror}); {remedy}",
+                folder=folder,
+                strerror=error.strerror,
+                remedy=remedy,
+            )
+        ) from error
 
 
 def _take(workspace: Workspace, path: Path, faults: list[str]) -> int:
@@ -74,7 +82,7 @@ def _take(workspace: Workspace, path: Path, faults: list[str]) -> int:
     here = workspace.store.history.folder / path.name
     try:
         if not path.is_file():
-            raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
+            raise UsageError(_("{path} is no file, and was left out; remove it from the shared folder", path=path))
         if here.is_file() and here.stat().st_size >= path.stat().st_size and _is_prefix(path, here):
             return 0
         log = read_log(path)
@@ -164,16 +172,20 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
     the faulty line, or the row that is here with another content; then nothing is merged.
     """
     if not path.exists():
-        raise UsageError(f"there is no file {path}; `attn backup` writes one")
+        raise UsageError(_("there is no file {path}; `attn backup` writes one", path=path))
     logs = [read_log(file) for file in (_names(path) if path.is_dir() else [path])]
     for log in logs:
         if log.faults and not log.is_database:
-            raise UsageError(f"{log.faults[0]}; nothing was merged; export the file again")
+            raise UsageError(_("{faults}; nothing was merged; export the file again", faults=log.faults[0]))
 
     def refuse(placed: Placed) -> None:
         raise UsageError(
-            f"{placed.place}: row {placed.row.id} is here with another content; nothing was merged; "
-            "one of the two logs is damaged or was changed by hand"
+            _(
+                "{place}: row {id} is here with another content; nothing was merged; one of the two logs is damaged "
+                "or was changed by hand",
+                place=placed.place,
+                id=placed.row.id,
+            )
         )
 
     rows = [placed for log in logs for placed in log.rows]
@@ -201,7 +213,7 @@ def restore(workspace: Workspace, path: Path) -> Restored:
     log, store = read_log(path), workspace.store
     rows = list({placed.row.id: placed.row for placed in log.rows}.values())
     if not rows:
-        raise UsageError(f"{path} holds no row that can be used; nothing was restored")
+        raise UsageError(_("{path} holds no row that can be used; nothing was restored", path=path))
     before, kept = set[str](), list[Path]()
 
     def keep() -> None:
@@ -292,7 +304,9 @@ def read_log(path: Path) -> LogFile:
             return _read_lines(file, LogFile(path))
     except OSError as error:
         remedy = remedy_for(error, "make it readable")
-        raise UsageError(f"cannot read {path} ({error.strerror}); {remedy}") from error
+        raise UsageError(
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
 
 
 def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:

@@ -149,7 +149,8 @@ def basis_line(plan: Plan, lang: Lang) -> str:
     """Say what the plan is based on."""
     text = (
         _(
-            "Based on no reviews of yours yet: {learn:.0f} s to learn a card and {review:.0f} s to review one are assumed."
+            "Based on no reviews of yours yet: {learn:.0f} s to learn a card and {review:.0f} s to review one are "
+            "assumed."
         )
         if not plan.reviews_known
         else _("Based on {reviews} reviews of yours: {learn:.0f} s to learn a card, {review:.0f} s to review one.")

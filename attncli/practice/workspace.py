@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from attncli import paths
 from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreBusy, StoreError, StoreUnwritable, UsageError
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.memory.scheduler import SchedulePolicy, Scheduler, StudyCalendar
 from attncli.practice.library import Library, SourceFiles
 from attncli.store.database import Database
@@ -198,7 +198,7 @@ class Workspace:
         """
         now = at or self.clock()
         if not FIRST_YEAR <= now.year <= LAST_YEAR:
-            raise UsageError(f"the moment {now.isoformat()} is no present; set the clock of this machine")
+            raise UsageError(_("the moment {now} is no present; set the clock of this machine", now=now.isoformat()))
         day = self.calendar.day(now)
         interview = self.settings.interview
         bounds = (self.calendar.starts_at(day), self.calendar.ends_at(day))

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from attncli.i18n import _
+
 _KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _FIXED_VARIABLES = {
     "PATH": "/usr/bin:/bin",
@@ -36,7 +38,9 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
     from ..errors import JudgeFailed, SandboxUnavailable
 
     if sys.platform != "linux":
-        raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
+        raise SandboxUnavailable(
+            _("grading needs Linux, and this is {platform}: on Windows use WSL", platform=sys.platform)
+        )
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     try:
         return subprocess.Popen(
@@ -48,7 +52,9 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
             **streams,
         )
     except OSError as error:
-        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
+        raise JudgeFailed(
+            _("{python} cannot be started for the sandbox: {strerror}", python=python, strerror=error.strerror)
+        ) from error
 
 
 def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
@@ -64,7 +70,7 @@ def package_folders() -> list[Path]:
 
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
+        raise JudgeFailed(_("grading needs PyTorch, and this Python has none: install it with `pip install torch`"))
     package = Path(spec.origin).parent
     folders = [package.parent if spec.submodule_search_locations else package]
     folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.errors import JudgeFailed
+from attncli.i18n import _
 
 from . import wire
 from .policy import CPU, MIB
@@ -190,11 +191,17 @@ class Worker:
         try:
             frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
         except Stopped as stop:
-            raise JudgeFailed(f"the sandbox's self-test ended early: {stop.message}; {self.printed[-300:]}") from stop
+            raise JudgeFailed(
+                _(
+                    "the sandbox's self-test ended early: {message}; {printed}",
+                    message=stop.message,
+                    printed=self.printed[-300:],
+                )
+            ) from stop
         finally:
             self.kill()
         if frame.header["op"] != "canary":
-            raise JudgeFailed(f"the sandbox's self-test could not be set up: {frame.header.get('text')}")
+            raise JudgeFailed(_("the sandbox's self-test could not be set up: {value}", value=frame.header.get("text")))
         findings: dict[str, Any] = frame.header["findings"]
         return findings
 

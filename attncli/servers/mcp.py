@@ -87,11 +87,16 @@ class ToolServer:
             NAME,
             version=__version__,
             instructions=_(
-                "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card gives a "
-                "question without its answer. Put it to the learner in full, wait for what they say, and hand that in unchanged "
-                "with attempt; do not answer for them. Only attempt gives the answer. Tell them what was right and what was "
-                "missing, agree on a rating, record it with rate, then go on. Coding: challenges lists them, start writes a "
-                "starter file, hint gives one hint at a time, grade judges their file in a sandbox. There is no way to a "
+                "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card "
+                "gives a "
+                "question without its answer. Put it to the learner in full, wait for what they say, and hand that "
+                "in unchanged "
+                "with attempt; do not answer for them. Only attempt gives the answer. Tell them what was right and "
+                "what was "
+                "missing, agree on a rating, record it with rate, then go on. Coding: challenges lists them, start "
+                "writes a "
+                "starter file, hint gives one hint at a time, grade judges their file in a sandbox. There is no way "
+                "to a "
                 "reference; do not write the solution for them unless they ask."
             )[self.workspace.lang],
             on_list_tools=self._list,
@@ -231,7 +236,7 @@ TOOLS = {
 def tool(name: str) -> Tool:
     """Return the tool of this name. Raises NotFound that lists all tools."""
     if name not in TOOLS:
-        raise NotFound(f"there is no tool {one_line(name)}; there are {', '.join(TOOLS)}")
+        raise NotFound(_("there is no tool {name}; there are {names}", name=one_line(name), names=", ".join(TOOLS)))
     return TOOLS[name]
 
 

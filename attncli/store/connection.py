@@ -12,12 +12,13 @@ from time import thread_time
 from typing import Any
 
 from attncli.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
+from attncli.i18n import _
 
 BUSY_TIMEOUT_MS = 20_000
 STEPS_BETWEEN_LOOKS = 1000
 """SQLite's virtual machine takes so many steps, some 50 µs, before the clock is looked at."""
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
-HOME_REMEDY = "make it writable, or name another folder with --home"
+HOME_REMEDY = _("make it writable, or name another folder with --home")
 Values = Sequence[Any] | Mapping[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -104,7 +105,7 @@ class Connection:
         except StoreError as error:
             if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
                 raise
-            raise InvalidInput("the search takes too long; use fewer words", "search-time") from error
+            raise InvalidInput(_("the search takes too long; use fewer words"), "search-time") from error
         finally:
             self._sqlite.set_progress_handler(None, 0)
 
@@ -130,9 +131,9 @@ class Connection:
 
 
 _REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
-    (("full", "disk i/o", "too big"), StoreFull, "free some disk space and try again"),
+    (("full", "disk i/o", "too big"), StoreFull, _("free some disk space and try again")),
     (("readonly", "read-only", "unable to open", "permission"), StoreUnwritable, HOME_REMEDY),
-    (("locked", "busy"), StoreBusy, "another attn is writing to it; try again when that one is done"),
+    (("locked", "busy"), StoreBusy, _("another attn is writing to it; try again when that one is done")),
 )
 _DAMAGE = (
     *("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module"),
@@ -148,10 +149,12 @@ def error_in_words(error: Exception, path: Path) -> StoreError:
         return damaged(path, said)
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
-            return kind(f"cannot use {path} ({said}); {remedy}")
-    return StoreError(f"{path} failed ({said}); try again: it is made anew from the history")
+            return kind(_("cannot use {path} ({said}); {remedy}", path=path, said=said, remedy=remedy))
+    return StoreError(_("{path} failed ({said}); try again: it is made anew from the history", path=path, said=said))
 
 
 def damaged(path: Path, reason: str) -> StoreCorrupt:
     """Return the error of a damaged cache."""
-    return StoreCorrupt(f"{path} is damaged ({reason}); try again: it is made anew from the history")
+    return StoreCorrupt(
+        _("{path} is damaged ({reason}); try again: it is made anew from the history", path=path, reason=reason)
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
+from attncli.i18n import _
 from attncli.store.connection import Connection, damaged, microseconds
 from attncli.store.history import Damage, History, Writer, in_words, read
 from attncli.store.index import BankFiles, BankIndex
@@ -169,8 +170,14 @@ class Database(AbstractContextManager["Database"]):
             so_far = has.get(name, ReadSoFar())
             if had.number > so_far.number:
                 path = self.history.folder / name
-                self._note(Damage(path, so_far.lines + 1, f"row {so_far.number + 1} and all after it are gone"))
-                self.remarks.append(f"{path} lacks rows that it had; `attn restore FILE` brings back a backup")
+                self._note(
+                    Damage(
+                        path, so_far.lines + 1, _("row {number} and all after it are gone", number=so_far.number + 1)
+                    )
+                )
+                self.remarks.append(
+                    _("{path} lacks rows that it had; `attn restore FILE` brings back a backup", path=path)
+                )
 
     def _forget(self) -> None:
         """Empty the mirror and what follows from it; all of it is derived again."""
@@ -252,7 +259,7 @@ class Database(AbstractContextManager["Database"]):
             self._remark(error)
 
     def _remark(self, error: StoreError) -> None:
-        self.remarks.append(f"what was recorded is kept, but not shown yet: {error.message}")
+        self.remarks.append(_("what was recorded is kept, but not shown yet: {message}", message=error.message))
 
     def note(self, key: str) -> str:
         """Return what was noted under `key`, empty if nothing was."""

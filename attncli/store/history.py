@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, remedy_at_home
+from attncli.i18n import _
 from attncli.paths import flush_folder, write_bytes
 
 if TYPE_CHECKING:
@@ -80,16 +81,16 @@ def decoded(line: bytes) -> tuple[int, LogRow]:
 
     match = _LINE.fullmatch(line)
     if match is None:
-        raise ValueError("it is no line of a history")
+        raise ValueError(_("it is no line of a history"))
     if crc32(line[: match.start(2) - len(',"crc":"')]) != int(match[2], 16):
-        raise ValueError("its checksum does not fit")
+        raise ValueError(_("its checksum does not fit"))
     try:
         found = json.loads(line)
         at = datetime.fromisoformat(found["at"])
         kind, payload = RowKind(found["kind"]), found["payload"]
         return found["n"], LogRow(found["id"], found["machine"], kind, found["subject"], at, found["day"], payload)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError("it has another form; a newer attn may have written it") from error
+        raise ValueError(_("it has another form; a newer attn may have written it")) from error
 
 
 def _row_in(line: bytes) -> tuple[int, LogRow | None, str]:
@@ -98,7 +99,7 @@ def _row_in(line: bytes) -> tuple[int, LogRow | None, str]:
         return *decoded(line), ""
     except ValueError as error:
         with suppress(ValueError):
-            return *decoded(line[:-1]), "the byte after it is damaged"
+            return *decoded(line[:-1]), _("the byte after it is damaged")
         return 0, None, str(error)
 
 
@@ -123,11 +124,13 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                     if row is None:
                         continue
                     if found <= number:
-                        wrong = f"its number {found} comes again"
+                        wrong = _("its number {found} comes again", found=found)
                         continue
                     if (count := found - number - 1 - damaged) > 0:
-                        one = f"row {found - 1} is missing before it"
-                        rows = f"rows {found - count} to {found - 1} are missing before it"
+                        one = _("row {found} is missing before it", found=found - 1)
+                        rows = _(
+                            "rows {found} to {found_2} are missing before it", found=found - count, found_2=found - 1
+                        )
                         yield Damage(path, line, one if count == 1 else rows)
                     number, damaged = found, 0
                     yield Entry(row, found, line, end)
@@ -135,8 +138,10 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                     damaged += number == before
                     yield Damage(path, line, wrong, content)
     except OSError as error:
-        remedy = remedy_at_home(error, "make it readable")
-        raise StoreError(f"cannot read {path} ({error.strerror}); {remedy}") from error
+        remedy = remedy_at_home(error, _("make it readable"))
+        raise StoreError(
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error
 
 
 # The folder
@@ -361,6 +366,14 @@ def in_words(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in DISK_FULL:
-            raise StoreFull(f"cannot write {path} ({error.strerror}); free some disk space and try again") from error
-        remedy = remedy_at_home(error, "make it writable, or name another folder with --home")
-        raise StoreUnwritable(f"cannot write {path} ({error.strerror}); {remedy}") from error
+            raise StoreFull(
+                _(
+                    "cannot write {path} ({strerror}); free some disk space and try again",
+                    path=path,
+                    strerror=error.strerror,
+                )
+            ) from error
+        remedy = remedy_at_home(error, _("make it writable, or name another folder with --home"))
+        raise StoreUnwritable(
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        ) from error

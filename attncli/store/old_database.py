@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from attncli.domain.log_row import LogRow, row_of_document
 from attncli.errors import UsageError
+from attncli.i18n import _
 from attncli.store.connection import moment
 
 MAGIC = b"SQLite format 3\x00"
@@ -34,7 +35,7 @@ def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
             with closing(sqlite3.connect(copy)) as old:
                 old.execute("PRAGMA trusted_schema = OFF")
                 if not old.execute(_IS_TABLE).fetchone():
-                    raise UsageError(f"{path} has no table of rows; give another file")
+                    raise UsageError(_("{path} has no table of rows; give another file", path=path))
                 for *texts, at_us, day in old.execute(_ROWS):
                     try:
                         id, machine, kind, subject, payload = (bytes(text).decode() for text in texts)
@@ -44,5 +45,7 @@ def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
                     except (TypeError, ValueError, OverflowError) as error:
                         refused.append(f"row {bytes(texts[0] or b'').decode(errors='replace')[:200]}: {error}")
     except (sqlite3.Error, OSError) as error:
-        raise UsageError(f"{path} is damaged, or no database of attn ({error}); give another file") from error
+        raise UsageError(
+            _("{path} is damaged, or no database of attn ({error}); give another file", path=path, error=error)
+        ) from error
     return rows, refused

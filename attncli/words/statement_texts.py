@@ -68,7 +68,8 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     state = _(" with the same random state") if "random" in required else NOTHING
     sentences = [
         _(
-            "Unless said above: arguments stay as they were, nothing is kept between calls, and the same input{state} gives "
+            "Unless said above: arguments stay as they were, nothing is kept between calls, and the same "
+            "input{state} gives "
             "the same answer.",
             state=state,
         )
@@ -86,10 +87,14 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
         *(
             [
                 _(
-                    "**The work is done in Triton kernels** that you write; around them torch may only make, view, copy and cast "
-                    "tensors. Every load and store stays within its tensor (masks!), no two programs store to one element, and none "
-                    "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from `torch.empty` holds "
-                    "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit value is cast to "
+                    "**The work is done in Triton kernels** that you write; around them torch may only make, view, "
+                    "copy and cast "
+                    "tensors. Every load and store stays within its tensor (masks!), no two programs store to one "
+                    "element, and none "
+                    "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from "
+                    "`torch.empty` holds "
+                    "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit "
+                    "value is cast to "
                     "float32 before it is computed with."
                 )
             ]
@@ -97,7 +102,8 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
             else []
         ),
         _(
-            "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}.",
+            "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: "
+            "{torch}.",
             calls=calls,
             modules=modules,
             torch=torch,
@@ -114,7 +120,8 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
     """What the second rung asks of many challenges, one line each, and then what it asks of this one alone."""
     asked = {
         "low-precision": _(
-            "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. bfloat16, "
+            "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. "
+            "bfloat16, "
             "which the interpreter has not, is not asked for."
         )
         if challenge.kernel
