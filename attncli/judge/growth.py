@@ -179,7 +179,7 @@ MEASURES: dict[str, Localised] = {
     "moved": _("bytes that kernels load and store"),
     "returned": _("bytes kept alive by the result"),
 }
-_FIGURES = _("{got} {measure} at sizes {sizes}; a sound one takes {due}")
+_FIGURES = _("{got} {measure} at sizes {sizes}; expected {due}")
 _BESIDE = _("{got} {measure} at sizes {sizes}; your own code takes {due} for the whole")
 _IN = _("in {dtype}, {figures}")
 _REAL = _("; at {size} that is {amount}")

@@ -104,7 +104,7 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
 
 def _of_calls(used: Used) -> Iterator[Motif]:
     again = [Turn(number=n) for n in (0, 0, 1, 1, 0)]
-    yield Motif("again", _("calls of equal shape do not meet"), again, about_calls=True)
+    yield Motif("again", _("calls of equal shape do not share state"), again, about_calls=True)
     if used.named:
         label = _("arguments by position, by keyword and left out")
         turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
@@ -154,6 +154,6 @@ def _of_masks(used: Used) -> Iterator[Motif]:
     turns = [Turn(number=n, mask=n, lead=2) for n in range(min(MOST_MASKS, used.masks))]
     turns += [Turn(number=n, mask=n, lead=(3, 3), every=3) for n in range(min(MOST_MASKS, used.masks))]
     yield Motif("masks", _("masks of every shape that broadcasts"), turns)
-    label = _("rows of which nothing may be seen: zeros, and zero gradients")
+    label = _("rows that are masked whole: zeros, and zero gradients")
     turns = [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)]
     yield Motif("empty-rows", label, turns, extreme=True)

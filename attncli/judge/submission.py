@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.i18n import Localised, quoted
+from attncli.i18n import Localised
 from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch
 from attncli.judge.guard import Guard, Unjudgeable
@@ -293,7 +293,7 @@ class Submission:
             self.collect()
             if outcome.reason == "timeout":
                 return Failure("timeout", self._too_slow(place, seconds), fatal=True)
-            return Failure(outcome.reason, _ending_message(outcome), fatal=True)
+            return Failure(outcome.reason, outcome.message, fatal=True)
         header = outcome.header
         try:
             touched = read_touched(header)
@@ -318,15 +318,6 @@ def _no_result(error: UnreadableReply) -> Failure:
 def _place(case: Case) -> Localised:
     names = dict.fromkeys(step["name"] for step in case.steps if "name" in step)
     return say("in-a-call", names=", ".join(names)) if names else say("in-a-program")
-
-
-def _ending_message(ending: Ending) -> Localised:
-    if "mib" in ending.facts:
-        return say("more-memory", said=ending.message, **ending.facts)
-    if "signal" in ending.facts:
-        key = "killed-loaded" if ending.facts["doing"] == "loaded" else "killed-called"
-        return say(key, said=ending.message, **ending.facts)
-    return quoted(ending.message)
 
 
 def _raised_message(error: RaisedError, place: Localised) -> Localised:

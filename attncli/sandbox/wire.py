@@ -13,9 +13,11 @@ import json
 import signal
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+
+from attncli.i18n import Localised, _
 
 MAGIC = b"aTn1"
 HEADER_LIMIT = 1 << 20
@@ -148,23 +150,21 @@ class FrameReader:
 class Ending:
     """The end of a worker. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
 
-    `message` continues "the submission ..."; `facts` has the values in it, for other languages.
+    `message` continues "the submission ...".
     """
 
     reason: str
-    message: str
+    message: Localised
     printed: str
-    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 class Stopped(Exception):
     """The worker ended or must be ended."""
 
-    def __init__(self, reason: str, message: str, **facts: object) -> None:
+    def __init__(self, reason: str, message: Localised) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
-        self.facts = facts
 
 
 def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
@@ -175,27 +175,29 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
     if "excess" in status:
         if status["excess"] == "memory":
             return out_of_memory(memory_mib)
-        return Stopped("refused", "started more threads or processes than a submission may")
+        return Stopped("refused", _("started more threads or processes than a submission may"))
     if "exit" in status:
-        return _exited(status["exit"], doing, memory_mib)
+        return _exited(status["exit"], memory_mib)
     number = status["signal"]
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGXCPU:
-        return Stopped("timeout", "used more processor time than a whole sitting may")
+        return Stopped("timeout", _("used more processor time than a whole session may"))
     if number == signal.SIGSYS:
-        return Stopped("refused", f"made a system call of another architecture while it was {doing} (SIGSYS)")
+        return Stopped("refused", _("made a system call of another architecture (SIGSYS)"))
     if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
         return out_of_memory(memory_mib)
-    return Stopped("crashed", f"killed by {name} while it was {doing}", signal=name, doing=doing)
+    if doing == "loaded":
+        return Stopped("crashed", _("killed by {signal} while it was loaded", signal=name))
+    return Stopped("crashed", _("killed by {signal} while it was called", signal=name))
 
 
-def _exited(code: int, doing: str, memory_mib: int) -> Stopped:
+def _exited(code: int, memory_mib: int) -> Stopped:
     if code == OUT_OF_MEMORY:
         return out_of_memory(memory_mib)
     if code == CHANNEL_LOST:
-        return Stopped("protocol", f"closed its channel to the judge while it was {doing}")
-    return Stopped("exited", f"ended the process with exit status {code} (os._exit or sys.exit) while it was {doing}")
+        return Stopped("protocol", _("closed its channel to the judge"))
+    return Stopped("exited", _("ended the process with exit status {code} (os._exit or sys.exit)", code=code))
 
 
 def out_of_memory(memory_mib: int) -> Stopped:
-    return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)
+    return Stopped("memory", _("needed more than {mib} MiB of memory", mib=memory_mib))

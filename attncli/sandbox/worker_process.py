@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.errors import JudgeFailed
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 
 from . import wire
 from .policy import CPU, MIB
@@ -55,7 +55,7 @@ _REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
 _KILL_TIMEOUT_MS = 5000
 
 
-def _not_set_up(reason: str) -> JudgeFailed:
+def _not_set_up(reason: object) -> JudgeFailed:
     return JudgeFailed(_("cannot set up the sandbox's process ({reason}); run attn doctor", reason=reason))
 
 
@@ -193,7 +193,7 @@ class Worker:
     def canary_findings(self) -> dict[str, Any]:
         """Return the findings of a worker that was started as a canary. Raises JudgeFailed if there are none."""
         try:
-            frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
+            frame = self._next_frame(time.monotonic() + self._start_seconds, _("it did not start"))
         except Stopped as stop:
             raise JudgeFailed(
                 _(
@@ -212,7 +212,7 @@ class Worker:
     def end(self) -> None:
         """Kill the worker and all it started without waiting until they are gone; call `kill` after that."""
         if self._ending is None:
-            self._ending = Ending("exited", "was stopped by the judge", "")
+            self._ending = Ending("exited", _("was stopped by the judge"), "")
         self._process.end()
 
     def kill(self) -> None:
@@ -229,15 +229,17 @@ class Worker:
         self._process.kill()
         self._drain_output()
         printed, place = split_fatal_error(self.printed, self._filename)
-        message = f"{stop.message}, {place}" if stop.reason == "crashed" and place else stop.message
-        self._ending = Ending(stop.reason, message, printed, stop.facts)
+        message = stop.message
+        if stop.reason == "crashed" and place:
+            message = _("{problem}, {place}", problem=message, place=place)
+        self._ending = Ending(stop.reason, message, printed)
         self.kill()
 
     def _await_ready(self) -> None:
         if self._started:
             return
         try:
-            frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
+            frame = self._next_frame(time.monotonic() + self._start_seconds, _("it did not start"))
         except Stopped as stop:
             raise _not_set_up(stop.message) from stop
         if frame.header["op"] != "ready":
@@ -249,7 +251,7 @@ class Worker:
         if self._started:
             self._wait(0)
             if self._arrived or not self._reader.empty:
-                raise Stopped("protocol", "sent something that it was not asked for")
+                raise Stopped("protocol", _("sent something that it was not asked for"))
 
     def _send(self, header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> None:
         self._outgoing.extend(memoryview(chunk).cast("B") for chunk in wire.chunks(header, buffers))
@@ -260,16 +262,16 @@ class Worker:
         latest = deadline + _INVOKES_OVERTIME * seconds
         allowed = (_REPLY_OPERATIONS.get(request.operation, "result"), "raised")
         while True:
-            frame = self._next_frame(min(deadline, latest), f"still running after {seconds:g} s")
+            frame = self._next_frame(min(deadline, latest), _("still running after {seconds:g} s", seconds=seconds))
             if frame.header.get("nonce") != request.nonce:
-                raise Stopped("protocol", "answered something else than it was asked")
+                raise Stopped("protocol", _("answered something else than it was asked"))
             if frame.header["op"] == "invoke" and request.on_invoke is not None:
                 deadline += self._answer(frame, request.on_invoke)
             elif frame.header["op"] in allowed:
                 self._phase = "loaded" if request.operation == "read" else "called"
                 return self._take_reply(frame)
             else:
-                raise Stopped("protocol", "sent a frame out of turn")
+                raise Stopped("protocol", _("sent a frame out of turn"))
 
     def _answer(self, frame: wire.Frame, on_invoke: OnInvoke) -> float:
         """Answer a call to one of the judge's callables. Returns its duration in seconds."""
@@ -280,12 +282,12 @@ class Worker:
 
     def _take_reply(self, frame: wire.Frame) -> Reply:
         if not self._pending and (self._arrived or not self._reader.empty):
-            raise Stopped("protocol", "answered twice")
+            raise Stopped("protocol", _("answered twice"))
         self._drain_output()
         self._check_output_limit()
         return Reply(frame.header, frame.payload)
 
-    def _next_frame(self, deadline: float, late: str) -> wire.Frame:
+    def _next_frame(self, deadline: float, late: Localised) -> wire.Frame:
         while not self._arrived:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
@@ -335,7 +337,7 @@ class Worker:
         try:
             self._arrived.extend(self._reader.feed(memoryview(self._buffer)[:count]))
         except wire.FrameError as error:
-            raise Stopped("protocol", f"sent {error}") from error
+            raise Stopped("protocol", _("sent {error}", error=error)) from error
         return count
 
     def _drain_output(self) -> bool:
@@ -357,15 +359,15 @@ class Worker:
 
     def _check_output_limit(self) -> None:
         if self._printed.too_much:
-            raise Stopped("output", f"printed more than {LIMIT_BYTES // MIB} MiB")
+            raise Stopped("output", _("printed more than {mib} MiB", mib=LIMIT_BYTES // MIB))
 
     def _exit_reason(self) -> Stopped:
         self._drain_output()
         if not select.select([self._status], [], [], _STATUS_TIMEOUT_SECONDS)[0]:
-            return Stopped("protocol", "closed its channel to the judge")
+            return Stopped("protocol", _("closed its channel to the judge"))
         report = os.read(self._status, 4096)
         if not report:
-            return Stopped("crashed", f"was killed from outside while it was {self._phase}")
+            return Stopped("crashed", _("was killed from outside"))
         return wire.classify(json.loads(report), self._phase, self._memory_mib, self._printed.text())
 
 

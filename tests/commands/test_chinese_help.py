@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,9 +11,6 @@ import pytest
 
 from attncli.cli import cli
 from attncli.domain.text import cells
-from attncli.words.help_option_texts import OPTION_HELP
-from attncli.words.help_texts import COMMAND_HELP
-from attncli.words.in_chinese import in_chinese
 
 Attn = Callable[..., Any]
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -37,32 +33,9 @@ def commands(ctx: click.Context, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 COMMANDS = dict(commands(click.Context(cli, info_name="attn")))
 
 
-def paragraphs(command: click.Command) -> list[str]:
-    return [" ".join(part.split()) for part in inspect.cleandoc(command.help or "").split("\n\n")]
-
-
-def option_texts(command: click.Command) -> list[str]:
-    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    shown = [option.help for option in options if option.help and not option.hidden]
-    return [*shown, "Show this message and exit."]
-
-
 @pytest.fixture(autouse=True)
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-
-
-@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_each_text_of_a_command_has_its_chinese(path: tuple[str, ...]) -> None:
-    texts = paragraphs(COMMANDS[path]) + option_texts(COMMANDS[path])
-    assert [text for text in texts if not CHINESE.search(in_chinese(text) or "")] == []
-
-
-def test_no_chinese_text_is_left_of_a_command_that_says_something_else_by_now() -> None:
-    assert {text.en for text in COMMAND_HELP} == {text for command in COMMANDS.values() for text in paragraphs(command)}
-    assert {text.en for text in OPTION_HELP} == {
-        text for command in COMMANDS.values() for text in option_texts(command)
-    }
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

@@ -25,9 +25,9 @@ DRAWN = 12
     ("text", "says"),
     [
         ("ones(1, 3)", "d is 3 in x; in the challenge d = 2 * half"),
-        ("ones(2, 1, 2)", "x has 3 dimensions; the challenge has it as (T, d)"),
-        ("ones(1, 2), how='sideways'", "how is 'sideways'; it is one of 'up', 'down'"),
-        ("[[1.0, 2.0]]", "x is no tensor; the challenge has one there"),
+        ("ones(2, 1, 2)", "x has 3 dimensions; expected (T, d)"),
+        ("ones(1, 2), how='sideways'", "how is 'sideways'; use one of 'up', 'down'"),
+        ("[[1.0, 2.0]]", "x must be a tensor"),
     ],
 )
 def test_what_the_facts_forbid_is_told(answered: Callable[..., BothAnswers], text: str, says: str) -> None:
@@ -39,7 +39,7 @@ def test_sizes_that_must_agree_are_told(tmp_path: Path) -> None:
     make = Recorder(fixed_draw, profile_of("ordinary", folder.facts), declared=folder.declared)
     make.call("gqa", make.normal(2, 4, 3, 8), make.normal(3, 2, 3, 8), make.normal(3, 2, 3, 8))
     said = [line.en for line in forbidden(make.case, folder.facts, Demands(folder))]
-    assert said == ["B is 3 in k and 2 in q; the challenge has them equal", said[1]] and "in v" in said[1]
+    assert said == ["B is 3 in k and 2 in q; they must be equal", said[1]] and "in v" in said[1]
 
 
 @pytest.mark.parametrize("path", CHALLENGES, ids=lambda path: path.parent.name)

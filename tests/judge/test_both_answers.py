@@ -55,7 +55,7 @@ def test_a_file_that_does_not_load_is_told(answered: Answered) -> None:
 
 def test_of_what_the_reference_raises_the_name_alone_is_told(answered: Answered) -> None:
     found = answered("ones(2)")
-    assert found.same is None and found.said.en == "the reference answers such arguments with ValueError"
+    assert found.same is None and found.said.en == "the reference raises ValueError"
     assert "secret" not in str(document(found))
 
 

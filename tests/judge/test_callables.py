@@ -118,4 +118,4 @@ def test_a_program_that_calls_too_often_is_over(monkeypatch):
             assert isinstance(answer, Failure) == (times == 6)
             asked.close()
     assert isinstance(answer, Failure) and answer.reason == "timeout" and answer.fatal
-    assert answer.message.en == "called the functions that it was given more than 5 times"
+    assert answer.message.en == "called the functions passed to it more than 5 times"

@@ -37,11 +37,11 @@ def test_less_than_a_gibibyte_is_told_in_mebibytes():
 def test_a_kept_promise_gives_its_figures(measure):
     kept = {**BROKEN, "holds": True, "measure": measure, "real": None}
     assert growth_told([kept]).en == (
-        f"1,024 → 9,216 {MEASURES[measure].en} at sizes 32 → 96; a sound one takes 320 → 960"
+        f"1,024 → 9,216 {MEASURES[measure].en} at sizes 32 → 96; expected 320 → 960"
     )
 
 
 def test_several_promises_are_told_in_one_line():
     kept = {**BROKEN, "holds": True}
     said = growth_told([kept, kept])
-    assert said.en.count("; a sound one takes") == said.zh.count("；合理的实现为") == 2
+    assert said.en.count("; expected") == said.zh.count("；合理的实现为") == 2

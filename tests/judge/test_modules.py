@@ -283,7 +283,7 @@ def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(t
     report = grade(folder, source)
     assert report["verdict"] == verdict, report
     if verdict == "rejected":
-        assert check(report, "pure")["message"] == "a call of forward leaves something in its module"
+        assert check(report, "pure")["message"] == "a call of forward leaves state in its module"
 
 
 PARAMETRISED = """

@@ -179,7 +179,7 @@ def test_the_second_rung_waits_for_the_first(folder):
     report = grade(folder, body("return (x * weight).sum(-1)"))
     for name in ("low-precision", "layout", "device"):
         assert check(report, name)["status"] == "skipped"
-        assert check(report, name)["message"] == "comes once the file is solved"
+        assert check(report, name)["message"] == "checked once the file is solved"
         assert check(report, name)["message_zh"] == "先解出来，再检查这一项"
 
 

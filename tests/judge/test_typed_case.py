@@ -128,7 +128,7 @@ def test_a_tensor_is_the_one_that_torch_makes(typed: Typed, text: str, due: torc
         ("c = Counter(1); c._secret()", "a result has no _secret"),
         ("c = Counter(1); c.n", "a result has no n before the call is made; it has add (line 1: c.n)"),
         ("k = {}; noted(1, k); k['a'] = 1; noted(1, k)", "was changed between them"),
-        ("import math", "nothing is called; type the arguments of turned, noted, Counter"),
+        ("import math", "no call; type the arguments of turned, noted, Counter"),
         ("raise SystemExit", "SystemExit"),
         ("ones(1, 2), 1.0, 'up', 4", "too many positional arguments"),
         ("ones(1, 2), factor=1.0", "got an unexpected keyword argument 'factor'; it has x, scale, how"),

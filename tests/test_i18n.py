@@ -1,0 +1,117 @@
+"""Every message has its Chinese, and a message is rendered in the language of whoever reads it."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import click
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+
+import attncli
+from attncli import i18n
+from attncli.errors import UsageError
+from attncli.i18n import LANGS, N_, Localised, Message, _, ngettext, pgettext, quoted
+
+PACKAGE = Path(attncli.__file__).parent
+Key = tuple[str, tuple[str, ...]]
+
+
+def catalogue(name: str) -> Catalog:
+    with i18n.CATALOGUE.with_name(f"{name}.po").open("rb") as file:
+        return read_po(file)
+
+
+def as_tuple(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def chinese(name: str) -> Iterator[tuple[Key, tuple[str, ...]]]:
+    for message in catalogue(name):
+        if message.id:
+            yield (message.context or "", as_tuple(message.id)), as_tuple(message.string)
+
+
+def placeholders(text: str) -> set[str]:
+    return {re.split(r"[.\[]", name)[0] for _literal, name, _spec, _conversion in Formatter().parse(text) if name}
+
+
+def test_every_message_of_the_code_is_in_the_catalogue_and_no_other() -> None:
+    written = {(context or "", as_tuple(text)) for *_place, text, _notes, context in extract_from_dir(PACKAGE)}
+    listed = {key for key, _texts in chinese("attn")}
+    assert written - listed == set(), "run `make messages`, then translate"
+    assert listed - written == set(), "run `make messages`"
+
+
+@pytest.mark.parametrize("name", ["attn", "click"])
+def test_every_message_has_its_chinese_with_the_same_placeholders(name: str) -> None:
+    for (_context, english), texts in chinese(name):
+        assert all(texts) or not "".join(english).strip(), english
+        for text in texts:
+            assert placeholders(text) <= set().union(*map(placeholders, english)), english
+            assert placeholders(text) == placeholders(english[-1]) or name == "click", english
+
+
+def test_chinese_is_punctuated_as_chinese() -> None:
+    wrong = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\d)")
+    assert [
+        text for name in ("attn", "click") for _key, texts in chinese(name) for text in texts if wrong.search(text)
+    ] == []
+
+
+def test_the_messages_of_click_are_those_that_it_has() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in Path(inspect.getfile(click)).parent.glob("*.py"))
+    for (_context, english), _texts in chinese("click"):
+        assert all(repr(text)[1:-1].split("{")[0] in source for text in english), english
+
+
+def test_a_message_is_rendered_when_it_is_read() -> None:
+    name = _("did you mean {near}?", near="att")
+    problem = _("unknown setting {key}; {hint}", key="new", hint=name)
+    assert problem["en"] == "unknown setting new; did you mean att?"
+    assert problem["zh"] == "没有设置项 new；是不是 att？"
+    assert UsageError(problem).line("zh") == problem["zh"] and str(UsageError(problem)) == problem["en"]
+
+
+def test_a_count_chooses_its_english() -> None:
+    cards = [ngettext("{count} card", "{count} cards", count) for count in (0, 1, 2)]
+    assert [text["en"] for text in cards] == ["0 cards", "1 card", "2 cards"]
+    assert [text["zh"] for text in cards] == ["0 张卡片", "1 张卡片", "2 张卡片"]
+
+
+def test_a_context_chooses_its_chinese() -> None:
+    assert pgettext("card", "new")["zh"] != pgettext("challenge", "new")["zh"]
+    assert pgettext("card", "new")["en"] == "new"
+
+
+def test_a_text_that_is_looked_up_later_stays_plain_until_then() -> None:
+    text = N_("Review")
+    assert text == "Review" and _(text)["zh"] == "复习"
+
+
+def test_messages_cross_a_process_as_their_two_texts() -> None:
+    text = ngettext("{count} card", "{count} cards", 2)
+    assert pickle.loads(pickle.dumps(text)) == Localised("2 cards", "2 张卡片") == text
+
+
+def test_messages_are_joined_and_filled_in_both_languages() -> None:
+    both = quoted("-").join([_("Review"), quoted("x")])
+    assert [both[lang] for lang in LANGS] == ["Review-x", "复习-x"]
+    assert Localised("a {n}", "甲 {n}").format(n=_("Review"))["zh"] == "甲 复习"
+    assert isinstance(_("{count} cards"), Message)
+
+
+def test_without_a_compiled_catalogue_messages_are_english(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(i18n, "CATALOGUE", tmp_path / "attn.mo")
+    i18n._chinese.cache_clear()
+    try:
+        assert _("Review")["zh"] == "Review"
+    finally:
+        i18n._chinese.cache_clear()
