@@ -168,7 +168,7 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         from attncli.commands.session import open_app
 
-        ctx.exit(open_app("home", _("`attn due` says what is due without it")))
+        ctx.exit(open_app("home", _("run `attn due` for the counts")))
 
 
 cli.params[:0] = _global_options()

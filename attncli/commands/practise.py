@@ -12,7 +12,7 @@ from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
 from attncli.domain.vocabulary import KINDS, LEVELS, SITTINGS, Level
-from attncli.i18n import N_
+from attncli.i18n import N_, _
 from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockOptions
 from attncli.practice.queue import DRILL_COUNT, CardFilter, level_of
 from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizOptions
@@ -25,7 +25,7 @@ from attncli.practice.review import DrillSession, ReviewSession
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def review(topic: str | None, limit: int | None, plain: bool) -> int:
     if not plain:
-        return open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit)
+        return open_app("review", _("run `attn review --plain`"), topic=topic, limit=limit)
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
@@ -57,7 +57,7 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     options = CardFilter(**chosen, level=level_of(level or session().settings.level))
     if not plain:
         is_open = level is None and options == CardFilter(level=options.level)
-        return open_app("drill", "`attn drill --plain` asks line by line", card_filter=None if is_open else options)
+        return open_app("drill", _("run `attn drill --plain`"), card_filter=None if is_open else options)
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
@@ -85,7 +85,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     up_to = level_of(level or session().settings.level)
     options = QuizOptions(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
     if not plain:
-        return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=options)
+        return open_app("quiz", _("run `attn quiz --plain`"), quiz=options)
     from attncli.commands.plain import PlainQuiz
 
     with session().workspace() as workspace:
@@ -119,7 +119,7 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     level = level or level_of(session().settings.level) or MOCK_LEVEL
     options = MockOptions(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:
-        return open_app("mock", "`attn mock --plain` asks line by line", mock=options)
+        return open_app("mock", _("run `attn mock --plain`"), mock=options)
     from attncli.commands.plain import hold_interview
 
     with session().workspace() as workspace:

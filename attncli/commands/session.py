@@ -262,7 +262,7 @@ def json_text(document: Any) -> str:
 # The app
 
 
-def open_app(screen: Literal["home", "review", "drill", "quiz", "mock"], alternative: str, **options: Any) -> int:
+def open_app(screen: Literal["home", "review", "drill", "quiz", "mock"], alternative: Localised, **options: Any) -> int:
     """Run the app, opened at `screen`, and return its exit code. Raises NoTerminal, which names `alternative`."""
     from attncli.tui.app import drawn_in_a_page, run
 
