@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from hypothesis import HealthCheck, settings
 
+from attncli import i18n
 from moved_clock import Clock
 
 # Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
@@ -21,6 +24,15 @@ if not torch.cuda.is_available():
 # What a script starts in the background ignores interrupts, and what a test starts would ignore them too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What `make` and the build compile, for whoever runs pytest by itself.
+for catalogue in i18n.CATALOGUE.parent.glob("*.po"):
+    compiled = catalogue.with_suffix(".mo")
+    if not compiled.exists() or compiled.stat().st_mtime < catalogue.stat().st_mtime:
+        beside = compiled.with_suffix(f".{os.getpid()}")
+        with catalogue.open("rb") as source, beside.open("wb") as target:
+            write_mo(target, read_po(source))
+        beside.replace(compiled)
 
 # No test depends on how fast the machine is.
 settings.register_profile("attn", deadline=None, suppress_health_check=[HealthCheck.too_slow])

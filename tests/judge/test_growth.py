@@ -202,7 +202,7 @@ def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
     assert report["verdict"] == "rejected"
     assert check(report, "matches-reference")["status"] == "pass"
     assert check(report, "work")["reason"] in ("values", "dtype")
-    assert check(report, "work")["message"].startswith("at size 64, where its cost is measured: ")
+    assert check(report, "work")["message"].startswith("the result is wrong at size 64, where its cost is measured: ")
     assert check(report, "work")["message_zh"].startswith("测量开销时（规模 64）结果不对：")
 
 
