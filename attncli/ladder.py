@@ -19,8 +19,7 @@ from typing import Any
 from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
 from attncli.i18n import Lang, _
-from attncli.sandbox.wire import Ending
-from attncli.sandbox.worker_process import Reply, Worker
+from attncli.sandbox.worker_process import Ending, Reply, Worker
 from attncli.words import ladder_texts as words
 
 FRAME, SHARED = "seats", ("measure", "model")

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from attncli.i18n import _
-
 _KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _FIXED_VARIABLES = {
     "PATH": "/usr/bin:/bin",
@@ -36,6 +34,7 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
     Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
     """
     from ..errors import JudgeFailed, SandboxUnavailable
+    from ..i18n import _
 
     if sys.platform != "linux":
         raise SandboxUnavailable(
@@ -67,6 +66,7 @@ def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] =
 def package_folders() -> list[Path]:
     """Return the folders of installed packages, torch's first. Raises JudgeFailed where torch is not installed."""
     from ..errors import JudgeFailed
+    from ..i18n import _
 
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:

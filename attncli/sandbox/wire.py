@@ -10,14 +10,11 @@ Malformed frames raise FrameError. The file also words how a worker ended, for b
 from __future__ import annotations
 
 import json
-import signal
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
-
-from attncli.i18n import Localised, _
 
 MAGIC = b"aTn1"
 HEADER_LIMIT = 1 << 20
@@ -31,7 +28,6 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NESTING = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
-_OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 
 Buffer = bytes | bytearray | memoryview
 
@@ -141,63 +137,3 @@ class FrameReader:
         frame = Frame(self._header, memoryview(self._payload))
         self._head, self._payload, self._header, self._payload_length = bytearray(), bytearray(), None, 0
         return frame
-
-
-# The reason for which a worker ended
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The end of a worker. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
-
-    `message` continues "the submission ...".
-    """
-
-    reason: str
-    message: Localised
-    printed: str
-
-
-class Stopped(Exception):
-    """The worker ended or must be ended."""
-
-    def __init__(self, reason: str, message: Localised) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-
-
-def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
-    """Return why a worker ended: its exit status, signal or excess while it was `doing` ("loaded" or "called").
-
-    `printed` is the output so far: an abort after an out-of-memory message counts as memory.
-    """
-    if "excess" in status:
-        if status["excess"] == "memory":
-            return out_of_memory(memory_mib)
-        return Stopped("refused", _("started more threads or processes than a submission may"))
-    if "exit" in status:
-        return _exited(status["exit"], memory_mib)
-    number = status["signal"]
-    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    if number == signal.SIGXCPU:
-        return Stopped("timeout", _("used more processor time than a whole session may"))
-    if number == signal.SIGSYS:
-        return Stopped("refused", _("made a system call of another architecture (SIGSYS)"))
-    if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
-        return out_of_memory(memory_mib)
-    if doing == "loaded":
-        return Stopped("crashed", _("killed by {signal} while it was loaded", signal=name))
-    return Stopped("crashed", _("killed by {signal} while it was called", signal=name))
-
-
-def _exited(code: int, memory_mib: int) -> Stopped:
-    if code == OUT_OF_MEMORY:
-        return out_of_memory(memory_mib)
-    if code == CHANNEL_LOST:
-        return Stopped("protocol", _("closed its channel to the judge"))
-    return Stopped("exited", _("ended the process with exit status {code} (os._exit or sys.exit)", code=code))
-
-
-def out_of_memory(memory_mib: int) -> Stopped:
-    return Stopped("memory", _("needed more than {mib} MiB of memory", mib=memory_mib))

@@ -19,7 +19,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ from attncli.i18n import Localised, _
 
 from . import wire
 from .policy import CPU, MIB
-from .wire import Ending, Stopped
+from .wire import CHANNEL_LOST, OUT_OF_MEMORY
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
@@ -48,6 +48,7 @@ _CONTROL_CHARACTERS = re.compile(
 )
 
 _STATUS_TIMEOUT_SECONDS = 1.0
+_OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 # All calls of the judge's callables within a request may take this many times the request's limit.
 _INVOKES_OVERTIME = 2.0
 _REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
@@ -55,8 +56,71 @@ _REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
 _KILL_TIMEOUT_MS = 5000
 
 
+# The reason for which a worker ended
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a worker. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
+
+    `message` continues "the submission ...".
+    """
+
+    reason: str
+    message: Localised
+    printed: str
+
+
+class Stopped(Exception):
+    """The worker ended or must be ended."""
+
+    def __init__(self, reason: str, message: Localised) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
+    """Return why a worker ended: its exit status, signal or excess while it was `doing` ("loaded" or "called").
+
+    `printed` is the output so far: an abort after an out-of-memory message counts as memory.
+    """
+    if "excess" in status:
+        if status["excess"] == "memory":
+            return out_of_memory(memory_mib)
+        return Stopped("refused", _("started more threads or processes than a submission may"))
+    if "exit" in status:
+        return _exited(status["exit"], memory_mib)
+    number = status["signal"]
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    if number == signal.SIGXCPU:
+        return Stopped("timeout", _("used more processor time than a whole session may"))
+    if number == signal.SIGSYS:
+        return Stopped("refused", _("made a system call of another architecture (SIGSYS)"))
+    if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
+        return out_of_memory(memory_mib)
+    if doing == "loaded":
+        return Stopped("crashed", _("killed by {signal} while it was loaded", signal=name))
+    return Stopped("crashed", _("killed by {signal} while it was called", signal=name))
+
+
+def _exited(code: int, memory_mib: int) -> Stopped:
+    if code == OUT_OF_MEMORY:
+        return out_of_memory(memory_mib)
+    if code == CHANNEL_LOST:
+        return Stopped("protocol", _("closed its channel to the judge"))
+    return Stopped("exited", _("ended the process with exit status {code} (os._exit or sys.exit)", code=code))
+
+
+def out_of_memory(memory_mib: int) -> Stopped:
+    return Stopped("memory", _("needed more than {mib} MiB of memory", mib=memory_mib))
+
+
 def _not_set_up(reason: object) -> JudgeFailed:
     return JudgeFailed(_("cannot set up the sandbox's process ({reason}); run attn doctor", reason=reason))
+
+
+# The worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +432,7 @@ class Worker:
         report = os.read(self._status, 4096)
         if not report:
             return Stopped("crashed", _("was killed from outside"))
-        return wire.classify(json.loads(report), self._phase, self._memory_mib, self._printed.text())
+        return classify(json.loads(report), self._phase, self._memory_mib, self._printed.text())
 
 
 class Process:

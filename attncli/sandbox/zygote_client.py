@@ -28,8 +28,7 @@ from attncli.i18n import _
 from . import namespaces
 from .launch import folders, launch
 from .policy import CPU, CUDA, LAYERS, MEMORY_MIB, WorkerPolicy, broken_controls, layers_in_force
-from .wire import Ending
-from .worker_process import OnInvoke, Process, Reply, Worker
+from .worker_process import Ending, OnInvoke, Process, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 

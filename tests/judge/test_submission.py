@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.i18n import quoted
 from attncli.judge import submission as module
 from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
@@ -14,7 +15,7 @@ from attncli.judge.protocol import Request
 from attncli.judge.reference import Observed
 from attncli.judge.submission import Budget, Failure, Submission
 from attncli.sandbox.source_reading import Rules
-from attncli.sandbox.wire import Ending
+from attncli.sandbox.worker_process import Ending
 from attncli.sandbox.zygote_client import Reply, ZygoteClient
 from in_process import InProcessWorker
 
@@ -149,9 +150,9 @@ def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Ending("timeout", "still running after 9 s", ""), "while it was read"),
-        (Ending("memory", "needed more than 64 MiB", "", {"mib": 64}), "64 MiB"),
-        (Ending("crashed", "killed by SIGSEGV", ""), "SIGSEGV"),
+        (Ending("timeout", quoted("still running after 9 s"), ""), "while it was read"),
+        (Ending("memory", quoted("needed more than 64 MiB"), ""), "64 MiB"),
+        (Ending("crashed", quoted("killed by SIGSEGV"), ""), "SIGSEGV"),
         (
             Reply(
                 {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}, memoryview(b"")

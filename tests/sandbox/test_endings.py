@@ -6,13 +6,14 @@ import signal
 
 import pytest
 
-from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY, classify
+from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY
+from attncli.sandbox.worker_process import classify
 
 
 @pytest.mark.parametrize(
     ("status", "printed", "reason", "words"),
     [
-        ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit) while it was called"),
+        ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit)"),
         ({"exit": CHANNEL_LOST}, "", "protocol", "closed its channel"),
         ({"exit": OUT_OF_MEMORY}, "", "memory", "needed more than 512 MiB"),
         ({"signal": signal.SIGSEGV}, "", "crashed", "killed by SIGSEGV while it was called"),
@@ -26,4 +27,4 @@ from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY, classify
 )
 def test_endings(status: dict[str, int], printed: str, reason: str, words: str) -> None:
     stop = classify(status, "called", 512, printed)
-    assert (stop.reason, words in stop.message) == (reason, True), stop.message
+    assert (stop.reason, words in stop.message.en) == (reason, True), stop.message

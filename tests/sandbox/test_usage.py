@@ -16,8 +16,7 @@ import pytest
 from attncli.sandbox import namespaces
 from attncli.sandbox.namespaces import Usage, usage
 from attncli.sandbox.policy import CPU
-from attncli.sandbox.wire import classify
-from attncli.sandbox.worker_process import _INVOKES_OVERTIME
+from attncli.sandbox.worker_process import _INVOKES_OVERTIME, classify
 from attncli.sandbox.zygote import _excess, used_below
 from attncli.sandbox.zygote_client import Worker
 
