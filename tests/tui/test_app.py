@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
 from attncli.errors import NotFound, StoreError
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession
@@ -32,7 +32,6 @@ from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.stats import StatsScreen
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import KeyBar, shown_bindings
-from attncli.words.app_texts import say
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown, until
@@ -123,7 +122,7 @@ async def test_home_names_each_way_to_study_and_the_language_at_80_columns_and_h
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         line = str(app.screen.query_one(KeyBar).render())
-        pieces = {key.key: f" {name} {say(key.description, lang)} " for name, key in shown_bindings(app.screen)}
+        pieces = {key.key: f" {name} {_(key.description)[lang]} " for name, key in shown_bindings(app.screen)}
         missing = {key for key, piece in pieces.items() if piece not in line}
         assert missing == {"question_mark", "enter", "comma", "p", "a"}, line  # help has these, and a wider line
         assert " ? " in line and cell_len(line) <= 80
@@ -354,7 +353,7 @@ async def test_a_field_takes_the_question_mark_so_help_is_f1_there(make_app: Mak
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("slash")
         await pilot.pause()
-        names = [name for name, binding in shown_bindings(app.screen) if binding.description == "key.help"]
+        names = [name for name, binding in shown_bindings(app.screen) if binding.description == "Help"]
         assert names == ["F1"]
         await pilot.press("f1")
         assert isinstance(app.screen, HelpScreen)

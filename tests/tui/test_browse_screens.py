@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
-from attncli.i18n import Lang
+from attncli.i18n import Lang, _
 from attncli.practice.authoring import CardDraft, keep_draft
 from attncli.practice.record import annotation
 from attncli.tui.screens import cards
 from attncli.tui.screens.cards import AddCardScreen, CardScreen, SearchScreen
 from attncli.tui.widgets.answers import AnswerField, Rows
 from attncli.tui.widgets.basics import PassingField
-from attncli.words.app_texts import say
 
 from .conftest import MakeApp, shown, until
 
@@ -275,5 +274,5 @@ async def test_a_card_that_is_looked_up_tells_what_is_right(
             await pilot.press("space")
             await pilot.pause()
         assert told in shown(app)
-        assert say("mark.your-answer", lang) not in shown(app), "nobody answered"
+        assert _("(your answer)")[lang] not in shown(app), "nobody answered"
         assert not app.screen.query(AnswerField), "there is nothing left to type"

@@ -10,10 +10,9 @@ from textual.widgets import Input
 from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load
 from attncli.i18n import LANGS, Lang
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.settings import CHOICES, SettingsScreen
+from attncli.tui.screens.settings import CHOICES, EXPLAINED, NAMES, SettingsScreen
 from attncli.tui.theme import CONTRAST
 from attncli.tui.widgets.answers import Rows
-from attncli.words.settings_texts import EXPLAINED, NAMES
 
 from .conftest import MakeApp, shown
 

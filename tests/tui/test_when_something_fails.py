@@ -44,7 +44,6 @@ from attncli.tui.screens import base, review
 from attncli.tui.screens.base import error_text
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.session import RatingButton
-from attncli.words.app_texts import TEXTS, say
 from moved_clock import Clock
 
 from .conftest import BANK, MakeApp, shown, until
@@ -352,25 +351,22 @@ def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Wor
         yield other
 
 
-SAID = [key for key in TEXTS if key.startswith("fault.") and key not in ("fault.gone", "fault.other")]
+@pytest.mark.parametrize("kind", base._LINES, ids=lambda kind: kind.__name__)
+def test_an_error_is_one_line_in_eighty_columns(kind: type[AttnError]) -> None:
+    assert max(cell_len(f"! {base._LINES[kind][lang]}") for lang in LANGS) <= 76
 
 
-@pytest.mark.parametrize("key", SAID)
-def test_a_fault_is_one_line_in_eighty_columns(key: str) -> None:
-    assert max(cell_len(f"! {TEXTS[key][lang]}") for lang in ("en", "zh")) <= 76
-
-
-@pytest.mark.parametrize("kind", base._KEYS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", base._LINES, ids=lambda kind: kind.__name__)
 def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
     error = kind.__new__(kind, "x")
-    told = [say(base._KEYS[kind], lang, message="x") for lang in LANGS]
+    told = [base._LINES[kind].format(message="x")[lang] for lang in LANGS]
     assert [error_text(error, lang) for lang in LANGS] == told
 
 
 def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StoreError)}
-    assert kinds - set(base._KEYS) == set()
-    lines = [say(key, "zh", message="x") for key in base._KEYS.values()]
+    assert kinds - set(base._LINES) == set()
+    lines = [line.format(message="x")["zh"] for line in base._LINES.values()]
     assert len(set(lines)) == len(lines)
 
 
