@@ -143,7 +143,7 @@ async def test_words_narrow_the_list_in_both_languages(make_app: MakeApp, typed:
         rows = app.screen.query_one(Rows)
         found = {str(option.id) for option in rows.options}
         assert found == listed
-        assert ("No challenge has all these words." in shown(app)) == (not listed)
+        assert ("No challenges match." in shown(app)) == (not listed)
         await pilot.press("enter")
         assert rows.has_focus == bool(listed)
         await pilot.press("escape", *(["escape"] if not listed else []))
@@ -368,7 +368,7 @@ async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert "✓✓ Hardened" in text and "comes back in" in text and "hardened" in text
+        assert "✓✓ Hardened" in text and "next due in" in text and "hardened" in text
         await pilot.press("l")
         await pilot.pause(0.3)
         assert "后再练" in shown(app)
@@ -563,7 +563,7 @@ async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(
         await pilot.press("g")
         await settled(pilot)
         verdict = text_of(app.screen.query_one(".verdict"))
-        assert "f: a fresh exam" in verdict and "not proved: device" in verdict and "run on the CPU" in verdict
+        assert "f: fresh exam" in verdict and "not verified: device" in verdict and "run on the CPU" in verdict
         await pilot.press("f")
         await settled(pilot)
     assert [request.options.seed for request in app.grader.requests] == [0, 0, 7]

@@ -152,7 +152,7 @@ async def test_leaving_stops_the_clock_and_it_goes_on_later(room: MakeRoom, cloc
         assert isinstance(app.screen, HomeScreen)
         clock.move(hours=9)
         await press(pilot, "m")
-        assert "▶ Go on: Warm-up" in shown(app)
+        assert "▶ Resume: Warm-up" in shown(app)
         await press(pilot, "enter")
         assert interview_of(app).number == (2, 4) and "2:55 left" in shown(app)
 
@@ -196,7 +196,7 @@ async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(roo
             line.tick()
         await pilot.pause()
         assert "Time is up +0:05" in shown(app) and app.focused is focused
-        assert len([note for note in app._notifications if "finish what is in hand" in note.message]) == 1
+        assert len([note for note in app._notifications if "It ends after this question" in note.message]) == 1
         await press(pilot, "enter")
         assert interview_of(app).part.name == "deep-dive"  # type: ignore[union-attr]
         assert interview_of(app).state.settled[0].points == (0,)

@@ -24,7 +24,7 @@ from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.log_row import Rating, RowKind, Schedule
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.assistant import AssistantSession

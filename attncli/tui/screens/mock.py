@@ -44,7 +44,7 @@ RESUME = "resume"
 _LABELS: dict[str, Localised] = {
     "minutes": _("Minutes"),
     "level": _("Interview level"),
-    "interviewer": _("Someone else interviews me"),
+    "interviewer": _("With an interviewer"),
 }
 
 

@@ -43,7 +43,7 @@ NAMES: dict[str, Localised] = {
     "easy_days": _("Easy days"),
 }
 EXPLAINED: dict[str, Localised] = {
-    "lang": _("Language of cards, screens and messages. Press l on any screen to switch it."),
+    "lang": _("Language of cards, screens and messages. Press l anywhere to switch."),
     "desired_retention": _(
         "Share of cards to recall in a review, 0.7 to 0.97. More costs time: at 0.95, intervals are 0.4 times as long "
         "as at 0.9."
@@ -75,7 +75,7 @@ EXPLAINED: dict[str, Localised] = {
         "Weekdays with less time, with the percentage of the minutes left, e.g. sat=50 sun=0; empty for none."
     ),
 }
-"""What each setting does, and how its value is written."""
+"""The effect of each setting, and the form of its value."""
 _VALUES: dict[str, Localised] = {
     "true": _("yes"),
     "false": _("no"),
