@@ -208,7 +208,7 @@ class SearchField(LineField):
     """A field that searches while one types; Enter and ↓ go to the results. A text that is too long is cut."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "screen.to_results", N_("To the results"), key_display="Enter"),
+        Binding("enter,down", "screen.to_results", N_("Results"), key_display="Enter"),
     ]
 
     def replace(self, text: str, start: int, end: int) -> None:

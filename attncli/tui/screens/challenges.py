@@ -27,9 +27,7 @@ _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 class NarrowingField(PassingField):
     """A field that filters the list while one types; Enter and ↓ go to the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "screen.to_list", N_("To the list"), key_display="Enter")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", N_("List"), key_display="Enter")]
 
 
 class ChallengesScreen(AttnScreen):
