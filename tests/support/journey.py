@@ -1,4 +1,4 @@
-"""What a learner does from the first start to the summary, key by key, wherever the app is shown.
+"""The keys of a learner from the first start to the summary, wherever the app is shown.
 
 A station presses keys, waits for what a learner would wait for, and returns what was on the screen. It reads the
 screen alone: the same acts drive the app in a test, in a browser and on a terminal.
@@ -22,7 +22,7 @@ S = T if S is None else S
         raise ValueError("fewer keys than queries")
     rows = torch.arange(S - T, S, device=device)
     return torch.arange(S, device=device) <= rows[:, None]"""
-"""What is written in the place of the first challenge's `raise NotImplementedError`."""
+"""A solution of the first challenge, in place of its `raise NotImplementedError`."""
 
 ATTENTION = """\
 scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -32,7 +32,7 @@ scale = q.shape[-1] ** -0.5 if scale is None else scale
     empty = ~mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0) @ v"""
-"""What is written in the place of sdpa's `raise NotImplementedError`: right at the whiteboard, not in 16 bits."""
+"""A solution of sdpa that is solved, but fails in 16 bits."""
 
 HARDENED = (
     """\
@@ -69,7 +69,7 @@ class Learner(Protocol):
 
 
 def keys_for(code: str, indent: int = INDENT) -> str:
-    """What is typed for `code`, whose first line begins at `indent`: the editor indents what follows."""
+    """Return the keys for `code`, whose first line begins at `indent`; the editor indents the others."""
     typed, before = [], " " * indent
     for place, line in enumerate(code.split("\n")):
         text = line.lstrip(" ")
@@ -188,7 +188,7 @@ async def interview(learner: Learner) -> str:
 
 
 def parts(learner: Learner) -> tuple[str, ...]:
-    """What the screens of an interview begin with."""
+    """Return the starts of the titles of an interview's screens."""
     return tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
 
 
@@ -216,7 +216,7 @@ async def leave_part(learner: Learner, screen: str) -> str:
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:
-    """Answers what is asked with nothing, or says that it was answered wholly; the screen with the next question."""
+    """Answer with nothing, or score the answer as full; return the screen with the next question."""
     say_it, credit, leave_field = _keys(learner, "Show answer", "Score", "Leave the field")
     say_it, credit = f"Space {say_it}", f"0-2 {credit}"
     question = screen.splitlines()[0]
@@ -305,7 +305,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
 
 
 async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
-    """A file with so many bugs is handed out, and repaired."""
+    """Start a round with `bugs` bugs, and fix them."""
     await learner.press("r")
     await until(learner, _("How many bugs? A numbered copy of your file is kept.")[learner.lang][:8])
     await learner.press(str(bugs))

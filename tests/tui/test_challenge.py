@@ -271,7 +271,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
     monkeypatch.setenv("VISUAL", "vi")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
-        assert await noted(pilot, "cannot be lent")
+        assert await noted(pilot, "Cannot open an editor here")
 
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,10 +288,10 @@ async def test_grading_without_a_file_says_how_to_begin(make_app: MakeApp) -> No
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("g")
         await pilot.pause()
-        assert any(note.message.startswith("Press e:") for note in app._notifications)
+        assert any(note.message.startswith("Press e to start") for note in app._notifications)
         await pilot.press("l", "g")
         await pilot.pause()
-        assert any(note.message.startswith("按 e：") for note in app._notifications)
+        assert any(note.message.startswith("按 e 用编辑器") for note in app._notifications)
 
 
 async def test_a_rejection_shows_checks_counterexample_and_mistake_and_is_recorded(make_app: MakeApp) -> None:
