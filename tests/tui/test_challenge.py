@@ -371,7 +371,7 @@ async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -
         assert "✓✓ Hardened" in text and "next due in" in text and "hardened" in text
         await pilot.press("l")
         await pilot.pause(0.3)
-        assert "后再练" in shown(app)
+        assert "后到期" in shown(app)
 
 
 async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
@@ -451,7 +451,7 @@ async def test_a_report_says_which_fresh_exam_it_is_of(make_app: MakeApp) -> Non
         assert "fresh exam 3" in shown(app)
         await pilot.press("l")
         await pilot.pause(0.3)
-        assert "第 3 套新题" in shown(app)
+        assert "种子 3" in shown(app)
 
 
 async def test_the_report_survives_a_change_of_language(make_app: MakeApp) -> None:

@@ -297,7 +297,7 @@ async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "there is no torch here" in shown(app) and "1 right, 0 not right" in shown(app)
+        assert "there is no torch here" in shown(app) and "1 correct, 0 wrong" in shown(app)
         await press(pilot, "0")
         assert interview_of(app).item.kind == "whiteboard"  # type: ignore[union-attr]
         await press(pilot, "1")

@@ -121,7 +121,7 @@ async def test_what_is_no_number_is_said_and_not_counted(make_app: MakeApp) -> N
         await pilot.press("enter")
         await pilot.pause()
         assert screen.quiz.progress == (0, 1)
-        assert any("no number" in note.message for note in screen.app._notifications)
+        assert any("Enter a number" in note.message for note in screen.app._notifications)
 
 
 async def test_the_key_bar_names_the_screen_s_keys_only_while_the_field_for_a_number_is_empty(

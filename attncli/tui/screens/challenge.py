@@ -437,7 +437,7 @@ class OwnCaseScreen(AttnScreen):
         if answers.forbidden:
             what = _("; ")[lang].join(line[lang] for line in answers.forbidden)
             yield Plain(
-                _("The challenge never asks for this, so a difference does not count: {what}", what=what)[lang],
+                _("The challenge never asks for this; differences are fine: {what}", what=what)[lang],
                 classes="note",
             )
         if answers.shown is not None:
