@@ -1,7 +1,7 @@
 """The table of checks: how each is asked, of which cases and how many, on which rung, after which others.
 
 A new check has its row here, its question in `judge/questions.py` if none of its `kind` is there, and a line in
-`words/app_challenge_texts.py`.
+`_PURPOSES` of `tui/widgets/grading.py`.
 """
 
 from __future__ import annotations

@@ -11,10 +11,25 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, get_args
 
+from attncli.i18n import Localised, _, pgettext
+
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
+KIND_NAMES: dict[Kind, Localised] = {
+    "qa": _("question"),
+    "choice": _("choice"),
+    "numeric": _("number"),
+    "cloze": _("cloze"),
+    "ordering": _("ordering"),
+    "debug": _("debug"),
+}
+LEVEL_NAMES: dict[Level, Localised] = {
+    "screen": _("screen"),
+    "onsite": _("onsite"),
+    "research": pgettext("position", "research"),
+}
 STREAMS = 2**31
 """Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
 SITTINGS = 1_000_000

@@ -30,7 +30,7 @@ from attncli import config
 from attncli.config import Settings
 from attncli.domain.text import printable
 from attncli.errors import INTERRUPTED, EnvironmentFailure
-from attncli.i18n import N_, Lang, _
+from attncli.i18n import N_, Lang, _, ngettext
 from attncli.paths import Home
 from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
@@ -39,7 +39,6 @@ from attncli.tui.last_resort import last_resort
 from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, Navigation
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
-from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -84,7 +83,9 @@ class Exits(Navigation):
         for name in ("SIGHUP", "SIGTERM"):
             if (number := getattr(signal, name, None)) is not None:
                 with suppress(ValueError):  # not in the main thread
-                    handler = signal.signal(number, lambda sent, _: loop.call_soon_threadsafe(self._leave_at, sent))
+                    handler = signal.signal(
+                        number, lambda sent, _frame: loop.call_soon_threadsafe(self._leave_at, sent)
+                    )
                     self._handlers.setdefault(number, handler)
 
     def on_unmount(self) -> None:
@@ -130,7 +131,7 @@ class Exits(Navigation):
 
 
 class Notices(App[None]):
-    """Clear the notices of earlier keys, which would cover what is being read; one key may cause several."""
+    """Clear the notices of earlier keys, because they cover the text; one key may cause several."""
 
     NOTIFICATION_TIMEOUT = 3
     _key_since_notice = False
@@ -222,7 +223,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", N_("中文")),
         Binding("ctrl+t", "dark_or_light", N_("Light or dark"), show=False),
-        Binding("ctrl+p", "command_palette", N_("Every command"), show=False, priority=True),
+        Binding("ctrl+p", "command_palette", N_("All commands"), show=False, priority=True),
         Binding("ctrl+c", "interrupt", N_("Quit"), show=False, priority=True),
         Binding("ctrl+q", "quit", N_("Quit"), show=False, priority=True),
     ]
@@ -286,7 +287,13 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
             self.handle_signals()
         if problems := self.workspace.library.problems():
             first = told_in(self.lang, problems[0])
-            self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
+            text = ngettext(
+                "{count} problem in your bank files: {first}. Run `attn bank check`.",
+                "{count} problems in your bank files, the first: {first}. Run `attn bank check`.",
+                len(problems),
+                first=first,
+            )
+            self.notify(text[self.lang], severity="warning")
         self.show(self.first, **self.given)
 
     async def action_language(self) -> None:
@@ -328,8 +335,8 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the entries of the command palette."""
-        for name in IN_PALETTE:
-            yield SystemCommand(say(f"palette.{name}", self.lang), "", partial(self.show, name))
+        for name, text in IN_PALETTE.items():
+            yield SystemCommand(text[self.lang], "", partial(self.show, name))
         yield SystemCommand(_("Export the interview summary")[self.lang], "", self._export_summary)
         yield SystemCommand(_("Switch to Chinese")[self.lang], "l", self.action_language)
         yield SystemCommand(_("Switch between light and dark")[self.lang], "Ctrl+T", self.action_dark_or_light)

@@ -1,7 +1,7 @@
-"""A second process that ends the app where the app cannot: it was told to end, or its terminal is gone, and it goes on.
+"""A watcher process that kills the app if it does not react to a signal or to the loss of its terminal.
 
-A signal reaches Python code only between two of its steps, and a regular expression may be one step for minutes. The
-interpreter writes the number of each signal into a pipe at once; whoever reads the other end needs no turn.
+Python runs a signal handler only between two bytecodes, and a regular expression may take minutes. The interpreter
+writes the number of each signal into a pipe at once; the watcher reads the other end.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ def watch(app: int, terminal: int, attributes: Any) -> None:
     """Return when the app has closed the pipe on standard input, or when it had to be killed."""
     poller = select.poll()
     poller.register(0, select.POLLIN)
-    poller.register(terminal, 0)  # a hang-up is told in any case
+    poller.register(terminal, 0)  # poll reports a hang-up in any case
     end = float("inf")
     while (left := end - time.monotonic()) > 0:
         ready = dict(poller.poll(None if left == float("inf") else left * 1000))
-        told = terminal in ready
-        if told:
+        must_end = terminal in ready
+        if must_end:
             poller.unregister(terminal)
         if 0 in ready:
             numbers = os.read(0, 64)
             if not numbers:
                 return
-            told = told or bool({signal.SIGTERM, signal.SIGHUP}.intersection(numbers))
+            must_end = must_end or bool({signal.SIGTERM, signal.SIGHUP}.intersection(numbers))
             if _LEAVING in numbers:
-                told, end = False, time.monotonic() + LEAVING_SECONDS
-        if told:
+                must_end, end = False, time.monotonic() + LEAVING_SECONDS
+        if must_end:
             end = min(end, time.monotonic() + GRACE_SECONDS)
     if os.getppid() == app:
         os.kill(app, signal.SIGKILL)

@@ -7,12 +7,10 @@ from typing import Literal
 
 from attncli.domain.log_row import ANSWER_SECONDS
 from attncli.domain.mock_interview import MissedItem, MockReport, PartName
-from attncli.domain.vocabulary import LEVELS, Level
+from attncli.domain.vocabulary import LEVEL_NAMES
 from attncli.i18n import Lang, Localised, _
-from attncli.words.app_review_texts import TEXTS
 from attncli.words.command_texts import counted
 
-LEVEL_NAMES: dict[Level, Localised] = {level: TEXTS[f"review.level-{level}"] for level in LEVELS}
 PART_NAMES: dict[PartName, Localised] = {
     "warm-up": _("Warm-up"),
     "deep-dive": _("Deep dive"),

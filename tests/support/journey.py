@@ -1,4 +1,4 @@
-"""What a learner does from the first start to the summary, key by key, wherever the app is shown.
+"""The keys of a learner from the first start to the summary, wherever the app is shown.
 
 A station presses keys, waits for what a learner would wait for, and returns what was on the screen. It reads the
 screen alone: the same acts drive the app in a test, in a browser and on a terminal.
@@ -10,11 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from attncli.domain.vocabulary import KINDS
-from attncli.i18n import Lang
+from attncli.domain.vocabulary import KIND_NAMES, LEVEL_NAMES
+from attncli.i18n import Lang, _, ngettext
 from attncli.tui.screens.editor import INDENT
-from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 from attncli.words.grade_report_texts import REACHED
 from attncli.words.mock_texts import PART_NAMES
 
@@ -24,7 +22,7 @@ S = T if S is None else S
         raise ValueError("fewer keys than queries")
     rows = torch.arange(S - T, S, device=device)
     return torch.arange(S, device=device) <= rows[:, None]"""
-"""What is written in the place of the first challenge's `raise NotImplementedError`."""
+"""A solution of the first challenge, in place of its `raise NotImplementedError`."""
 
 ATTENTION = """\
 scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -34,7 +32,7 @@ scale = q.shape[-1] ** -0.5 if scale is None else scale
     empty = ~mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0) @ v"""
-"""What is written in the place of sdpa's `raise NotImplementedError`: right at the whiteboard, not in 16 bits."""
+"""A solution of sdpa that is solved, but fails in 16 bits."""
 
 HARDENED = (
     """\
@@ -71,7 +69,7 @@ class Learner(Protocol):
 
 
 def keys_for(code: str, indent: int = INDENT) -> str:
-    """What is typed for `code`, whose first line begins at `indent`: the editor indents what follows."""
+    """Return the keys for `code`, whose first line begins at `indent`; the editor indents the others."""
     typed, before = [], " " * indent
     for place, line in enumerate(code.split("\n")):
         text = line.lstrip(" ")
@@ -91,8 +89,8 @@ async def until(learner: Learner, *texts: str) -> str:
     return await learner.until(lambda screen: all(text in screen.casefold() for text in wanted), " and ".join(texts))
 
 
-def _keys(learner: Learner, *names: str) -> list[str]:
-    return [say(f"key.{name}", learner.lang) for name in names]
+def _keys(learner: Learner, *labels: str) -> list[str]:
+    return [_(label)[learner.lang] for label in labels]
 
 
 async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> str:
@@ -100,7 +98,7 @@ async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> st
     await until(learner, "‹ English ›")
     if learner.lang == "zh":
         await learner.press("right")
-    await until(learner, say("first-run.intro", learner.lang)[:12])
+    await until(learner, _("Four questions, then press r to start. Enter accepts the value shown.")[learner.lang][:12])
     await learner.press("enter")
     await until(learner, IN_A_FIELD)
     await learner.type(date)
@@ -108,7 +106,7 @@ async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> st
     await learner.press("enter")
     await until(learner, IN_NO_FIELD)
     await learner.press("right")
-    await until(learner, f"‹ {say('settings.screen', learner.lang)} ›")
+    await until(learner, f"‹ {LEVEL_NAMES['screen'][learner.lang]} ›")
     await learner.press("enter")
     await until(learner, IN_A_FIELD)
     await learner.press("backspace", "backspace")
@@ -117,13 +115,17 @@ async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> st
     return await at_home(learner)
 
 
+def _home(learner: Learner) -> tuple[str, str]:
+    return _("Today")[learner.lang], _("All topics")[learner.lang]
+
+
 async def at_home(learner: Learner) -> str:
-    return await until(learner, say("home.title", learner.lang), say("home.all", learner.lang))
+    return await until(learner, *_home(learner))
 
 
 async def reveal(learner: Learner) -> str:
     """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
-    say_it, submit, rate, leave_field = _keys(learner, "reveal", "submit", "rate", "leave-field")
+    say_it, submit, rate, leave_field = _keys(learner, "Show answer", "Submit", "Rate", "Leave the field")
     say_it, rate = f"Space {say_it}", f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
     while rate not in screen:
@@ -158,9 +160,9 @@ async def review(learner: Learner, cards: int) -> str:
 async def solve_first(learner: Learner, code: str = MASK) -> str:
     """Writes the first challenge of the list in the app's editor and has it graded; the screen with the verdict."""
     await learner.press("c")
-    await until(learner, *_keys(learner, "track"))
+    await until(learner, *_keys(learner, "Next track"))
     await learner.press("enter")
-    await until(learner, *_keys(learner, "write"))
+    await until(learner, *_keys(learner, "Write here"))
     await learner.press("w")
     await until(learner, "raise NotImplementedError")
     await learner.press("ctrl+k")
@@ -173,7 +175,7 @@ async def solve_first(learner: Learner, code: str = MASK) -> str:
 async def interview(learner: Learner) -> str:
     """A mock interview of a quarter of an hour: one question answered, the rest left; the screen of the report."""
     await learner.press("m")
-    await until(learner, say("mock.title", learner.lang), "‹ 45 ›")
+    await until(learner, _("Mock interview")[learner.lang], "‹ 45 ›")
     await learner.press("down", "right", "right")
     await until(learner, "‹ 15 ›")
     await learner.press("s")
@@ -186,13 +188,13 @@ async def interview(learner: Learner) -> str:
 
 
 def parts(learner: Learner) -> tuple[str, ...]:
-    """What the screens of an interview begin with."""
+    """Return the starts of the titles of an interview's screens."""
     return tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
 
 
 async def part_or_report(learner: Learner, but: str = "\0") -> str:
     """The screen of an interview once it is drawn, of another part than what it begins with; or the report."""
-    (new_mock,) = _keys(learner, "new-mock")
+    (new_mock,) = _keys(learner, "New interview")
 
     def is_drawn(shown: str) -> bool:
         return not shown.startswith(but) and (
@@ -204,7 +206,7 @@ async def part_or_report(learner: Learner, but: str = "\0") -> str:
 
 async def leave_part(learner: Learner, screen: str) -> str:
     """Goes on to the next part of an interview; the screen with it."""
-    leave_field, next_part = _keys(learner, "leave-field", "next-part")
+    leave_field, next_part = _keys(learner, "Leave the field", "Next part")
     title = screen.split("  ")[0]
     if leave_field in screen:
         await learner.press("escape")
@@ -214,8 +216,8 @@ async def leave_part(learner: Learner, screen: str) -> str:
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:
-    """Answers what is asked with nothing, or says that it was answered wholly; the screen with the next question."""
-    say_it, credit, leave_field = _keys(learner, "reveal", "credit", "leave-field")
+    """Answer with nothing, or score the answer as full; return the screen with the next question."""
+    say_it, credit, leave_field = _keys(learner, "Show answer", "Score", "Leave the field")
     say_it, credit = f"Space {say_it}", f"0-2 {credit}"
     question = screen.splitlines()[0]
     while screen.splitlines()[0] == question:
@@ -229,7 +231,7 @@ async def answer_in_interview(learner: Learner, screen: str) -> str:
 
 async def leave(learner: Learner) -> str:
     """Escape out of fields and screens, until Home, where it does nothing more."""
-    home = (say("home.title", learner.lang), say("home.all", learner.lang))
+    home = _home(learner)
     screen = await learner.until(bool, "a screen")
     while not all(text in screen for text in home):
         await learner.press("escape")
@@ -240,22 +242,22 @@ async def leave(learner: Learner) -> str:
 async def export(learner: Learner) -> str:
     """The summary written from Stats; the screen that says where."""
     await learner.press("s")
-    await until(learner, say("stats.title", learner.lang))
+    await until(learner, _("Statistics")[learner.lang])
     await learner.press("e")
-    return await until(learner, say("summary.written", learner.lang, file="").strip())
+    return await until(learner, _("Interview summary: {file}", file="")[learner.lang].strip())
 
 
 async def mixed_review(learner: Learner, cards: int) -> set[str]:
     """Rates cards to the end, takes the last rating back and gives it anew; the kinds that were asked."""
     await learner.press("r")
-    kinds = {say(f"review.kind-{kind}", learner.lang) for kind in KINDS}
+    kinds = {name[learner.lang] for name in KIND_NAMES.values()}
     asked = set()
     for answered in range(1, cards + 1):
         screen = await reveal(learner)
         asked |= {kind for kind in kinds if f"  {kind} · " in screen.splitlines()[0]}
         await learner.press("4")
         await until(learner, f" {answered}/{cards}")
-    await until(learner, say("done.title", learner.lang))
+    await until(learner, _("Session done")[learner.lang])
     await learner.press("u")
     await until(learner, f" {cards - 1}/{cards}")
     await rate(learner, "4", cards)
@@ -274,7 +276,7 @@ async def drill(learner: Learner) -> str:
 async def quiz(learner: Learner) -> str:
     """A quiz in which nothing is answered but what Enter means; the screen with the score."""
     await learner.press("z")
-    new_quiz, submit, leave_field = _keys(learner, "new-quiz", "submit", "leave-field")
+    new_quiz, submit, leave_field = _keys(learner, "New quiz", "Submit", "Leave the field")
     screen = await until(learner, f"Enter {submit}")
     while new_quiz not in screen:
         await learner.press("escape" if leave_field in screen else "enter")
@@ -285,9 +287,9 @@ async def quiz(learner: Learner) -> str:
 async def open_challenge(learner: Learner, place: int) -> str:
     """The challenge at this place of the list."""
     await learner.press("c")
-    await until(learner, *_keys(learner, "track"))
+    await until(learner, *_keys(learner, "Next track"))
     await learner.press(*["down"] * place, "enter")
-    return await until(learner, *_keys(learner, "write"))
+    return await until(learner, *_keys(learner, "Write here"))
 
 
 async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
@@ -303,11 +305,11 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
 
 
 async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
-    """A file with so many bugs is handed out, and repaired."""
+    """Start a round with `bugs` bugs, and fix them."""
     await learner.press("r")
-    await until(learner, say("challenge.how-many-kept", learner.lang)[:8])
+    await until(learner, _("How many bugs? A numbered copy of your file is kept.")[learner.lang][:8])
     await learner.press(str(bugs))
-    await until(learner, say("challenge.repair", learner.lang, bugs=counted(bugs, "bug")[learner.lang]))
+    await until(learner, ngettext("Find {count} bug", "Find {count} bugs", bugs)[learner.lang])
     return await write_and_grade(learner, code, verdict)
 
 

@@ -12,7 +12,7 @@ from attncli.servers.mcp import TOOLS
 from attncli.words.grade_report_texts import VERDICTS
 
 SHOWN = {"card", "topic", "kind", "level", "question", "options", "items", "code", "blanks", "how"}
-"""What may be told of a card before an attempt."""
+"""Parts of a card that may be shown before an attempt."""
 FACTORS = {"att": 104729, "kv": 611953}
 REFERENCE = "secret-reference"
 HIDDEN = "secret-input"
@@ -94,7 +94,7 @@ def write_secrets(challenge: Path) -> None:
 
 
 def secrets_of(card: str) -> tuple[str, ...]:
-    """What nothing may say before this card was attempted: its marked texts, and the two numbers that may be due."""
+    """Return the texts that may not be shown before an attempt at the card: its marks, and both possible results."""
     numbers = [n * FACTORS[card[:-3]] for n in (7919, 7907)] if card.endswith("-04") else []
     return (f"secret-{card}", *(form for number in numbers for form in (str(number), f"{number:,}")))
 

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
 from attncli.errors import NotFound, StoreError
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession
@@ -32,7 +32,6 @@ from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.stats import StatsScreen
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import KeyBar, shown_bindings
-from attncli.words.app_texts import say
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown, until
@@ -42,7 +41,7 @@ async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> 
     async with make_app().run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = shown(pilot.app)
-        assert "6 due, about 6 min" in text and "6 new · 0 learning · 0 to review" in text
+        assert "6 cards today, about 6 min" in text and "6 new · 0 learning · 0 due" in text
         assert "All topics" in text and "Attention mathematics" in text and "no streak yet" in text
 
 
@@ -123,7 +122,7 @@ async def test_home_names_each_way_to_study_and_the_language_at_80_columns_and_h
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         line = str(app.screen.query_one(KeyBar).render())
-        pieces = {key.key: f" {name} {say(key.description, lang)} " for name, key in shown_bindings(app.screen)}
+        pieces = {key.key: f" {name} {_(key.description)[lang]} " for name, key in shown_bindings(app.screen)}
         missing = {key for key, piece in pieces.items() if piece not in line}
         assert missing == {"question_mark", "enter", "comma", "p", "a"}, line  # help has these, and a wider line
         assert " ? " in line and cell_len(line) <= 80
@@ -132,8 +131,8 @@ async def test_home_names_each_way_to_study_and_the_language_at_80_columns_and_h
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", ["Nothing is due. Every card is learned, and none is due yet.", "Next in 10 min. Meanwhile: d drills"]),
-        ("zh", ["现在没有待复习的卡片。全部卡片都已学", "下一张在 10 分钟后。可以先做：d 专项练习"]),
+        ("en", ["Nothing is due. All cards are learned; none is due yet.", "Next card in 10 min. Meanwhile: d drill"]),
+        ("zh", ["现在没有到期的卡片。全部卡片都已学", "下一张在 10 分钟后到期。可以先做：d 专项练习"]),
     ],
 )
 async def test_home_says_why_nothing_is_due_and_what_to_do(make_app: MakeApp, lang: str, said: list[str]) -> None:
@@ -273,7 +272,7 @@ async def test_the_command_palette_opens_drill_and_quiz(make_app: MakeApp) -> No
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         commands = {command.title: command.callback for command in app.get_system_commands(app.screen)}
-        for title, screen in (("Drill cards of your choice", DrillScreen), ("Take a quiz of all topics", QuizScreen)):
+        for title, screen in (("Drill cards of your choice", DrillScreen), ("Take a quiz on all topics", QuizScreen)):
             commands[title]()
             await pilot.pause()
             assert isinstance(app.screen, screen)
@@ -354,7 +353,7 @@ async def test_a_field_takes_the_question_mark_so_help_is_f1_there(make_app: Mak
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("slash")
         await pilot.pause()
-        names = [name for name, binding in shown_bindings(app.screen) if binding.description == "key.help"]
+        names = [name for name, binding in shown_bindings(app.screen) if binding.description == "Help"]
         assert names == ["F1"]
         await pilot.press("f1")
         assert isinstance(app.screen, HelpScreen)

@@ -29,7 +29,7 @@ async def test_d_on_home_then_enter_starts_a_drill_that_counts(make_app: MakeApp
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("d")
-        assert "Start: 6 of 6 cards that fit" in shown(app) and "‹ All topics ›" in shown(app)
+        assert "Start: 6 of 6 matching cards" in shown(app) and "‹ All topics ›" in shown(app)
         await pilot.press("enter")
         await pilot.pause()
         screen = app.screen
@@ -72,7 +72,7 @@ async def test_arrows_enter_and_clicks_go_through_the_values(make_app: MakeApp) 
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", "✗ No card fits. 1 if “Weak cards only” is left open"),
+        ("en", "✗ No card matches. 1 without “Weak cards only”"),
         ("zh", "✗ 没有符合条件的卡片。 不限“只练薄弱卡片”则有 1 张"),
     ],
 )
@@ -97,7 +97,7 @@ async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: Mak
         record.suspend(app.workspace, "att-15")
         await pilot.press("s")
         await pilot.pause()
-        assert isinstance(app.screen, DrillScreen) and "No card fits." in shown(app)
+        assert isinstance(app.screen, DrillScreen) and "No card matches." in shown(app)
 
 
 async def test_a_choice_survives_a_change_of_language(make_app: MakeApp) -> None:

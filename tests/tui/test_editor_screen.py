@@ -40,7 +40,7 @@ async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app
         )
         app.screen.query_one(TextArea).move_cursor((0, 0))
         await pilot.press("#", "n", "o", "t", "e", "enter")
-        assert "not saved yet" in shown(app) and "line 2, column 1" in shown(app)
+        assert "unsaved" in shown(app) and "line 2, column 1" in shown(app)
         await pilot.press("escape")
         await settled(pilot)
         assert isinstance(app.screen, ChallengeScreen)
@@ -59,7 +59,7 @@ async def test_python_is_highlighted(make_app: MakeApp) -> None:
         assert len(styles) > 2
 
 
-@pytest.mark.parametrize(("lang", "undo", "word"), [("en", "Undo", "A word to the left"), ("zh", "撤销", "左移一个词")])
+@pytest.mark.parametrize(("lang", "undo", "word"), [("en", "Undo", "Previous word"), ("zh", "撤销", "左移一个词")])
 async def test_f1_tells_the_keys_of_the_editor_and_escape_goes_back_to_it(
     make_app: MakeApp, lang: Lang, undo: str, word: str
 ) -> None:
@@ -111,7 +111,7 @@ async def test_what_cannot_be_saved_meanwhile_is_told_when_it_is_asked_for(
         file_of(app).mkdir()
         await pilot.press("#")
         await pilot.pause(0.5)
-        assert "not saved yet" in shown(app) and not app._notifications
+        assert "unsaved" in shown(app) and not app._notifications
         await pilot.press("ctrl+s")
         assert await noted(pilot, "sdpa.py")
 
@@ -184,7 +184,7 @@ async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
     file_of(app).write_bytes(b"\xff\xfe\x00")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("w")
-        assert await noted(pilot, "is no text in UTF-8")
+        assert await noted(pilot, "is not UTF-8 text")
         assert isinstance(app.screen, ChallengeScreen)
 
 

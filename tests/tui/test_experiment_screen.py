@@ -78,7 +78,7 @@ async def test_the_experiment_of_a_card_is_run_and_told(
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 60)) as pilot:
         app.show("card", "att-09")
-        await seen(pilot, "See it shown (x): attn experiment attention-sink")
+        await seen(pilot, "Press x to run the experiment: attention-sink")
         await pilot.press("x")
         text = await seen(pilot, "As claimed: it was seen.")
         assert "A sink" in text and "Claimed: Something is seen." in text and "holds  it is seen: 1" in text

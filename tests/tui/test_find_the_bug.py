@@ -21,7 +21,7 @@ async def test_b_hands_out_a_wrong_solution_under_the_challenges_own_name_with_i
         symptom = app.workspace.library.challenge("sdpa").mistakes[row.payload["bug"]].symptom
         text = " ".join(shown(app).split())
         assert "Find the bug" in text and symptom.en[:40] in text
-        assert any("A wrong solution is in" in note.message for note in app._notifications)
+        assert any(" has 1 bug. Press e" in note.message for note in app._notifications)
         assert "def sdpa(" in handed_out and row.payload["bug"] not in handed_out
         await pilot.press("l")
         await pilot.pause(0.3)
@@ -63,7 +63,7 @@ async def test_the_mended_bug_counts_apart_and_schedules_nothing(make_app: MakeA
         await settled(pilot)
         await pilot.press("g")
         await settled(pilot)
-        assert "comes back in" not in shown(app)
+        assert "next due in" not in shown(app)
         assert "the file counts as fixed" in shown(app)
         assert app.workspace.store.schedules.get("sdpa") is None
         found = {entry.challenge.id: entry for entry in standings(app.workspace)}["sdpa"]

@@ -39,7 +39,7 @@ async def test_help_names_the_key_of_the_palette(make_app: MakeApp) -> None:
     async with app.run_test(size=(80, 40)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "Ctrl+P" in shown(app) and "Every command" in shown(app)
+        assert "Ctrl+P" in shown(app) and "All commands" in shown(app)
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "has no repair round"), ("zh", "没有排错环节")])

@@ -65,7 +65,7 @@ async def test_a_wrong_date_is_told_below_the_field_until_it_is_changed(make_app
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter", *(sign if sign != "-" else "minus" for sign in typed), "enter")
         await pilot.pause()
-        assert "✗ Write a day to come such as 2026-07-12, or leave it empty." in shown(app)
+        assert "✗ Enter today or a later date, e.g. 2026-07-12, or leave it empty." in shown(app)
         assert app.screen.focused is not None and app.screen.focused.id == "interview"
         await pilot.press("backspace")
         await pilot.pause()
@@ -87,7 +87,7 @@ async def test_the_language_changes_under_the_cursor_and_answers_stay(make_app: 
         await pilot.pause()
         await pilot.pause()
         text = shown(app)
-        assert "先回答四个问题" in text and "‹ 初筛 ›" in text and "‹ 中文 ›" in text
+        assert "回答四个问题" in text and "‹ 初筛 ›" in text and "‹ 中文 ›" in text
         assert app.screen.focused is not None and app.screen.focused.id == "lang"
 
 

@@ -9,14 +9,12 @@ import pytest
 
 import journey
 from attncli.config import load
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.practice.challenges import standings
 from attncli.practice.mock import past_mocks
 from attncli.tui.app import AttnApp
-from attncli.words.app_texts import say
 from attncli.words.grade_report_texts import REACHED
 from attncli.words.mock_texts import PART_NAMES
-from attncli.words.quiz_texts import MISSED
 from attncli.words.repair_texts import REPAIR
 from learner_in_app import LearnerInApp
 
@@ -65,13 +63,13 @@ async def cards(app: AttnApp, learner: LearnerInApp, known: list[str]) -> None:
     home = await journey.first_run(learner, "2026-07-12", "30")
     kept = load(app.workspace.home.config, {})
     assert (kept.lang, kept.level, str(kept.interview), kept.new_per_day) == (learner.lang, "screen", "2026-07-12", 10)
-    assert say("home.plan-key", learner.lang) in home and new_rows(app, known) == []
+    assert _("p plan")[learner.lang] in home and new_rows(app, known) == []
     assert len(await journey.mixed_review(learner, CARDS)) == CARDS, "a card of each kind"
     assert new_rows(app, known) == [*["review"] * CARDS, "undo", "review"]
     await journey.leave(learner)
     await journey.drill(learner)
     assert new_rows(app, known) == ["review"]
-    assert MISSED[learner.lang] in await journey.quiz(learner) and new_rows(app, known) == []
+    assert _("Missed")[learner.lang] in await journey.quiz(learner) and new_rows(app, known) == []
     await journey.leave(learner)
 
 

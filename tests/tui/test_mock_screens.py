@@ -124,7 +124,7 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert app.screen.is_settled and "Enter goes on with the interview" in shown(app)
+        assert app.screen.is_settled and "Press Enter to continue." in shown(app)
         await press(pilot, "enter")
         assert isinstance(app.screen, MockReportScreen)
         text = shown(app)
@@ -152,7 +152,7 @@ async def test_leaving_stops_the_clock_and_it_goes_on_later(room: MakeRoom, cloc
         assert isinstance(app.screen, HomeScreen)
         clock.move(hours=9)
         await press(pilot, "m")
-        assert "▶ Go on: Warm-up" in shown(app)
+        assert "▶ Resume: Warm-up" in shown(app)
         await press(pilot, "enter")
         assert interview_of(app).number == (2, 4) and "2:55 left" in shown(app)
 
@@ -196,7 +196,7 @@ async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(roo
             line.tick()
         await pilot.pause()
         assert "Time is up +0:05" in shown(app) and app.focused is focused
-        assert len([note for note in app._notifications if "finish what is in hand" in note.message]) == 1
+        assert len([note for note in app._notifications if "It ends after this question" in note.message]) == 1
         await press(pilot, "enter")
         assert interview_of(app).part.name == "deep-dive"  # type: ignore[union-attr]
         assert interview_of(app).state.settled[0].points == (0,)
@@ -297,7 +297,7 @@ async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "there is no torch here" in shown(app) and "1 right, 0 not right" in shown(app)
+        assert "there is no torch here" in shown(app) and "1 correct, 0 wrong" in shown(app)
         await press(pilot, "0")
         assert interview_of(app).item.kind == "whiteboard"  # type: ignore[union-attr]
         await press(pilot, "1")

@@ -100,9 +100,9 @@ async def test_the_counterexample_of_the_last_grading_is_there_to_begin_with(mak
 @pytest.mark.parametrize(
     ("answers", "says"),
     [
-        (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not tried: this is no Python"),
-        (JudgeFailed("the judge died; run attn doctor"), "Not tried: the judge died; run attn doctor"),
-        (GradingCancelled("cancelled"), "Not tried: Grading cancelled."),
+        (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not run: this is no Python"),
+        (JudgeFailed("the judge died; run attn doctor"), "Not run: the judge died; run attn doctor"),
+        (GradingCancelled("cancelled"), "Not run: Grading cancelled."),
     ],
 )
 async def test_what_cannot_be_tried_is_one_line_and_the_text_stays(
@@ -122,7 +122,7 @@ async def test_a_file_that_has_gone_is_told(make_app: MakeApp) -> None:
         (app.workspace.home.solutions / "sdpa.py").unlink()
         await pilot.press("1", "enter")
         await settled(pilot)
-        assert "Not tried: there is no file" in " ".join(shown(app).split()) and not judge.tried
+        assert "Not run: there is no file" in " ".join(shown(app).split()) and not judge.tried
 
 
 async def test_what_was_typed_and_answered_survives_a_change_of_language_and_escape_goes_back(

@@ -92,7 +92,7 @@ async def test_ten_thousand_lines_in_a_search_are_one(make_app: MakeApp, lang: s
         assert isinstance(app.screen, SearchScreen) and app.screen.query_one(Input).value == "softmax"
 
 
-@pytest.mark.parametrize(("lang", "says"), [("en", "10000 characters; 200 is the most"), ("zh", "有 10000 个字符")])
+@pytest.mark.parametrize(("lang", "says"), [("en", "10000 characters, at most 200"), ("zh", "10000 个字符，最多 200")])
 async def test_the_beginning_of_a_longer_text_is_searched_for(make_app: MakeApp, lang: str, says: str) -> None:
     app = make_app("search", lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:

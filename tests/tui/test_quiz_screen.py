@@ -108,7 +108,7 @@ async def test_one_enter_too_many_skips_nothing(make_app: MakeApp) -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert screen.quiz.progress == (0, 1)
-        assert any("Enter once more skips it" in note.message for note in screen.app._notifications)
+        assert any("Press Enter again to skip" in note.message for note in screen.app._notifications)
         await pilot.press("enter")
         await pilot.pause()
         assert screen.quiz.progress == (1, 1) and "The answer is" in shown(screen.attn)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ async def test_what_is_no_number_is_said_and_not_counted(make_app: MakeApp) -> N
         await pilot.press("enter")
         await pilot.pause()
         assert screen.quiz.progress == (0, 1)
-        assert any("no number" in note.message for note in screen.app._notifications)
+        assert any("Enter a number" in note.message for note in screen.app._notifications)
 
 
 async def test_the_key_bar_names_the_screen_s_keys_only_while_the_field_for_a_number_is_empty(
@@ -155,7 +155,7 @@ async def test_n_draws_another_quiz_once_the_score_is_shown(make_app: MakeApp) -
         assert screen.quiz.options.seed != seed and screen.quiz.progress == (0, 1) and screen.asked is not None
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "There is no card for that here"), ("zh", "这里没有合适的卡片")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "No card matches."), ("zh", "没有符合条件的卡片")])
 async def test_a_topic_without_a_card_for_a_quiz_says_so(make_app: MakeApp, lang: str, said: str) -> None:
     app = make_app(lang=lang)
     for card in ALL:

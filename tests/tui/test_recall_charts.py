@@ -63,7 +63,7 @@ async def test_without_a_later_day_it_says_that_there_is_nothing_to_compare(make
     app = make_app("stats")
     async with app.run_test(size=(80, 24)) as pilot:
         text = await read(pilot)
-        assert "there is nothing to compare" in text and "No review of the last days was timed" in text
+        assert "No card has been reviewed on a later day yet" in text and "No timed reviews" in text
 
 
 async def test_two_groups_of_days_are_a_table_and_no_curve(make_app: MakeApp, clock: Clock) -> None:

@@ -271,7 +271,7 @@ async def test_what_is_no_number_is_said_and_not_marked(make_app: MakeApp) -> No
         await pilot.press("enter")
         await pilot.pause()
         assert not asked(screen).revealed
-        assert any("no number" in note.message for note in screen.attn._notifications)
+        assert any("Enter a number" in note.message for note in screen.attn._notifications)
 
 
 async def test_a_minus_sign_is_typed_and_buries_nothing(make_app: MakeApp) -> None:
@@ -343,7 +343,7 @@ async def test_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None
         asked(screen).item_order[:] = ["values", "softmax", "scale", "scores"]
         await pilot.press("enter")
         await pilot.pause()
-        assert asked(screen).correct is False and "A right order" in shown(screen.attn)
+        assert asked(screen).correct is False and "Correct order" in shown(screen.attn)
 
 
 async def test_the_wrong_line_is_pointed_at(make_app: MakeApp) -> None:
@@ -395,7 +395,7 @@ async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock) -
             clock.move(minutes=1)
         await pilot.pause()
         text = shown(app)
-        assert screen.asked is None and "2 reviews" in text and "50 % recalled" in text and "Rated Again" in text
+        assert screen.asked is None and "2 reviews" in text and "50% recalled" in text and "Rated Again" in text
         await pilot.press("enter")
         assert isinstance(app.screen, HomeScreen)
         await pilot.pause()

@@ -36,7 +36,7 @@ async def later(pilot: Pilot[None], clock: Clock, seconds: int) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "0 learning · 0 due"), ("zh", "学习中 0 · 待复习 0")])
+@pytest.mark.parametrize(("lang", "words"), [("en", "0 learning · 0 due"), ("zh", "学习中 0 · 复习 0")])
 async def test_what_waits_stands_beside_the_bar(make_app: MakeApp, lang: str, words: str) -> None:
     app = make_app("review", lang=lang)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -69,7 +69,7 @@ async def test_the_timer_is_off_unless_it_is_wanted(make_app: MakeApp) -> None:
         assert not app.screen.query(AnswerClock)
 
 
-@pytest.mark.parametrize(("lang", "over"), [("en", "30 seconds are over; take the time"), ("zh", "30 秒到了")])
+@pytest.mark.parametrize(("lang", "over"), [("en", "30 seconds are up"), ("zh", "30 秒到了")])
 async def test_it_counts_down_says_that_the_time_is_up_and_interrupts_nothing(
     make_app: MakeApp, clock: Clock, lang: str, over: str
 ) -> None:

@@ -10,10 +10,9 @@ from textual.widgets import Input
 from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load
 from attncli.i18n import LANGS, Lang
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.settings import CHOICES, SettingsScreen
+from attncli.tui.screens.settings import CHOICES, EXPLAINED, NAMES, SettingsScreen
 from attncli.tui.theme import CONTRAST
 from attncli.tui.widgets.answers import Rows
-from attncli.words.settings_texts import EXPLAINED, NAMES
 
 from .conftest import MakeApp, shown
 
@@ -53,7 +52,7 @@ async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeAp
         assert isinstance(app.screen, SettingsScreen)
         assert EXPLAINED["lang"].en[:30] in shown(app)
         await pilot.press("down", "down")
-        assert "How many unseen cards a day brings" in shown(app)
+        assert "New cards per day at most" in shown(app)
         assert "Default: 10.  new_per_day" in shown(app)
 
 
@@ -66,7 +65,7 @@ async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp, typed: 
         await pilot.press("enter")
         app.screen.query_one(Input).value = typed
         await pilot.press("enter")
-        assert "✓ Kept." in shown(app)
+        assert "✓ Saved." in shown(app)
         assert kept(app).new_per_day == app.workspace.settings.new_per_day == 3
         assert app.screen.query_one(Rows).has_focus
 
@@ -97,7 +96,7 @@ async def test_what_schedules_follow_waits_for_the_next_start(make_app: MakeApp,
         if key in other:
             app.screen.query_one(Input).value = other[key]
             await pilot.press("enter")
-        assert "schedules follow it when attn is started next" in shown(app)
+        assert "Restart attn to apply it to schedules" in shown(app)
         assert app.workspace.settings == before
         assert key in app.workspace.home.config.read_text(encoding="utf-8")
 
@@ -127,7 +126,7 @@ async def test_a_file_that_cannot_be_written_is_told(make_app: MakeApp) -> None:
         assert "✗ cannot read" in shown(app), shown(app)
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is no number from 0.7 to 0.97"), ("zh", "“2” 不合要求，未保存")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "is no number from 0.7 to 0.97"), ("zh", "“2”格式不对，未保存")])
 async def test_what_does_not_fit_is_told_in_the_learners_language_and_of_its_own_row(
     make_app: MakeApp, lang: Lang, said: str
 ) -> None:

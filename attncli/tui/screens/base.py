@@ -27,6 +27,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
+from attncli.domain.vocabulary import KIND_NAMES, LEVEL_NAMES
 from attncli.errors import (
     AttnError,
     ClockWrong,
@@ -47,8 +48,7 @@ from attncli.errors import (
 )
 from attncli.i18n import N_, Lang, Localised, _, pgettext
 from attncli.practice.workspace import Workspace
-from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, key_name, left
-from attncli.words.app_texts import TEXTS, say
+from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, is_own, key_name, left
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -76,7 +76,19 @@ SCREENS = {
     "stats": "stats.StatsScreen",
 }
 """The module and class of each screen that another one opens; a module is imported when its screen is first shown."""
-IN_PALETTE = ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings")
+IN_PALETTE: dict[str, Localised] = {
+    "home": _("Go to Home"),
+    "review": _("Review all topics"),
+    "drill": _("Drill cards of your choice"),
+    "quiz": _("Take a quiz on all topics"),
+    "mock": _("Start a mock interview"),
+    "challenges": _("List the challenges"),
+    "stats": _("Show statistics"),
+    "plan": _("Show the interview plan"),
+    "search": _("Search cards"),
+    "settings": _("Change settings"),
+}
+"""The screens that the command palette opens, with their entries."""
 
 
 class Navigation(App[None]):
@@ -111,7 +123,7 @@ class Navigation(App[None]):
 
         An AttnError raised while it is made is shown, and nothing is opened.
         """
-        module, _, screen = SCREENS[name].partition(".")
+        module, _dot, screen = SCREENS[name].partition(".")
         is_new = f"{__package__}.{module}" not in sys.modules
         with self.showing_errors():
             opened = getattr(import_module(f"{__package__}.{module}"), screen)(*given, **options)
@@ -189,7 +201,7 @@ class AttnScreen(SolidBackground, Screen[None]):
         return self.workspace.library.topic(id).title[self.lang]
 
     def kind_and_level(self, card: Card) -> str:
-        return f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
+        return f"{KIND_NAMES[card.kind][self.lang]} · {LEVEL_NAMES[card.level][self.lang]}"
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError
@@ -251,7 +263,7 @@ class AttnScreen(SolidBackground, Screen[None]):
                 sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
                 self.query_one(TooSmall).update(
                     _(
-                        "This terminal is {width}×{height}. attn needs at least {least_width}×{least_height}: please make it larger.",
+                        "Terminal too small: {width}×{height}. Enlarge it to {least_width}×{least_height} or more.",
                         **sizes,
                     )[self.lang]
                 )
@@ -283,8 +295,8 @@ class ConfirmScreen(ModalScreen[bool]):
 
     CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", N_("y  Show it"), show=False),
-        Binding("n,escape,q", "dismiss(False)", N_("n  Not yet"), show=False),
+        Binding("y", "dismiss(True)", show=False),
+        Binding("n,escape,q", "dismiss(False)", show=False),
     ]
 
     def __init__(self, question: str, yes: str, no: str) -> None:
@@ -302,7 +314,7 @@ class HelpScreen(ModalScreen[None]):
 
     CSS_PATH = Path(__file__).with_name("base.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", N_("Escape closes"), show=False)
+        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", show=False)
     ]
 
     def __init__(self, below: Screen[Any], lang: Lang) -> None:
@@ -321,15 +333,15 @@ class HelpScreen(ModalScreen[None]):
             yield Plain(Content.styled(_("Keys on this screen")[lang], "bold"), classes="title")
             yield Plain(Content("\n").join(lines))
             yield Plain(note, classes="note")
-            yield Plain(Content.styled(_("Escape closes")[lang], "$text-muted"))
+            yield Plain(Content.styled(_("Esc: close")[lang], "$text-muted"))
 
     def _active_keys(self) -> list[tuple[str, str]]:
         """Return (keys, description) pairs, those in the key bar first."""
         found: dict[str, list[str]] = {}
         for active in sorted(self.below.active_bindings.values(), key=lambda active: not active.binding.show):
             binding = active.binding
-            if binding.description in TEXTS and active.enabled:
-                names = found.setdefault(say(binding.description, self.lang), [])
+            if binding.description and active.enabled and is_own(active):
+                names = found.setdefault(_(binding.description)[self.lang], [])
                 names += [name for name in key_name(binding).split() if name not in names]
         return [(_joined(names), text) for text, names in found.items()]
 
@@ -347,28 +359,49 @@ RETRY_SECONDS = 0.6
 RETRIES = 25
 
 
-_KEYS: dict[type[AttnError], str] = {
-    StoreBusy: _("Not stored: another attn is still writing. Press the key again."),
-    StoreFull: _("Not stored: the disk is full. Free some space and press the key again."),
-    StoreUnwritable: _("Not stored: your history cannot be written; `attn doctor` says why."),
-    ClockWrong: _("Not stored: this machine's clock is wrong. Set it and press again."),
-    StoreCorrupt: _("Not stored: the cache is damaged. Start attn again; it is rebuilt."),
-    StoreError: _("Not stored: your history cannot be used; `attn doctor` says why."),
-    Outdated: "fault.outdated",
-    NoCardMatches: _("There is no card for that here; choose another topic."),
-    NoTorch: _("Grading needs PyTorch, and it is not installed: pip install torch."),
+_LINES: dict[type[AttnError], Localised] = {
+    StoreBusy: _("Not saved: another attn is writing. Press the key again."),
+    StoreFull: _("Not saved: the disk is full. Free some space, then press the key again."),
+    StoreUnwritable: _("Not saved: cannot write your history. Run `attn doctor`."),
+    ClockWrong: _("Not saved: this machine's clock is wrong. Set it, then try again."),
+    StoreCorrupt: _("Not saved: the cache is damaged. Restart attn to rebuild it."),
+    StoreError: _("Not saved: cannot use your history. Run `attn doctor`."),
+    Outdated: _("Not saved: the intervals have changed. Rate it again."),
+    NoCardMatches: _("No card matches. Choose another topic."),
+    NoTorch: _("Grading needs PyTorch: pip install torch."),
     JudgeFailed: pgettext("judge", "{message}"),
     ExperimentFailed: pgettext("experiment", "{message}"),
     ConfigInvalid: pgettext("settings", "{message}"),
 }
+_INVALID: dict[str, Localised] = {
+    "tag": _("Use letters, digits and hyphens for a tag, at most 40."),
+    "note": _("The note is too long; shorten it."),
+    "topic": _("Use lower-case letters, digits and single hyphens for a topic."),
+    "search-length": _("The search is too long: {count} characters, at most {most}."),
+    "search-time": _("The search takes too long; use fewer words."),
+    "number": _("Enter a number, e.g. 1.5, 1.5e3 or 3/4."),
+    "number-unread": _("Enter a number, e.g. 1.5, 1.5e3 or 3/4; commas separate groups of three digits."),
+    "unit": _("Answer in {unit}, not in “{given}”."),
+    "unit-none": _("Enter a plain number, without “{given}”."),
+    "no-hints": _("This challenge has no hints; press o for the reference."),
+    "no-bug": _("This challenge has no wrong solution to debug."),
+    "file-large": _("{file} is too large for a solution."),
+    "file-no-text": _("{file} is not UTF-8 text; open it in another editor."),
+    "file-unread": _("Cannot read {file}; check its permissions."),
+    "undo": _("There is nothing to undo on this machine."),
+    "interview-none": _("No interview date is set. Press , and set one."),
+    "interview-past": _("The interview date has passed. Press , and set the next one."),
+    "interview-far": _("The interview is more than two years away. Press , and check the date."),
+}
+"""The reasons of InvalidInput, in the words of a screen: the error's own message names commands."""
 
 
 def error_text(error: AttnError, lang: Lang) -> str:
     """Return one line in the learner's language: what failed, and what to do."""
     if isinstance(error, InvalidInput):
-        return say(f"unfit.{error.reason}", lang, **error.parts)
-    key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), pgettext("editor", "{message}"))
-    return say(key, lang, message=told_in(lang, error.message))
+        return _INVALID[error.reason].format(**error.parts)[lang]
+    line = next((line for kind, line in _LINES.items() if isinstance(error, kind)), pgettext("editor", "{message}"))
+    return line.format(message=told_in(lang, error.message))[lang]
 
 
 # Opening a file
@@ -404,9 +437,7 @@ def edit_externally(screen: AttnScreen, file: Path) -> None:
                 missing = error
     except SuspendNotSupported:
         screen.notify(
-            _("This terminal cannot be lent to an editor. Edit {file} in another window, then press g.", file=file)[
-                screen.lang
-            ],
+            _("Cannot open an editor here. Edit {file} in another window, then press g.", file=file)[screen.lang],
             severity="warning",
         )
     if missing:

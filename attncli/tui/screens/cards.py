@@ -23,25 +23,33 @@ from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerCancelled
 
 from attncli.errors import AttnError
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _, ngettext
 from attncli.practice import record
 from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
 from attncli.practice.queue import STATES, FoundCards, browse
-from attncli.practice.record import annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
+from attncli.practice.record import Act, annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
-from attncli.words.app_texts import say, say_counted
 
 if TYPE_CHECKING:
     from textual.widgets import TextArea
 
 # Reading a card
+
+_UNDONE: dict[Act, Localised] = {
+    "review": _("Undone: rating of {card}"),
+    "hold": _("Undone: bury, suspend or unsuspend of {card}"),
+    "annotation": _("Undone: last tag or note of {card}"),
+    "fit": _("Undone: last fit of the parameters"),
+    "mock": _("Undone: last step of the mock interview"),
+    "attempt": _("Undone: last attempt at {card}"),
+}
 
 
 class CardScreen(AttnScreen):
@@ -56,7 +64,7 @@ class CardScreen(AttnScreen):
         Binding("e", "edit", N_("Edit")),
         Binding("minus", "bury", N_("Bury"), show=False, key_display="-"),
         Binding("exclamation_mark", "suspend", N_("Suspend"), key_display="!"),
-        Binding("equals_sign", "unsuspend", N_("Take back in"), key_display="="),
+        Binding("equals_sign", "unsuspend", N_("Unsuspend"), key_display="="),
         Binding("u", "undo", N_("Undo")),
         Binding("x", "experiment", N_("Run the experiment")),
     ]
@@ -89,7 +97,7 @@ class CardScreen(AttnScreen):
         asked = self._asked()
         parts = list(asked_parts(asked, self.lang, self.question_of))
         if asked.is_marked_automatically and not asked.revealed:
-            parts.append(Plain(_("Space or Enter shows the answer.")[self.lang], classes="note"))
+            parts.append(Plain(_("Press Space or Enter for the answer.")[self.lang], classes="note"))
         return parts
 
     def focus_first(self) -> None:
@@ -102,7 +110,7 @@ class CardScreen(AttnScreen):
         if found.tags:
             lines.append(Content.styled(" ".join(f"#{tag}" for tag in found.tags), "$accent"))
         if found.note:
-            lines.append(Content.assemble((f"{_('Your note')[self.lang]}: ", "$text-muted"), found.note))
+            lines.append(Content.assemble((_("Your note")[self.lang] + ": ", "$text-muted"), found.note))
         return Content("\n").join(lines)
 
     def _show_annotation(self) -> None:
@@ -127,13 +135,19 @@ class CardScreen(AttnScreen):
 
     def action_flag(self) -> None:
         on = toggle_flag(self.workspace, self.card_id)
-        self.notify(say(_("{card} flagged") if on else _("{card} is no longer flagged"), self.lang, card=self.card_id))
+        text = _("{card} flagged", card=self.card_id) if on else _("{card} unflagged", card=self.card_id)
+        self.notify(text[self.lang])
         self._show_annotation()
 
     def action_write(self, what: str) -> None:
         field = self.query_one(PassingField)
         self.field_holds = what
-        field.placeholder = say(f"card.{what}-prompt", self.lang)
+        placeholder = (
+            _("Your note on this card; Enter saves")
+            if what == "note"
+            else _("Tag to add, or to remove if the card has it; Enter saves")
+        )
+        field.placeholder = placeholder[self.lang]
         field.value = annotation(self.workspace, self.card_id).note if what == "note" else ""
         field.display = True
         field.focus()
@@ -156,9 +170,8 @@ class CardScreen(AttnScreen):
         """Open the learner's own card in their editor; a bundled card cannot be edited."""
         file = Path(self.workspace.store.index.owner(self._asked().card.id))
         if not file.is_relative_to(self.workspace.home.banks):
-            self.notify(
-                _("{card} is no card of yours: a note can be put on it, its text stays.", card=self.card_id)[self.lang]
-            )
+            text = _("{card} is a bundled card and cannot be edited. Add a note instead.", card=self.card_id)
+            self.notify(text[self.lang])
             return
         edit_externally(self, file)
         self.workspace.read_banks()
@@ -167,22 +180,21 @@ class CardScreen(AttnScreen):
 
     def action_undo(self) -> None:
         done = take_back(self.workspace)
-        what = say(f"card.undone-{sort_of_act(done)}", self.lang)
-        self.notify(_("Taken back: {what} of {card}", what=what, card=done.subject)[self.lang])
+        self.notify(_UNDONE[sort_of_act(done)].format(card=done.subject)[self.lang])
         self._show_annotation()
 
     def action_suspend(self) -> None:
-        self._change_queue(record.suspend, _("Suspended: {card} leaves the queue."))
+        self._change_queue(record.suspend, _("{card} suspended"))
 
     def action_bury(self) -> None:
-        self._change_queue(record.bury, _("Buried: {card} comes back tomorrow."))
+        self._change_queue(record.bury, _("{card} buried until tomorrow"))
 
     def action_unsuspend(self) -> None:
-        self._change_queue(record.unsuspend, _("{card} is back in the queue."))
+        self._change_queue(record.unsuspend, _("{card} unsuspended"))
 
-    def _change_queue(self, change: Callable[[Workspace, str], str], text: str) -> None:
+    def _change_queue(self, change: Callable[[Workspace, str], str], text: Localised) -> None:
         change(self.workspace, self.card_id)
-        self.notify(say(text, self.lang, card=self.card_id))
+        self.notify(text.format(card=self.card_id)[self.lang])
 
 
 # Search
@@ -193,10 +205,10 @@ _REST_AFTER_SECONDS = 0.25
 
 
 class SearchField(LineField):
-    """Typing searches at once; Enter and ↓ go to the results. A text that is too long is cut."""
+    """A field that searches while one types; Enter and ↓ go to the results. A text that is too long is cut."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "screen.to_results", N_("Open"), key_display="Enter"),
+        Binding("enter,down", "screen.to_results", N_("Results"), key_display="Enter"),
     ]
 
     def replace(self, text: str, start: int, end: int) -> None:
@@ -230,10 +242,12 @@ class SearchScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield SearchField(
-            self.query_text, placeholder=_("Words of a question or an answer, English or Chinese")[self.lang]
+            self.query_text, placeholder=_("Words of a question or answer, English or Chinese")[self.lang]
         )
         yield Plain(
-            _("Also: #tag · is:{states} · kind:numeric · level:screen · topic:kv", states="|".join(STATES))[self.lang],
+            _("Filters: #tag · is:{states} · kind:numeric · level:screen · topic:kv", states="|".join(STATES))[
+                self.lang
+            ],
             id="filters",
         )
         yield Plain("", id="nothing")
@@ -272,16 +286,16 @@ class SearchScreen(AttnScreen):
         self.query_one(Rows).show_rows(self._rows(found, 0, _AT_ONCE), stay=False)
         self.set_timer(_REST_AFTER_SECONDS, partial(self._show_rest, found))
         count = found.count
-        status = say_counted("search.found", self.lang, count)
+        status = ngettext("{count} card", "{count} cards", count)[self.lang]
         if count > _MOST_ROWS:
             status = _("{shown} of {count} cards; type more", shown=_MOST_ROWS, count=count)[self.lang]
         self.query_one(TitleBar).show(_("Search")[self.lang], status=status)
         lines = (
-            [_("{filters} means nothing here and narrows nothing.", filters=" ".join(found.unknown))[self.lang]]
+            [_("Unknown filter, ignored: {filters}", filters=" ".join(found.unknown))[self.lang]]
             if found.unknown
             else []
         )
-        lines += [] if found.cards else [problem or _("No card says “{query}”.", query=self.query_text)[self.lang]]
+        lines += [] if found.cards else [problem or _("No cards match “{query}”.", query=self.query_text)[self.lang]]
         nothing = self.query_one("#nothing", Plain)
         nothing.display = bool(lines)
         nothing.update(Content("\n".join(lines)))
@@ -385,7 +399,7 @@ class AddCardScreen(AttnScreen):
         self.saved = self.draft
 
     def title_bar(self) -> TitleBar:
-        return TitleBar(_("A card of your own")[self.lang], status=str(self.workspace.home.banks))
+        return TitleBar(_("New card")[self.lang], status=str(self.workspace.home.banks))
 
     def body(self) -> Iterable[Widget]:
         from textual.widgets import TextArea  # loads a parser, which reading cards does without
@@ -394,13 +408,12 @@ class AddCardScreen(AttnScreen):
         with Vertical(id="fields"):
             yield heading(_("Topic")[self.lang])
             yield Input(self.draft.topic, id="topic", select_on_focus=False)
-            yield heading(_("What it asks")[self.lang])
+            yield heading(_("Question")[self.lang])
             yield Input(self.draft.question, id="question", select_on_focus=False)
-            yield heading(_("What is right")[self.lang])
+            yield heading(_("Answer")[self.lang])
             yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
         yield Plain(
-            self.problem
-            or _("One language is enough. $…$ is a formula, `…` is code. Ctrl+S keeps the card.")[self.lang],
+            self.problem or _("One language is enough. Write formulas in $…$, code in `…`. Ctrl+S saves.")[self.lang],
             id="note",
         )
 
@@ -466,18 +479,16 @@ class AddCardScreen(AttnScreen):
     @work
     async def _leave(self) -> None:
         """Leave, after asking if there is typed text."""
-        texts = [
-            say(key, self.lang)
-            for key in (_("Leave? What you typed is not kept."), _("y  Leave"), _("n  Go on writing"))
-        ]
-        if self.draft.is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
+        texts = _("Leave and discard what you typed?"), _("y  Leave"), _("n  Keep writing")
+        question = ConfirmScreen(*(text[self.lang] for text in texts))
+        if self.draft.is_empty or await self.app.push_screen_wait(question):
             self._done()
 
     def action_save(self) -> None:
         self._read_fields()
         note, draft = self.query_one("#note", Plain), self.draft
         if not draft.question.strip() or not draft.answer.strip():
-            note.update(_("A question and an answer are needed.")[self.lang])
+            note.update(_("Enter a question and an answer.")[self.lang])
             return
         try:
             new = add_card(self.workspace, draft.topic, draft.question, draft.answer)
@@ -485,7 +496,7 @@ class AddCardScreen(AttnScreen):
         except AttnError as error:
             note.update(error_text(error, self.lang))
             return
-        self.notify(_("{card} is in {file}", card=new.id, file=new.path)[self.lang])
+        self.notify(_("Saved {card} in {file}", card=new.id, file=new.path)[self.lang])
         self._done()
 
     def _done(self) -> None:

@@ -23,7 +23,7 @@ from textual.widgets import Input
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.i18n import N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import grade as grade_file
 from attncli.practice.challenges import (
     ChallengeStatus,
@@ -67,11 +67,12 @@ from attncli.tui.widgets.grading import (
     hints_and_solution,
     requirements,
 )
-from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 from attncli.words.counterexample_lines import Answers
+from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.interval_texts import interval_text
 from attncli.words.track_texts import track_title
+
+_NOT_STARTED = _("Press e to start in your editor, or w to start here.")
 
 
 class ChallengeScreen(AttnScreen):
@@ -90,7 +91,7 @@ class ChallengeScreen(AttnScreen):
         Binding("c", "card", N_("Card")),
         Binding("b", "bug", N_("Debug")),
         Binding("r", "repair", N_("Repair"), show=False),
-        Binding("x", "harden", N_("What hardening asks"), show=False),
+        Binding("x", "harden", N_("Hardening requirements"), show=False),
         Binding("a", "answer", N_("Open the next follow-up"), show=False),
         Binding("n", "next", N_("Next challenge"), show=False),
         Binding("tab", "other_side(True)", N_("Report"), key_display="Tab", priority=True),
@@ -131,16 +132,10 @@ class ChallengeScreen(AttnScreen):
 
         lang = self.lang
         started = self.file.exists()
-        file = (
-            _("File: {file} · t tries a case of your own", file=self.file)[lang]
-            if started
-            else say("challenge.not-started", lang)
-        )
-        yield Plain(file, id="file")
+        file = _("File: {file} · t tests a case of your own", file=self.file) if started else _NOT_STARTED
+        yield Plain(file[lang], id="file")
         if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
-            yield Plain(
-                _("Or r: a repair round, 1 to 4 bugs in the reference to find and mend.")[lang], classes="offer"
-            )
+            yield Plain(_("Or press r for a repair round: fix 1 to 4 bugs in the reference.")[lang], classes="offer")
         if self.started_round is not None:
             task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
@@ -254,7 +249,7 @@ class ChallengeScreen(AttnScreen):
 
     async def _begin(self, options: grade_file.GradeOptions) -> None:
         if not self.file.exists():
-            self.notify(say("challenge.not-started", self.lang), severity="warning")
+            self.notify(_NOT_STARTED[self.lang], severity="warning")
             return
         try:
             self.request = grade_file.request_for(self.workspace, self.challenge_id, self.file, options)
@@ -354,15 +349,9 @@ class ChallengeScreen(AttnScreen):
     @work
     async def action_solution(self) -> None:
         """Show the reference, after asking, and record it as seen."""
-        texts = [
-            say(key, self.lang)
-            for key in (
-                _("Show the reference? It is recorded, and solving it today counts as Again."),
-                _("y  Show it"),
-                _("n  Not yet"),
-            )
-        ]
-        if await self.app.push_screen_wait(ConfirmScreen(*texts)):
+        question = _("Show the reference? This is recorded: solving it today counts as Again.")
+        texts = question, _("y  Show"), _("n  Cancel")
+        if await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in texts))):
             with self.attn.showing_errors():
                 self.reference = show_solution(self.workspace, self.challenge_id)
                 await self._show_statement()
@@ -399,11 +388,12 @@ class OwnCaseScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
-        return TitleBar(_("A case of your own")[self.lang], self.challenge.title[self.lang], self.file.name)
+        return TitleBar(_("Your own case")[self.lang], self.challenge.title[self.lang], self.file.name)
 
     def body(self) -> Iterable[Widget]:
         yield CaseField(
-            self.text, placeholder=_("Arguments: torch.randn(1, 2, 4), 3, scale=0.5 — or calls, joined by ;")[self.lang]
+            self.text,
+            placeholder=_("Arguments, e.g. torch.randn(1, 2, 4), 3, scale=0.5; or calls, separated by ;")[self.lang],
         )
         yield Page(*self._parts(), id="answers")
 
@@ -420,17 +410,17 @@ class OwnCaseScreen(AttnScreen):
 
     def _parts(self) -> Iterable[Widget]:
         if self.is_asking:
-            yield Plain(_("Asking both…")[self.lang], classes="note")
+            yield Plain(_("Running both…")[self.lang], classes="note")
         elif self.failed:
             reason = self.failed if isinstance(self.failed, str) else self.failed[self.lang]
-            yield Plain(_("Not tried: {why}", why=reason)[self.lang], classes="verdict")
+            yield Plain(_("Not run: {why}", why=reason)[self.lang], classes="verdict")
         elif self.answers is not None:
             yield from self._answers(self.answers)
         yield Plain(
             _(
-                "Type what {calls} is called with, and see what your file and the reference answer. Write any Python; "
-                "tensors are torch.tensor([[1, 2]]), randn(2, 3), arange(4), zeros(2, 3).bool() and "
-                "the like. The same text draws the same numbers. Nothing is recorded.",
+                "Type arguments for {calls} to compare your file with the reference. Any Python works, e.g. "
+                "torch.tensor([[1, 2]]), randn(2, 3), arange(4) or zeros(2, 3).bool(). The same text gives the same "
+                "random numbers. Nothing is recorded.",
                 calls=", ".join(self.challenge.entry),
             )[self.lang],
             classes="muted",
@@ -438,20 +428,17 @@ class OwnCaseScreen(AttnScreen):
         yield Plain("\n".join(calls_of(self.challenge)), classes="muted")
 
     def _answers(self, answers: BothAnswers) -> Iterable[Widget]:
-        lang, keys = (
-            self.lang,
-            {
-                True: _("✓ Both answers are the same"),
-                False: _("✗ The answers differ: {how}"),
-                None: _("! No comparison: {how}"),
-            },
-        )
-        same = "verdict -same" if answers.same else "verdict"
-        yield Plain(say(keys[answers.same], lang, how=answers.said[lang]), classes=same)
+        lang = self.lang
+        if answers.same:
+            yield Plain(_("✓ Both answers are the same")[lang], classes="verdict -same")
+        else:
+            text = _("! Cannot compare: {how}") if answers.same is None else _("✗ The answers differ: {how}")
+            yield Plain(text.format(how=answers.said)[lang], classes="verdict")
         if answers.forbidden:
             what = _("; ")[lang].join(line[lang] for line in answers.forbidden)
             yield Plain(
-                _("The challenge never asks for this, so no difference counts: {what}", what=what)[lang], classes="note"
+                _("The challenge never asks for this; differences are fine: {what}", what=what)[lang],
+                classes="note",
             )
         if answers.shown is not None:
             names = Answers("reference", "yours", starred=answers.same is False)
@@ -515,8 +502,8 @@ class BugCountScreen(ModalScreen[int]):
 
     CSS_PATH = Path(__file__).with_name("challenge.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(bugs), f"dismiss({bugs})", N_("So many bugs"), show=False) for bugs in range(1, MOST_BUGS + 1)),
-        Binding("escape,q", "dismiss(0)", N_("n  Not yet"), show=False),
+        *(Binding(str(bugs), f"dismiss({bugs})", show=False) for bugs in range(1, MOST_BUGS + 1)),
+        Binding("escape,q", "dismiss(0)", show=False),
     ]
 
     def __init__(self, question: str, lang: Lang) -> None:
@@ -528,24 +515,17 @@ class BugCountScreen(ModalScreen[int]):
         markup = "   ".join([*choices, "[@click=screen.dismiss(0)]$leave[/]"])
         with Vertical():
             yield Plain(self.question)
-            yield Plain(Content.from_markup(markup, leave=_("Esc  Not now")[self.lang]))
+            yield Plain(Content.from_markup(markup, leave=_("Esc  Cancel")[self.lang]))
 
 
 async def start_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
     """Write a wrong solution; an existing file is kept, after asking. Return None if nothing was written."""
-    texts = [
-        say(key, screen.lang)
-        for key in (
-            _(
-                "You have a file for this challenge. Keep it as a numbered copy, with a wrong solution to debug in its place?"
-            ),
-            _("y  Find the bug"),
-            _("n  Not yet"),
-        )
-    ]
-    if file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
+    question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
+    texts = question, _("y  Find the bug"), _("n  Cancel")
+    confirm = ConfirmScreen(*(text[screen.lang] for text in texts))
+    if file.exists() and not await screen.app.push_screen_wait(confirm):
         return None
-    return _start(screen, id, None, _("A wrong solution is in {file}. Press e, find the mistake, mend it, then g."))
+    return _start(screen, id, None)
 
 
 async def start_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
@@ -554,21 +534,17 @@ async def start_repair(screen: AttnScreen, id: str, file: Path) -> Started | Non
     if not offers_rounds(challenge):
         screen.notify(
             _(
-                "{title} has no repair round; b hands out one wrong solution to debug.",
+                "{title} has no repair round. Press b to debug a wrong solution.",
                 title=challenge.title[screen.lang],
             )[screen.lang]
         )
         return None
-    question = (
-        _("How many bugs? Your file for this challenge is kept as a numbered copy.")
-        if file.exists()
-        else _("How many bugs?")
-    )
-    bugs = await screen.app.push_screen_wait(BugCountScreen(say(question, screen.lang), screen.lang))
-    return _start(screen, id, bugs, _("{file} has {bugs}. Press e, mend them, then g.")) if bugs else None
+    question = _("How many bugs? A numbered copy of your file is kept.") if file.exists() else _("How many bugs?")
+    bugs = await screen.app.push_screen_wait(BugCountScreen(question[screen.lang], screen.lang))
+    return _start(screen, id, bugs) if bugs else None
 
 
-def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
+def _start(screen: AttnScreen, id: str, repair: int | None) -> Started | None:
     try:
         started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
     except AttnError as error:
@@ -576,8 +552,13 @@ def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Sta
         return None
     if started.kept is not None:
         screen.notify(_("Your file is kept as {file}.", file=started.kept)[screen.lang])
-    bugs = counted(started.bugs, "bug")[screen.lang]
-    screen.notify(say(written, screen.lang, file=started.path, bugs=bugs))
+    text = ngettext(
+        "{file} has {count} bug. Press e to fix it, then g to grade.",
+        "{file} has {count} bugs. Press e to fix them, then g to grade.",
+        started.bugs,
+        file=started.path,
+    )
+    screen.notify(text[screen.lang])
     return started
 
 
@@ -585,16 +566,12 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
     """Return the task of a round: a heading, and the text below it."""
     if started.symptom is not None:
         return _("Find the bug")[lang], started.symptom
-    bugs = counted(started.bugs, "bug")
-    texts = [
-        _(
-            "Mistakes are planted in the reference, which is in {file}. Press e, mend them, then g: it tells how many are "
-            "repaired, and what one observes of those that are left.",
-            file=file,
-        )[other]
-        for other in ("en", "zh")
-    ]
-    return _("Find {bugs}", bugs=bugs[lang])[lang], Localised(*texts)
+    text = _(
+        "{file} is the reference with bugs planted in it. Press e to fix them, then g to grade: the report counts the "
+        "fixed bugs and gives a symptom of each remaining one.",
+        file=file,
+    )
+    return ngettext("Find {count} bug", "Find {count} bugs", started.bugs)[lang], text
 
 
 # Status
@@ -603,8 +580,8 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
 def status_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
     """Return new, tried, solved or hardened, and "due" if it is due."""
     found = _status_of(workspace, challenge)
-    word = say(f"standing.{found.standing}", lang)
-    return f"{word} · {pgettext('challenge', 'due')[lang]}" if found.is_due else word
+    status = STANDINGS[found.standing][lang]
+    return f"{status} · " + pgettext("challenge", "due")[lang] if found.is_due else status
 
 
 def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
@@ -613,7 +590,7 @@ def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str
     if found.schedule is None:
         return ""
     wait = max(timedelta(0), found.schedule.due_at - workspace.clock())
-    return _("comes back in {interval}", interval=interval_text(wait, lang))[lang]
+    return _("next due in {interval}", interval=interval_text(wait, lang))[lang]
 
 
 def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStatus:

@@ -17,7 +17,7 @@ from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, stand
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
-from attncli.words.app_texts import say
+from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.track_texts import track_title
 
 _TRACK, _LEVEL, _STATUS = 14, 7, 17
@@ -25,9 +25,9 @@ _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 
 
 class NarrowingField(PassingField):
-    """Typing filters the list at once; Enter and ↓ go to it."""
+    """A field that filters the list while one types; Enter and ↓ go to the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", N_("Open"), key_display="Enter")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", N_("List"), key_display="Enter")]
 
 
 class ChallengesScreen(AttnScreen):
@@ -51,7 +51,7 @@ class ChallengesScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         field = NarrowingField(
-            self.words, placeholder=_("words of a title or a track, is:{states}", states="|".join(STATES))[self.lang]
+            self.words, placeholder=_("Words of a title or a track, is:{states}", states="|".join(STATES))[self.lang]
         )
         field.display = bool(self.words)
         yield field
@@ -84,19 +84,17 @@ class ChallengesScreen(AttnScreen):
 
     def _heading(self, width: int) -> Content:
         if not self._listed():
-            return Content(
-                say(_("No challenge has all these words.") if self.found else _("There are no challenges."), self.lang)
-            )
+            return Content((_("No challenges match.") if self.found else _("There are no challenges."))[self.lang])
         wide = width - _TRACK - _LEVEL - _STATUS
         names = ((_("Challenge"), wide), (_("Track"), _TRACK), (_("Level"), _LEVEL))
-        return Content.styled("".join(left(say(key, self.lang), size) for key, size in names), "$text-muted")
+        return Content.styled("".join(left(name[self.lang], size) for name, size in names), "$text-muted")
 
     def _rows(self, width: int) -> Iterator[tuple[str, Content]]:
         wide = width - _TRACK - _LEVEL - _STATUS
         for found in self._listed():
             challenge = found.challenge
-            status = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
-            due = f" · {pgettext('challenge', 'due')[self.lang]}" if found.is_due else ""
+            status = f"{_SIGNS[found.standing]} {STANDINGS[found.standing][self.lang]}"
+            due = " · " + pgettext("challenge", "due")[self.lang] if found.is_due else ""
             yield (
                 challenge.id,
                 Content.assemble(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -13,13 +13,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.domain.vocabulary import KINDS, LEVELS
-from attncli.i18n import N_, _
+from attncli.domain.vocabulary import KIND_NAMES, KINDS, LEVEL_NAMES, LEVELS
+from attncli.i18n import N_, Localised, _, ngettext
 from attncli.practice.queue import CardFilter, default_level, matching_cards, without
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, left
-from attncli.words.app_texts import say
 
 START = "start"
 """The id of the row that starts."""
@@ -82,6 +81,14 @@ class OptionsScreen(AttnScreen, Generic[W]):
 
 
 COUNTS = (5, 10, 20, 50, 100)
+_LABELS: dict[str, Localised] = {
+    "topic": _("Topic"),
+    "kind": _("Kind"),
+    "level": _("Interview level"),
+    "weak": _("Weak cards only"),
+    "count": _("At most"),
+    "cram": _("Cram"),
+}
 
 
 class DrillScreen(OptionsScreen[CardFilter]):
@@ -102,8 +109,8 @@ class DrillScreen(OptionsScreen[CardFilter]):
         yield OptionRows(self.rows(), id="filter")
         yield Plain(
             _(
-                "Answers are reviews and change the schedule; a cram records nothing. Unseen cards count as today's new ones. "
-                "Weak is what you would likely not recall today, forgot often, or missed last time. "
+                "Answers count as reviews and change the schedule; a cram records nothing. Unseen cards count as "
+                "today's new cards. Weak cards are likely forgotten today, often forgotten, or missed last time. "
                 "Suspended and buried cards are left out."
             )[self.lang],
             id="note",
@@ -116,30 +123,26 @@ class DrillScreen(OptionsScreen[CardFilter]):
         lang = self.lang
         if count := len(matching_cards(self.workspace, self.options)):
             asked = min(self.options.count, count)
-            return Content.styled(
-                f"▶ {_('Start: {asked} of {count} cards that fit', asked=asked, count=count)[lang]}", "bold $primary"
-            )
+            text = _("▶ Start: {asked} of {count} matching cards", asked=asked, count=count)[lang]
+            return Content.styled(text, "bold $primary")
         counts = without(self.workspace, self.options)
-        hints = [
-            _("{count} if “{name}” is left open", name=say(f"drill.{name}", lang), count=n)[lang]
-            for name, n in counts.items()
-        ]
-        return Content.assemble((f"✗ {_('No card fits.')[lang]} ", "bold $warning"), " · ".join(hints)).truncate(
-            row_width(self.app.size.width), ellipsis=True
-        )
+        hints = [_("{count} without “{name}”", name=_LABELS[name], count=n)[lang] for name, n in counts.items()]
+        line = Content.assemble((_("✗ No card matches.")[lang], "bold $warning"), " ", " · ".join(hints))
+        return line.truncate(row_width(self.app.size.width), ellipsis=True)
 
     def label(self, name: str) -> str:
-        return say(f"drill.{name}", self.lang)
+        return _LABELS[name][self.lang]
 
     def value_text(self, name: str, value: Any) -> str:
         lang = self.lang
         if name == "count":
-            return _("{count} cards", count=value)[lang]
+            return ngettext("{count} card", "{count} cards", value)[lang]
         if isinstance(value, bool):
-            return say(_("yes") if value else _("no"), lang)
+            return (_("yes") if value else _("no"))[lang]
         if name == "topic":
             return self.topic_title(value) if value else _("All topics")[lang]
-        return say(f"review.{name}-{value}", lang) if value else _("any")[lang]
+        names: Mapping[Any, Localised] = KIND_NAMES if name == "kind" else LEVEL_NAMES
+        return (names[value] if value else _("any"))[lang]
 
     def values(self, name: str) -> Sequence[Any]:
         match name:

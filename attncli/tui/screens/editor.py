@@ -18,7 +18,6 @@ from attncli.practice.start import OpenFile
 from attncli.tui.screens.base import HelpScreen, Navigation
 from attncli.tui.theme import code_theme_named, code_themes
 from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
-from attncli.words.app_texts import say
 
 INDENT = 4
 SECONDS_BETWEEN_SAVES = 5.0
@@ -27,19 +26,19 @@ TO_WRITE = "raise NotImplementedError"
 """The line of a starter at which the cursor begins."""
 
 _EDITING = {
-    "Ctrl+Z": ("undo", _("Undo")),
-    "Ctrl+Y": ("redo", _("Redo")),
-    "Ctrl+X": ("cut", _("Cut")),
-    "Ctrl+V": ("paste", _("Paste")),
-    "F7": ("select_all", _("Select everything")),
-    "Ctrl+←": ("cursor_word_left", _("A word to the left")),
-    "Ctrl+→": ("cursor_word_right", _("A word to the right")),
-    "Home": ("cursor_line_start", _("To the start of the line")),
-    "End": ("cursor_line_end", _("To the end of the line")),
-    "Ctrl+Home": ("to_start", _("To the start")),
-    "Ctrl+End": ("to_end", _("To the end")),
-    "Ctrl+W": ("delete_word_left", _("Delete the word before")),
-    "Ctrl+K": ("delete_to_end_of_line_or_delete_line", _("Delete the rest of the line, or the line")),
+    "Ctrl+Z": ("undo", N_("Undo")),
+    "Ctrl+Y": ("redo", N_("Redo")),
+    "Ctrl+X": ("cut", N_("Cut")),
+    "Ctrl+V": ("paste", N_("Paste")),
+    "F7": ("select_all", N_("Select all")),
+    "Ctrl+←": ("cursor_word_left", N_("Previous word")),
+    "Ctrl+→": ("cursor_word_right", N_("Next word")),
+    "Home": ("cursor_line_start", N_("Start of line")),
+    "End": ("cursor_line_end", N_("End of line")),
+    "Ctrl+Home": ("to_start", N_("Start of file")),
+    "Ctrl+End": ("to_end", N_("End of file")),
+    "Ctrl+W": ("delete_word_left", N_("Delete previous word")),
+    "Ctrl+K": ("delete_to_end_of_line_or_delete_line", N_("Delete to end of line")),
 }
 """{key as written: (action, description)}; most are actions of Textual, named here for Help."""
 _ARROWS = str.maketrans({"←": "left", "→": "right"})
@@ -143,7 +142,7 @@ class EditorScreen(Screen[bool]):
     def _show_status(self) -> None:
         area = self.query_one(TextArea)
         line, column = area.cursor_location
-        saved = say(_("saved") if area.text == self.file.text else _("not saved yet"), self.lang)
+        saved = (_("saved") if area.text == self.file.text else _("unsaved"))[self.lang]
         position = _("line {line}, column {column}", line=line + 1, column=column + 1)[self.lang]
         self.query_one(TitleBar).show(self.challenge_title[self.lang], self.file.path.name, f"{position} · {saved}")
 
@@ -172,7 +171,7 @@ class EditorScreen(Screen[bool]):
         if kept is not None:
             self.notify(
                 _(
-                    "{file} had been changed elsewhere; that text is now in {kept}.",
+                    "{file} was changed elsewhere; that version is now in {kept}.",
                     file=self.file.path.name,
                     kept=kept.name,
                 )[self.lang]
@@ -188,9 +187,9 @@ class EditorScreen(Screen[bool]):
 def start_position(code: str) -> tuple[int, int] | None:
     """Return line and column, from 0, of the code to write, else of the last function or class, if there is one.
 
-    The first line will not do: the file begins with the statement, which is long.
+    The first lines are the statement, which is long.
     """
-    before, found, _ = code.partition(TO_WRITE)
+    before, found, _rest = code.partition(TO_WRITE)
     if found:
         return before.count("\n"), INDENT
     heads = [row for row, line in enumerate(code.split("\n")) if re.match(r"(async def|def|class) ", line)]

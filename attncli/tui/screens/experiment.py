@@ -93,7 +93,7 @@ class ExperimentScreen(AttnScreen):
             return self.problem
         if not self.outcomes:
             return _(
-                "Claimed: {claim}\n\nRunning … {share}",
+                "Claim: {claim}\n\nRunning… {share}",
                 claim=self.experiment.claim[self.lang],
                 share=f"{self.share:.0%}",
             )[self.lang]
@@ -103,6 +103,6 @@ class ExperimentScreen(AttnScreen):
             [
                 *report,
                 "",
-                _("This was the quick form; the full one: attn experiment {id}", id=self.experiment.id)[self.lang],
+                _("Quick version. Full run: attn experiment {id}", id=self.experiment.id)[self.lang],
             ]
         )

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.i18n import N_, _, pgettext
+from attncli.i18n import N_, Localised, _, ngettext, pgettext
 from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
 from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
@@ -19,7 +19,6 @@ from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
 from attncli.tui.widgets.charts import shade
-from attncli.words.app_texts import say, say_counted
 from attncli.words.interval_texts import interval_text
 from attncli.words.plan_texts import countdown_line
 
@@ -27,6 +26,18 @@ ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
 CARDS_AT_ONCE = 40
 """Cards whose reviews are read between two keys."""
+
+
+_WHY: dict[str, Localised] = {
+    "empty": _("No cards yet. Press a to add one, or run `attn bank check`."),
+    "suspended": _("All cards are suspended. Press / to find and unsuspend them."),
+    "limit": _("Today's {introduced} new cards are done; {unseen} are still unseen."),
+    "minutes": _("Today's minutes are used up; {unseen} cards are still unseen."),
+    "off": _("New cards per day is set to 0 (press , to change it); {unseen} are unseen."),
+    "buried": _("Buried until tomorrow: {buried}."),
+    "waiting": _("All cards are learned; none is due yet."),
+}
+"""Why nothing is due, by the reason of a `Standstill`."""
 
 
 class HomeScreen(AttnScreen):
@@ -109,19 +120,27 @@ class HomeScreen(AttnScreen):
             lines = self._why_nothing()
         else:
             minutes = "…" if self.minutes is None else max(1, round(self.minutes))
-            head = _("{due} due, about {minutes} min", due=due.due, minutes=minutes)[lang]
+            head = ngettext(
+                "{count} card today, about {minutes} min",
+                "{count} cards today, about {minutes} min",
+                due.due,
+                minutes=minutes,
+            )[lang]
             parts = _(
-                "{new} new · {learning} learning · {review} to review",
+                "{new} new · {learning} learning · {review} due",
                 new=due.new,
                 learning=due.learning,
                 review=due.review,
             )[lang]
             lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
-            lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
+            challenges = ngettext("{count} challenge due", "{count} challenges due", due.challenges)[lang]
+            lines.append(Content.styled(challenges, "bold $accent"))
         if (interview := self.overview.interview) is not None:
             line = countdown_line(interview.days_left, interview.recall)[lang]
-            lines.append(Content.assemble((line, "$text"), (f"  ·  {_('p plan')[lang]}", "$text-muted")))
+            lines.append(
+                Content.assemble((line, "$text"), ("  ·  ", "$text-muted"), (_("p plan")[lang], "$text-muted"))
+            )
         if any(self.overview.recent):
             lines.append(self._weeks())
         return Content("\n").join(lines)
@@ -130,23 +149,21 @@ class HomeScreen(AttnScreen):
         """Return lines that say why nothing is due, when something will be, and what to do meanwhile."""
         found, lang = standstill(self.workspace), self.lang
         counts = {"introduced": found.introduced, "unseen": found.unseen, "buried": found.buried}
-        why = say(f"home.why-{found.reason}", lang, **counts)
+        why = _WHY[found.reason].format(**counts)[lang]
         next_one = ""
         if found.next_at is not None:
-            next_one = _("Next in {interval}.", interval=interval_text(found.next_at - self.workspace.clock(), lang))[
-                lang
-            ]
-        meanwhile = (
-            _("Meanwhile: d drills any card · z quiz · c challenges")[lang] if found.suspended < found.cards else ""
-        )
-        nothing = Content.assemble((_("Nothing is due.")[lang], "bold $primary"), pgettext("sentences", " ")[lang], why)
-        return [nothing, Content(pgettext("sentences", " ")[lang].join(filter(None, (next_one, meanwhile))))]
+            interval = interval_text(found.next_at - self.workspace.clock(), lang)
+            next_one = _("Next card in {interval}.", interval=interval)[lang]
+        meanwhile = _("Meanwhile: d drill · z quiz · c challenges")[lang] if found.suspended < found.cards else ""
+        gap = " " if lang == "en" else ""
+        nothing = Content.assemble((_("Nothing is due.")[lang], "bold $primary"), gap, why)
+        return [nothing, Content(gap.join(filter(None, (next_one, meanwhile))))]
 
     def _weeks(self) -> Content:
         """Return one character per day, shaded as in the heatmap of the statistics; the last one is today."""
         signs = [shade(count) for count in self.overview.recent]
         weeks = " ".join("".join(signs[first : first + 7]) for first in range(0, len(signs), 7))
-        return Content.assemble((weeks, "$success"), (f"  {_('last 4 weeks')[self.lang]}", "$text-muted"))
+        return Content.assemble((weeks, "$success"), "  ", (_("last 4 weeks")[self.lang], "$text-muted"))
 
     def lay_out(self) -> None:
         """Lay out the topics if the width or the counts have changed."""
@@ -157,10 +174,9 @@ class HomeScreen(AttnScreen):
             self.query_one(Rows).show_rows(list(self._rows(width)))
 
     def _columns(self, width: int) -> Content:
-        names = [say(f"home.column-{name}", self.lang) for name in ("topic", "due", "cards", "ready")]
-        line = (
-            left(names[0], _title_width(width)) + right(names[1], _NUMBER) + right(names[2], _NUMBER) + "  " + names[3]
-        )
+        lang = self.lang
+        line = left(_("Topic")[lang], _title_width(width)) + right(pgettext("column", "today")[lang], _NUMBER)
+        line += right(pgettext("column", "cards")[lang], _NUMBER) + "  " + pgettext("column", "ready")[lang]
         return Content.styled(line, "$text-muted")
 
     def _rows(self, width: int) -> Iterable[tuple[str, Content]]:

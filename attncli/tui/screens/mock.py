@@ -18,9 +18,9 @@ from textual.widgets import OptionList
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import MissedItem, MockReport
-from attncli.domain.vocabulary import LEVELS, SITTINGS
+from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
@@ -37,18 +37,22 @@ from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.session import MockTimeLine
-from attncli.words.app_texts import say
-from attncli.words.mock_texts import LEVEL_NAMES, PART_NAMES, code_task, missed_lines, read_line, score_lines
+from attncli.words.mock_texts import PART_NAMES, code_task, missed_lines, read_line, score_lines
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
+_LABELS: dict[str, Localised] = {
+    "minutes": _("Minutes"),
+    "level": _("Interview level"),
+    "interviewer": _("With an interviewer"),
+}
 
 
 # Choosing an interview
 
 
 class MockRows(OptionRows):
-    """Rows of options, then reports; the key bar names Enter "open" on a report only."""
+    """Rows of options, then reports; the key bar shows Enter as "Open" on a report only."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", N_("Open"), key_display="Enter"),
@@ -87,9 +91,9 @@ class MockScreen(OptionsScreen[MockOptions]):
         yield MockRows(self.rows(), id="mock")
         yield Plain(
             _(
-                "Timed, drawn at random; each step is kept, and leaving stops the clock. You tick the points yourself, or "
-                "somebody beside you does, who then sees them at once. Cards keep their schedule; what was missed counts as "
-                "weak; code that is graded is an attempt."
+                "Timed, with random questions. Each step is saved; leaving pauses the clock. Tick the points yourself, "
+                "or let an interviewer do it, who sees them from the start. Card schedules do not change; missed cards "
+                "count as weak; graded code counts as an attempt."
             )[self.lang],
             id="note",
         )
@@ -102,22 +106,22 @@ class MockScreen(OptionsScreen[MockOptions]):
         unfinished = mock_log.unfinished(self.workspace)
         if unfinished is not None and unfinished.part is not None:
             part, at = PART_NAMES[unfinished.part.name][self.lang], unfinished.begun_at.astimezone()
-            text = _("Go on: {part}, begun {at:%Y-%m-%d %H:%M}", part=part, at=at)[self.lang]
-            rows.insert(0, (RESUME, Content.styled(f"▶ {text}", "bold $primary")))
+            text = _("▶ Resume: {part}, started {at:%Y-%m-%d %H:%M}", part=part, at=at)[self.lang]
+            rows.insert(0, (RESUME, Content.styled(text, "bold $primary")))
         return [*rows, *self._past()]
 
     def _start_row(self) -> Content:
         minutes = split(self.options.minutes)
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
-        return Content.styled(f"▶ {_('Start an interview: {parts}', parts=parts)[self.lang]}", "bold $primary")
+        return Content.styled(_("▶ Start an interview: {parts}", parts=parts)[self.lang], "bold $primary")
 
     def label(self, name: str) -> str:
-        return say(f"mock.{name}", self.lang)
+        return _LABELS[name][self.lang]
 
     def value_text(self, name: str, value: Any) -> str:
         if isinstance(value, bool):
-            return say(_("yes") if value else _("no"), self.lang)
-        return str(value) if name == "minutes" else say(f"review.level-{value}", self.lang)
+            return (_("yes") if value else _("no"))[self.lang]
+        return str(value) if name == "minutes" else LEVEL_NAMES[value][self.lang]
 
     def _past(self) -> list[tuple[str, Content]]:
         rows = []
@@ -202,9 +206,9 @@ class MockReportScreen(AttnScreen):
             yield Rows([(str(n), self._missed(one)) for n, one in enumerate(self.report.missed)], id="missed")
 
     def _missed(self, missed: MissedItem) -> Content:
-        (_, head), *points = missed_lines(missed, self.lang)
+        (_kind, head), *points = missed_lines(missed, self.lang)
         title = inline(head).truncate(row_width(self.app.size.width), ellipsis=True)
-        lines = [Content.assemble(("  · ", "$text-muted"), inline(text)) for _, text in points]
+        lines = [Content.assemble(("  · ", "$text-muted"), inline(text)) for _kind, text in points]
         return Content("\n").join([title, *lines, Content("")])
 
     def focus_first(self) -> None:
@@ -281,18 +285,18 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", N_("Show answer"), key_display="Space"),
         Binding("enter", "reveal", N_("Show answer"), show=False),
-        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
-        Binding("enter", "settle", N_("Go on"), key_display="Enter"),
+        Binding("enter", "submit", N_("Submit"), key_display="Enter"),
+        Binding("enter", "settle", N_("Continue"), key_display="Enter"),
         Binding("a", "points", N_("Tick"), key_display="a-g"),
-        Binding("2", "credit(2)", N_("How it went"), key_display="0-2"),
-        Binding("1", "credit(1)", N_("How it went"), show=False),
-        Binding("0", "credit(0)", N_("How it went"), show=False),
+        Binding("2", "credit(2)", N_("Score"), key_display="0-2"),
+        Binding("1", "credit(1)", N_("Score"), show=False),
+        Binding("0", "credit(0)", N_("Score"), show=False),
         Binding("s", "skip", N_("Skip")),
         Binding("n", "next_part", N_("Next part")),
         Binding("u", "undo", N_("Undo")),
         Binding("ctrl+z", "undo", N_("Undo"), show=False),
         Binding("x", "end", N_("End")),
-        Binding("escape,q", "back", N_("Stop the clock"), key_display="Esc"),
+        Binding("escape,q", "back", N_("Pause and leave"), key_display="Esc"),
     ]
 
     def __init__(self, interview: MockInterview) -> None:
@@ -311,7 +315,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         if part is None or item is None or asked is None:
             return _("Mock interview")[self.lang], "", ""
         topic = self.topic_title(asked.card.topic)
-        detail = f"{_('follow-up')[self.lang]} · {topic}" if item.kind == "follow-up" else topic
+        detail = _("follow-up")[self.lang] + f" · {topic}" if item.kind == "follow-up" else topic
         return PART_NAMES[part.name][self.lang], detail, item.id
 
     def body(self) -> Iterable[Widget]:
@@ -323,7 +327,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
             return
         yield from asked_parts(self.asked, self.lang, self.question_of, in_quiz=True)
         if self._wants_credit():
-            whole, partly, no = _("2 wholly · 1 partly · 0 not")[self.lang].split(" · ")
+            whole, partly, no = _("2 full · 1 partial · 0 missed")[self.lang].split(" · ")
             yield Plain(Content.from_markup(_CREDIT, whole=whole, partly=partly, no=no), classes="note")
 
     def _wants_credit(self) -> bool:
@@ -375,11 +379,8 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     @work
     async def action_end(self) -> None:
-        texts = [
-            say(key, self.lang)
-            for key in (_("End the interview here? What was answered is kept."), _("y · end it"), _("n · go on"))
-        ]
-        if await self.app.push_screen_wait(ConfirmScreen(*texts)):
+        texts = _("End the interview? Your answers are kept."), _("y  End"), _("n  Continue")
+        if await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in texts))):
             await self._step(self.interview.end)
 
     async def _step(self, step: Callable[[], None]) -> None:
@@ -409,15 +410,15 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         Binding("e", "edit", N_("Edit")),
         Binding("w", "write", N_("Write here")),
         Binding("g", "grade", N_("Grade")),
-        Binding("s", "skip", N_("Leave it")),
-        Binding("enter", "go_on", N_("Go on"), key_display="Enter"),
-        Binding("1", "tick(1)", N_("How it went"), key_display="0-1"),
-        Binding("0", "tick(0)", N_("How it went"), show=False),
+        Binding("s", "skip", N_("Give up")),
+        Binding("enter", "go_on", N_("Continue"), key_display="Enter"),
+        Binding("1", "tick(1)", N_("Score"), key_display="0-1"),
+        Binding("0", "tick(0)", N_("Score"), show=False),
         Binding("u", "undo", N_("Undo"), show=False),
         Binding("tab", "other_side(True)", N_("Report"), key_display="Tab", priority=True),
         Binding("tab", "other_side(False)", N_("Statement"), key_display="Tab", priority=True),
         Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
-        Binding("escape,q", "back", N_("Stop the clock"), key_display="Esc"),
+        Binding("escape,q", "back", N_("Pause and leave"), key_display="Esc"),
         Binding("question_mark,fullwidth_question_mark,f1", "help", N_("Help"), key_display="?"),
     ]
 
@@ -485,7 +486,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await super()._show_report(report, after)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
-            go_on = heading(_("Enter goes on with the interview; the clock stands still.")[self.lang])
+            go_on = heading(_("Press Enter to continue. The clock is paused.")[self.lang])
             await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:
@@ -493,9 +494,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         if isinstance(error, GradingCancelled):
             return reason
         self.is_by_hand = True
-        return _("It cannot be graded here: {why} Whoever looks at it says: 1 right, 0 not right.", why=reason)[
-            self.lang
-        ]
+        return _("Cannot grade here: {why} Judge it by reading: 1 correct, 0 wrong.", why=reason)[self.lang]
 
     def action_go_on(self) -> None:
         self.is_left = True

@@ -86,10 +86,10 @@ class PlanScreen(AttnScreen):
         yield heading(_("Day by day")[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
-            yield Plain(_("… and {count} days more", count=len(plan.days) - DAYS_SHOWN)[lang])
+            yield Plain(_("… and {count} more days", count=len(plan.days) - DAYS_SHOWN)[lang])
         for line in today.last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
-        yield heading(_("Recall on the day, by topic")[lang])
+        yield heading(_("Expected recall by topic")[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
         yield Plain(Content("\n").join(self._topic(titles.get(id, id), plan.topics[id]) for id in plan.topics))
 

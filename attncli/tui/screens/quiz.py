@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.vocabulary import SITTINGS
-from attncli.i18n import N_, _, quoted
+from attncli.i18n import N_, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import default_level
 from attncli.practice.quiz import Missed, Quiz, QuizOptions
@@ -30,7 +30,7 @@ class QuizScreen(AskingScreen):
 
     CSS_PATH = Path(__file__).with_name("quiz.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
+        Binding("enter", "submit", N_("Submit"), key_display="Enter"),
         Binding("n", "again", N_("New quiz")),
         Binding("enter", "back", N_("Back"), show=False),
     ]
@@ -56,11 +56,11 @@ class QuizScreen(AskingScreen):
         if self.asked is None:
             return (
                 _("Quiz")[self.lang],
-                _("{command} draws it again", command=self.quiz.options.command)[self.lang],
+                _("Repeat: {command}", command=self.quiz.options.command)[self.lang],
                 "",
             )
         card = self.asked.card
-        title = f"{_('Quiz')[self.lang]} · {self.topic_title(card.topic)}"
+        title = _("Quiz")[self.lang] + f" · {self.topic_title(card.topic)}"
         return title, self.kind_and_level(card), card.id
 
     def body(self) -> Iterable[Widget]:
@@ -75,13 +75,8 @@ class QuizScreen(AskingScreen):
     def _score(self) -> Content:
         score, lang = self.quiz.score, self.lang
         head = _("{right} of {answered} right", right=score.right, answered=score.answered)[lang]
-        left = f"  ·  {_('{left} not asked', left=score.left)[lang]}" if score.left else ""
-        topics = [
-            quoted("{topic} {right}/{answered}")[lang].format(
-                topic=self.topic_title(id), right=right, answered=answered
-            )
-            for id, (right, answered) in score.topics.items()
-        ]
+        left = "  ·  " + _("{left} not asked", left=score.left)[lang] if score.left else ""
+        topics = [f"{self.topic_title(id)} {right}/{answered}" for id, (right, answered) in score.topics.items()]
         below = _("Missed") if score.missed else _("Every answer was right.")
         return Content("\n").join(
             [

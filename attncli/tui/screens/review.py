@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
@@ -28,7 +28,6 @@ from attncli.tui.widgets.answers import AnswerField, ChoiceAnswer, MarkedRows, T
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.session import AnswerClock, Progress, RatingBar, SessionEnd, waiting_counts
-from attncli.words.app_texts import say
 
 
 class AskingScreen(AttnScreen):
@@ -76,7 +75,7 @@ class AskingScreen(AttnScreen):
         if not asked.is_blank or self.warned is asked:
             return False
         self.warned = asked
-        self.notify(_("Nothing was answered; Enter once more skips it.")[self.lang])
+        self.notify(_("No answer yet. Press Enter again to skip.")[self.lang])
         return True
 
     def complete(self) -> None:
@@ -133,7 +132,7 @@ class ReviewScreen(AskingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", N_("Show answer"), key_display="Space"),
         Binding("enter", "reveal", N_("Show answer"), show=False),
-        Binding("enter", "submit", N_("Answer"), key_display="Enter"),
+        Binding("enter", "submit", N_("Submit"), key_display="Enter"),
         Binding("enter", "accept", N_("Accept"), key_display="Enter"),
         Binding("enter", "back", N_("Home"), show=False),
         Binding("1", "rate(1)", N_("Rate"), key_display="1-4"),
@@ -225,12 +224,12 @@ class ReviewScreen(AskingScreen):
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
         if self.asked is None:
-            return say(_("Drill") if self.card_filter else _("Review"), lang), _("Session done")[lang], ""
+            return (_("Drill") if self.card_filter else _("Review"))[lang], _("Session done")[lang], ""
         card = self.asked.card
-        drill = (
-            "" if self.card_filter is None else f"{say(_('Cram') if self.card_filter.cram else _('Drill'), lang)} · "
-        )
-        return f"{drill}{self.topic_title(card.topic)}", self.kind_and_level(card), card.id
+        title = self.topic_title(card.topic)
+        if self.card_filter is not None:
+            title = (_("Cram") if self.card_filter.cram else _("Drill"))[lang] + f" · {title}"
+        return title, self.kind_and_level(card), card.id
 
     def _counts(self) -> tuple[int, int, Content]:
         state = None if self.item is None else self.item.state
@@ -304,7 +303,7 @@ class ReviewScreen(AskingScreen):
         card = self.asked.card.id if self.asked else ""
         self.session.drop()
         self._take_next()
-        self.notify(say("fault.gone", self.lang, card=card), severity="warning")
+        self.notify(_("{card} is no longer in its bank; skipped.", card=card)[self.lang], severity="warning")
         await self._show()
 
     def action_experiment(self) -> None:
@@ -339,7 +338,7 @@ class ReviewScreen(AskingScreen):
                 self.waiting = replace(change, tries=change.tries - 1)
                 self.set_timer(RETRY_SECONDS, self._try_again)
             await self._show_problem(
-                _("Not stored yet: another attn is writing. Trying again; Esc gives it up.")[self.lang]
+                _("Not saved yet: another attn is writing. Retrying; Esc cancels.")[self.lang]
                 if self.waiting
                 else error_text(error, self.lang)
             )
@@ -362,33 +361,33 @@ class ReviewScreen(AskingScreen):
 
     async def action_undo(self) -> None:
         if self.session.last_done is None:
-            self.notify(_("There is nothing to take back.")[self.lang])
+            self.notify(_("There is nothing to undo.")[self.lang])
             return
         text = (
-            _("Taken back: the rating of {card}.")
+            _("Undone: rating of {card}")
             if self.session.last_done is RowKind.REVIEW
-            else _("Taken back: {card} is in the queue again.")
+            else _("Undone: {card} is back in the queue")
         )
         await self._store(Change(self.session.undo, partial(self._show_undone, text)))
 
-    async def _show_undone(self, text: str) -> None:
+    async def _show_undone(self, text: Localised) -> None:
         if (item := self.session.current) is not None:
             self._ask(item)
-            self.notify(say(text, self.lang, card=item.card.id))
+            self.notify(text.format(card=item.card.id)[self.lang])
         await self._show()
 
     async def action_suspend(self) -> None:
-        await self._put_away(_("Suspended: {card} leaves the queue."), self.session.suspend)
+        await self._put_away(_("{card} suspended"), self.session.suspend)
 
     async def action_bury(self) -> None:
-        await self._put_away(_("Buried: {card} comes back tomorrow."), self.session.bury)
+        await self._put_away(_("{card} buried until tomorrow"), self.session.bury)
 
-    async def _put_away(self, text: str, put: Callable[[], None]) -> None:
+    async def _put_away(self, text: Localised, put: Callable[[], None]) -> None:
         if self.item is not None:
             await self._store(Change(put, partial(self._show_put_away, text, self.item.card.id)))
 
-    async def _show_put_away(self, text: str, card: str) -> None:
-        self.notify(say(text, self.lang, card=card))
+    async def _show_put_away(self, text: Localised, card: str) -> None:
+        self.notify(text.format(card=card)[self.lang])
         await self._show_next()
 
     def on_points_changed(self, asked: Asked) -> None:

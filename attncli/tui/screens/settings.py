@@ -14,16 +14,81 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
-from attncli.domain.vocabulary import RUNGS
+from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, RUNGS
 from attncli.errors import AttnError, ConfigInvalid
-from attncli.i18n import LANGS, N_, _
+from attncli.i18n import LANGS, N_, Localised, _, quoted
 from attncli.practice.workspace import QUESTIONS, answer, change_setting, do_not_ask_again, saved_settings
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, left
-from attncli.words.app_texts import say
-from attncli.words.settings_texts import EXPLAINED, NAMES
 
+NAMES: dict[str, Localised] = {
+    "lang": _("Language"),
+    "desired_retention": _("Desired retention"),
+    "topic_retention": _("Retention by topic"),
+    "new_per_day": _("New cards per day"),
+    "day_start": _("Day starts at"),
+    "fuzz": _("Spread due dates"),
+    "learning_steps": _("Learning steps"),
+    "relearning_steps": _("Relearning steps"),
+    "maximum_interval_days": _("Longest interval"),
+    "theme": _("Theme"),
+    "reduced_motion": _("Reduced motion"),
+    "answer_timer": _("Answer timer"),
+    "editor": _("Editor"),
+    "rung": _("Challenges pass when"),
+    "interview": _("Interview"),
+    "level": _("Interview level"),
+    "minutes_per_day": _("Minutes per day"),
+    "easy_days": _("Easy days"),
+}
+EXPLAINED: dict[str, Localised] = {
+    "lang": _("Language of cards, screens and messages. Press l anywhere to switch."),
+    "desired_retention": _(
+        "Share of cards to recall in a review, 0.7 to 0.97. More costs time: at 0.95, intervals are 0.4 times as long "
+        "as at 0.9."
+    ),
+    "topic_retention": _("Topics with another desired retention, e.g. att=0.95 kv=0.85; empty for none."),
+    "new_per_day": _(
+        "New cards per day at most, 0 to 9999. Each new card comes back several times in its first weeks."
+    ),
+    "day_start": _("Local time at which a new day starts, e.g. 04:00. Earlier answers count for the day before."),
+    "fuzz": _("Vary intervals by a few days, so that cards learned together are not always due together."),
+    "learning_steps": _("Delays between the first answers to a new card, e.g. 1m 10m; empty for none."),
+    "relearning_steps": _("Delays after a card was forgotten, e.g. 10m; empty for none."),
+    "maximum_interval_days": _("Longest interval of a card, in days."),
+    "theme": _("Dark, light, or contrast (white on black, no grey). Ctrl+T switches between dark and light."),
+    "reduced_motion": _("Jump instead of scrolling smoothly."),
+    "answer_timer": _("Count down 30 seconds for a spoken answer. It interrupts nothing."),
+    "editor": _("Command that opens a solution, e.g. vim or code --wait; empty for $VISUAL, then $EDITOR."),
+    "rung": _("solved: correct at the whiteboard; hardened: ready for production."),
+    "interview": _("Date of the interview, e.g. 2027-03-31, today or later; empty for none."),
+    "level": _(
+        "Level of the interview: screen (first call), onsite (full loop) or research. New cards up to it come first; "
+        "drills and mock interviews start at it."
+    ),
+    "minutes_per_day": _(
+        "Minutes per day for the interview plan and the review queue, 1 to 960. The queue is limited only once this "
+        "is set."
+    ),
+    "easy_days": _(
+        "Weekdays with less time, with the percentage of the minutes left, e.g. sat=50 sun=0; empty for none."
+    ),
+}
+"""The effect of each setting, and the form of its value."""
+_VALUES: dict[str, Localised] = {
+    "true": _("yes"),
+    "false": _("no"),
+    "en": quoted("English"),
+    "zh": quoted("中文"),
+    "dark": _("dark"),
+    "light": _("light"),
+    "contrast": _("contrast"),
+    "solved": _("solved"),
+    "hardened": _("hardened"),
+    "any": _("any"),
+    **{level: LEVEL_NAMES[level] for level in LEVELS},
+}
 CHOICES = {
     "lang": LANGS,
     "theme": THEMES,
@@ -35,7 +100,7 @@ _NAME = 26
 
 
 class SettingRows(Rows):
-    """Rows of settings; Enter takes the next value, or opens a field to type in."""
+    """Rows of settings; Enter selects the next value, or opens a field to type in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "screen.step(-1)", N_("Change"), show=False),
@@ -59,7 +124,7 @@ class SettingsScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         self.saved = saved_settings(self.workspace)
         yield SettingRows(self._rows(), id="settings")
-        field = PassingField(placeholder=_("Enter keeps it, Esc leaves it as it was")[self.lang])
+        field = PassingField(placeholder=_("Enter saves, Esc cancels")[self.lang])
         field.display = False
         yield field
         yield Plain("", id="explained")
@@ -79,7 +144,7 @@ class SettingsScreen(AttnScreen):
     def _value_text(self, key: str, value: str) -> str:
         if not value:
             return _("none")[self.lang]
-        return say(f"settings.{value}", self.lang) if key in CHOICES else value
+        return _VALUES[value][self.lang] if key in CHOICES else value
 
     @property
     def _key(self) -> str:
@@ -127,7 +192,7 @@ class SettingsScreen(AttnScreen):
     def _problem(self, error: AttnError, text: str) -> str:
         """Return the message of an invalid value; in English the error's own, which says more."""
         if self.lang != "en" and isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
-            return _("“{value}” does not fit and was not kept; see above how it is written.", value=text)[self.lang]
+            return _("“{value}” is not valid; the format is described above.", value=text)[self.lang]
         return error_text(error, self.lang)
 
     def _save(self, text: str) -> bool:
@@ -139,7 +204,7 @@ class SettingsScreen(AttnScreen):
             self.message = Content.styled(f"✗ {self._problem(error, text)}", "$error")
         else:
             self.saved = saved_settings(self.workspace)
-            text = say(_("Kept.") if in_force else _("Kept; schedules follow it when attn is started next."), self.lang)
+            text = (_("Saved.") if in_force else _("Saved. Restart attn to apply it to schedules."))[self.lang]
             self.message = Content.styled(f"✓ {text}", "$success")
             self.query_one(SettingRows).show_rows(self._rows())
             self.attn.setting_changed(key)
@@ -152,6 +217,16 @@ class SettingsScreen(AttnScreen):
 
 EXAMPLE_DAYS = 30
 """Days from today to the interview date given as an example."""
+_WHY: dict[str, Localised] = {
+    "lang": _("Language of cards, screens and messages."),
+    "interview": _("If you have one, e.g. {example}: attn plans for that day."),
+    "level": _("Screen: a first call. Onsite: the full loop. Cards up to it come first."),
+    "minutes_per_day": _("Your daily study time; 30 minutes make 10 new cards a day."),
+}
+_INVALID: dict[str, Localised] = {
+    "interview": _("Enter today or a later date, e.g. {example}, or leave it empty."),
+    "minutes_per_day": _("Enter a whole number from 1 to 960."),
+}
 
 _FIELD_KEYS: list[BindingType] = [
     Binding("up", "app.focus_previous", N_("Up"), show=False),
@@ -208,18 +283,16 @@ class FirstRunScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         with VerticalScroll(id="questions", can_focus=False):
             yield Plain(
-                _("Four questions, then Home, where r starts. Enter takes what stands there.")[self.lang],
+                _("Four questions, then press r to start. Enter accepts the value shown.")[self.lang],
                 classes="intro",
             )
             for key in QUESTIONS:
                 with Horizontal():
                     yield Plain(NAMES[key][self.lang], classes="name")
                     yield self._field(key)
-                yield Plain(say(f"first-run.{_word(key)}", self.lang, example=self._example()), classes="why")
+                yield Plain(_WHY[key].format(example=self._example())[self.lang], classes="why")
                 yield Plain("", id=f"wrong-{key}", classes="wrong")
-            yield Plain(
-                _("All of it can be changed later: press , on Home for the settings.")[self.lang], classes="later"
-            )
+            yield Plain(_("To change any of this later, press , on Home.")[self.lang], classes="later")
 
     def _field(self, key: str) -> Widget:
         if key in CHOICES:
@@ -229,7 +302,7 @@ class FirstRunScreen(AttnScreen):
         return field(self.values[key], placeholder=placeholder, id=key)
 
     def _shown(self, key: str) -> str:
-        return f"‹ {say(f'settings.{self.values[key]}', self.lang)} ›"
+        return f"‹ {_VALUES[self.values[key]][self.lang]} ›"
 
     def _example(self) -> str:
         return f"{self.workspace.clock() + timedelta(days=EXAMPLE_DAYS):%Y-%m-%d}"
@@ -289,7 +362,7 @@ class FirstRunScreen(AttnScreen):
         try:
             answer(self.workspace, key, self.values[key])
         except ConfigInvalid:
-            self._show_problem(key, say(f"first-run.wrong-{_word(key)}", self.lang, example=self._example()))
+            self._show_problem(key, _INVALID[key].format(example=self._example())[self.lang])
             return False
         except AttnError as error:
             self._show_problem(key, error_text(error, self.lang))
@@ -299,8 +372,3 @@ class FirstRunScreen(AttnScreen):
     def _show_problem(self, key: str, problem: str) -> None:
         for line in self.query(f"#wrong-{key}").results(Plain):
             line.update(f"✗ {problem}" if problem else "")
-
-
-def _word(key: str) -> str:
-    """Return the first word of a setting's name, which is its name in the text keys."""
-    return key.partition("_")[0]

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import AttnError
-from attncli.i18n import N_, _
+from attncli.i18n import N_, _, ngettext
 from attncli.practice.stats import (
     FORECAST_DAYS,
     RETENTION_DAYS,
@@ -28,8 +28,6 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.tui.widgets.charts import Forecast, Heatmap, RecallReport
-from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
@@ -42,7 +40,7 @@ class StatsScreen(AttnScreen):
     """The statistics on one page; e exports the interview summary."""
 
     CSS_PATH = Path(__file__).with_name("stats.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", N_("Export the summary"), key_display="e")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", N_("Export summary"), key_display="e")]
 
     def title_bar(self) -> TitleBar:
         self.stats: ProgressStats = progress(self.workspace)
@@ -77,13 +75,13 @@ class StatsScreen(AttnScreen):
             line = countdown_line(interview.days_left, interview.recall)[lang]
             yield Plain(Content.styled(line, "bold $accent"), classes="countdown")
         yield Plain(self._figures(), classes="figures")
-        yield self._heading(_("Reviews a day"))
+        yield heading(_("Reviews per day")[lang])
         counts = {date.fromisoformat(day): count for day, count in stats.per_day.items()}
         yield Heatmap(counts, date.fromisoformat(stats.forecast[0].date), lang)
-        yield self._heading(_("Due in the next {days} days"), days=FORECAST_DAYS)
+        yield heading(_("Due in the next {days} days", days=FORECAST_DAYS)[lang])
         yield Forecast(stats.forecast, lang)
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
-        yield self._heading(_("Readiness by topic"))
+        yield heading(_("Readiness by topic")[lang])
         lines = [self._topic(titles[id], topic) for id, topic in stats.topics.items()]
         yield Plain(Content("\n").join(lines), classes="topics")
         yield RecallReport(self.record, self.minutes, titles, lang)
@@ -96,8 +94,8 @@ class StatsScreen(AttnScreen):
         window = _("last {days} days", days=RETENTION_DAYS)[lang]
         figures = [
             (_("Retention")[lang], _("{share} ({window})", share=retained, window=window)[lang]),
-            (_("Streak")[lang], counted(stats.streak_days, "day")[lang]),
-            (_("Reviews")[lang], _("{total}, {today} of them today", total=stats.reviews, today=stats.today)[lang]),
+            (_("Streak")[lang], ngettext("{count} day", "{count} days", stats.streak_days)[lang]),
+            (_("Reviews")[lang], _("{total} ({today} today)", total=stats.reviews, today=stats.today)[lang]),
             (_("Cards seen")[lang], f"{stats.seen}/{stats.cards}"),
             (_("Challenges solved")[lang], f"{stats.challenges['solved']}/{stats.challenges['total']}"),
         ]
@@ -112,9 +110,6 @@ class StatsScreen(AttnScreen):
             right(f"{topic.readiness:.0%}", 5),
             (right(f"{topic.seen}/{topic.total}", 8), "$text-muted"),
         )
-
-    def _heading(self, key: str, **values: object) -> Plain:
-        return heading(say(key, self.lang, **values))
 
 
 def export_summary(app: App[Any], opened: Workspace) -> None:
@@ -132,4 +127,4 @@ def _export(app: App[Any], opened: Workspace) -> None:
     except AttnError as error:
         app.notify(error_text(error, lang), severity="warning")
     else:
-        app.notify(_("The interview summary is in {file}", file=file)[lang], timeout=SECONDS_SHOWN)
+        app.notify(_("Interview summary: {file}", file=file)[lang], timeout=SECONDS_SHOWN)

@@ -198,7 +198,7 @@ class ChoiceAnswer(MarkedRows):
         if not self.closed:
             return text
         if self.asked.option_order[index] in self.asked.chosen:
-            text = Content.assemble(text, (f"  {_('(your answer)')[self.lang]}", "bold"))
+            text = Content.assemble(text, "  ", (_("(your answer)")[self.lang], "bold"))
         if option.why_not is not None:
             text = Content.assemble(text, "\n", inline(option.why_not[self.lang]).stylize("$text-muted"))
         return text
@@ -289,7 +289,7 @@ class DebugCode(MarkedRows):
         if self.closed and index + 1 in self.card.lines:
             line = line.stylize("bold underline")
         if self.closed and index + 1 == self.asked.line:
-            line = Content.assemble(line, (f"  {_('(your answer)')[self.lang]}", "bold"))
+            line = Content.assemble(line, "  ", (_("(your answer)")[self.lang], "bold"))
         return line
 
     def choose(self, index: int) -> None:
@@ -317,7 +317,7 @@ class AnswerField(KeysInOrder, Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", N_("Answer"), show=True),
+        Binding("enter", "submit", N_("Submit"), show=True),
         Binding("escape", "leave", N_("Leave the field"), key_display="Esc"),
         Binding("up", "app.focus_previous", N_("Up"), show=False),
         Binding("down", "app.focus_next", N_("Down"), show=False),

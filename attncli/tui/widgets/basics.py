@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -27,8 +28,7 @@ from textual.widgets import Input, Static
 from attncli.domain.log_row import Rating
 from attncli.domain.text import printable
 from attncli.errors import JudgeFailed
-from attncli.i18n import N_, Lang, _, pgettext
-from attncli.words.app_texts import TEXTS, say
+from attncli.i18n import N_, Lang, _
 
 if TYPE_CHECKING:
     from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
@@ -56,7 +56,7 @@ def _content(content: VisualType) -> VisualType:
 
 
 class ErrorLine(Plain):
-    """Say above the ratings why the last key changed nothing; the card stays on the screen."""
+    """An error above the rating buttons; the card stays on the screen."""
 
     DEFAULT_CSS = """
     ErrorLine { height: auto; width: 1fr; padding: 0 1; color: $warning; text-style: bold; }
@@ -175,13 +175,12 @@ class Fold(Vertical):
         yield self.content
 
     def _heading(self) -> str:
-        return say(
-            _("▾ {title}: what production asks for besides (x hides it)")
+        text = (
+            _("▾ {title}: extra requirements for production (x hides them)", title=self.title)
             if self.unfolded
-            else _("▸ {title}: what production asks for besides (x shows it)"),
-            self.lang,
-            title=self.title,
+            else _("▸ {title}: extra requirements for production (x shows them)", title=self.title)
         )
+        return text[self.lang]
 
     def turn(self) -> None:
         """Open it, with its title scrolled to the top, or close it."""
@@ -242,13 +241,13 @@ _KEY_NAMES = {
     "f1": "F1",
 }
 _RANKS = {
-    _("Help"): 0,
-    **dict.fromkeys((_("Back"), _("Home"), _("Quit")), 2),
-    pgettext("language switch", "中文"): 3,
-    _("Open"): 4,
-    **dict.fromkeys((_("Plan"), _("Settings"), _("Add a card")), 5),
+    "Help": 0,
+    **dict.fromkeys(("Back", "Home", "Quit"), 2),
+    "中文": 3,
+    "Open": 4,
+    **dict.fromkeys(("Plan", "Settings", "Add a card"), 5),
 }
-_ALWAYS = (_("Help"), _("Back"), _("Save and back"), _("Home"), _("Quit"))
+_ALWAYS = ("Help", "Back", "Save and back", "Home", "Quit")
 _DROPPED_FIRST = 4
 """Keys of this rank or above are left out before help is shortened."""
 _WIDE_GAP, _NARROW_GAP = 2, 1
@@ -257,17 +256,28 @@ _WIDE_GAP, _NARROW_GAP = 2, 1
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
     """Return the (key name, binding) pairs that a key bar shows, nearest widget first.
 
-    Each action and each key name occurs once. The descriptions of the bindings are keys of the app's text table. A
-    second name of a key (q is written Esc) is left out where the first does something else, as in a field.
+    Each action and each key name occurs once. A second name of a key (q is written Esc) is left out where the first
+    does something else, as in a field.
     """
     found: dict[str, tuple[str, Binding]] = {}
     for active in screen.active_bindings.values():
         binding, name = active.binding, key_name(active.binding)
-        if not (binding.show and active.enabled and binding.description in TEXTS):
+        if not (binding.show and active.enabled and is_own(active)):
             continue
         if name not in {named for named, _ in found.values()}:
             found.setdefault(binding.action, (name, binding))
     return list(found.values())
+
+
+def is_own(active: ActiveBinding) -> bool:
+    """Return True if the app defines the binding: the descriptions of Textual's own are not translated."""
+    return active.binding in _own_bindings(type(active.node))
+
+
+@cache
+def _own_bindings(kind: type) -> frozenset[Binding]:
+    classes = [base for base in kind.__mro__ if not base.__module__.startswith("textual.")]
+    return frozenset(binding for base in classes for binding in Binding.make_bindings(vars(base).get("BINDINGS", ())))
 
 
 def key_name(binding: Binding) -> str:
@@ -303,7 +313,7 @@ class KeyBar(Widget):
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._on_bindings_updated)
 
-    def _on_bindings_updated(self, _: Screen[object]) -> None:
+    def _on_bindings_updated(self, _screen: Screen[object]) -> None:
         if self._sorted_keys() != self._drawn:
             self.refresh()
 
@@ -313,19 +323,19 @@ class KeyBar(Widget):
         gap = _WIDE_GAP if _cells(pieces, _WIDE_GAP) <= self.size.width else _NARROW_GAP
         while _cells(pieces, gap) > self.size.width and pieces and _rank(named[len(pieces) - 1]) >= _DROPPED_FIRST:
             del pieces[-1]
-        required = [binding.description in _ALWAYS for _, binding in named[: len(pieces)]]
-        if _cells(pieces, gap) > self.size.width and named[0][1].description == _("Help"):
+        required = [binding.description in _ALWAYS for _name, binding in named[: len(pieces)]]
+        if _cells(pieces, gap) > self.size.width and named[0][1].description == "Help":
             pieces[0] = self._piece(*named[0], text="")
         while _cells(pieces, gap) > self.size.width and not all(required):
             last = max(place for place, is_required in enumerate(required) if not is_required)
             del pieces[last], required[last]
-        if pieces and named[0][1].description == _("Help"):
+        if pieces and named[0][1].description == "Help":
             whole = [self._piece(*named[0]), *pieces[1:]]
             pieces = whole if _cells(whole, gap) <= self.size.width else pieces
         return Content(" ") + Content("").join(piece + " " * gap for piece in pieces)
 
     def _piece(self, name: str, binding: Binding, text: str | None = None) -> Content:
-        label = say(binding.description, self.lang) if text is None else text
+        label = _(binding.description)[self.lang] if text is None else text
         press = f"@click=app.simulate_key('{binding.key}')"
         if not label:
             return Content.from_markup(f"[{press}][b $primary]$name[/][/]", name=name)

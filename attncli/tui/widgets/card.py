@@ -36,7 +36,6 @@ from attncli.tui.widgets.basics import (
     beside,
     heading,
 )
-from attncli.words.app_texts import say
 
 Questions = Callable[[str], Localised | None]
 """Returns the question of the card with an id, None if there is no such card."""
@@ -94,7 +93,7 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
     if asked.marked is not None:
         yield CardVerdict(asked, lang)
     elif answer := asked.answer_told[lang]:
-        yield _heading("review.answer", lang)
+        yield heading(_("Answer")[lang])
         yield Plain(inline(answer), classes="lines")
     if isinstance(exercise := asked.exercise, OrderingCard) and not asked.correct:
         yield from _order_parts(asked, exercise, lang)
@@ -107,10 +106,10 @@ def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Wid
 
 
 _HINTS = {
-    "ordering": _("Put them in order: Shift+↑/↓ moves an item, Enter answers."),
-    "debug": _("Which line is wrong? ↑/↓ chooses it, Enter answers."),
+    "ordering": _("Put them in order: Shift+↑/↓ moves an item, Enter submits."),
+    "debug": _("Which line is wrong? Select it with ↑/↓, then press Enter."),
     "numeric": _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer."),
-    "cloze": _("Enter goes to the next blank, then answers. Formulas may be written in any equal form."),
+    "cloze": _("Enter goes to the next blank, then submits. Any equivalent formula is accepted."),
 }
 
 
@@ -130,24 +129,20 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
         several = isinstance(card, ChoiceCard) and card.multiple
         hint = _HINTS.get(
             card.kind,
-            _("Choose every right one with its letter, then press Enter.")
+            _("Press the letter of each correct option, then Enter.")
             if several
-            else _("Choose one with its letter, then press Enter."),
+            else _("Press the letter of your choice, then Enter."),
         )
-        yield Plain(
-            say(
-                _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.") if in_quiz and card.kind == "numeric" else hint,
-                lang,
-            ),
-            classes="note",
-        )
+        if in_quiz and card.kind == "numeric":
+            hint = _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.")
+        yield Plain(hint[lang], classes="note")
 
 
 def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
     """Yield a right order."""
     names = {key: text[lang] for key, text in card.texts.items()}
     lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
-    yield _heading(_("A right order"), lang)
+    yield heading(_("Correct order")[lang])
     yield Plain(Content("\n").join(lines), classes="lines")
 
 
@@ -156,36 +151,32 @@ def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questi
     match section:
         case "answer" | "explain":
             text = card.short if section == "answer" else card.explain
-            yield _heading(f"review.{section}", lang)
+            yield heading((_("Answer") if section == "answer" else _("Why"))[lang])
             from attncli.tui.widgets.markdown import CardMarkdown
 
             yield CardMarkdown(text[lang] if text else "")
         case "points":
-            yield _heading(_("Points you made"), lang)
+            yield heading(_("Points you made")[lang])
             yield Points(card.points, lang, asked.ticked)
         case "pitfalls":
-            yield _heading("review.pitfalls", lang)
+            yield heading(_("Pitfalls")[lang])
             lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall[lang])) for pitfall in card.pitfalls]
             yield Plain(Content("\n").join(lines), classes="lines pitfalls")
         case "unverifiable":
-            yield Plain(say("review.unverifiable", lang), classes="note")
+            yield Plain(_("Nobody has published this; it cannot be checked.")[lang], classes="note")
         case "challenge":
-            yield Plain(_("Write it yourself: challenge {id}", id=", ".join(card.challenges))[lang], classes="note")
+            yield Plain(_("Implement it: challenge {id}", id=", ".join(card.challenges))[lang], classes="note")
         case "experiment":
-            yield Plain(_("See it shown (x): attn experiment {id}", id=card.experiment)[lang], classes="note")
+            yield Plain(_("Press x to run the experiment: {id}", id=card.experiment)[lang], classes="note")
         case "follow-ups":
             can_open = any(entry.answer for entry in card.follow_ups)
-            yield _heading(_("Follow-ups (o opens the next answer)") if can_open else "review.follow-ups", lang)
+            yield heading((_("Follow-ups (o opens the next answer)") if can_open else _("Follow-ups"))[lang])
             yield FollowUps(card.follow_ups, asked.opened, lang, questions)
         case "as-of":
-            yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
+            yield Plain(_("As of {date}.", date=card.as_of)[lang], classes="note")
         case "sources":
-            yield _heading("review.sources", lang)
+            yield heading(_("Sources")[lang])
             yield Plain("\n".join(source.text for source in card.sources), classes="lines")
-
-
-def _heading(key: str, lang: Lang) -> Plain:
-    return heading(say(key, lang))
 
 
 # Follow-ups, points and verdict

@@ -13,11 +13,10 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import SHADES
-from attncli.i18n import Lang, _, quoted
+from attncli.domain.vocabulary import KIND_NAMES
+from attncli.i18n import Lang, Localised, _, ngettext, quoted
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
 from attncli.tui.widgets.basics import LineWidget, left, right
-from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 
 _LEVELS = (1, 5, 15, 30)
 
@@ -117,7 +116,7 @@ LEAST_POINTS = 3
 
 
 class RecallReport(LineWidget):
-    """Minutes a day, then recall by prediction, interval, kind and topic, once the record is read completely."""
+    """Minutes per day, then recall by prediction, interval, kind and topic, once the record is read completely."""
 
     DEFAULT_CSS = """
     RecallReport { height: auto; width: 1fr; }
@@ -143,36 +142,33 @@ class RecallReport(LineWidget):
         yield from self._time(wide)
         yield from self._heading(_("Recall against prediction"))
         if not self._record.is_whole:
-            yield Content(_("Reading the histories of your cards…")[self._lang])
+            yield Content(_("Loading your review history…")[self._lang])
             return
         if not self._record.recalls:
-            yield from Content(
-                _("No card was reviewed on a later day yet; there is nothing to compare.")[self._lang]
-            ).wrap(wide)
+            yield from Content(_("No card has been reviewed on a later day yet.")[self._lang]).wrap(wide)
             return
         sample = _(
-            "The {cards} cards that were reviewed last, {reviews} reviews on later days: the first of each day, before any "
-            "step.",
+            "The {cards} most recently reviewed cards, {reviews} reviews on later days (the first of each day).",
             cards=self._record.cards,
             reviews=len(self._record.recalls),
         )[self._lang]
         yield from Content.styled(sample, "$text-muted").wrap(wide)
-        yield from self._table(wide, _("By what FSRS predicted"), self._record.by_prediction(), _predicted_names())
+        yield from self._table(wide, _("By predicted recall"), self._record.by_prediction(), _predicted_names())
         yield from self._curve(wide)
-        kinds = {share.name: say(f"review.kind-{share.name}", self._lang) for share in self._record.by_kind()}
+        kinds: dict[str, str] = {kind: name[self._lang] for kind, name in KIND_NAMES.items()}
         yield from self._table(wide, _("By kind"), self._record.by_kind(), kinds, timed=True)
         yield from self._table(wide, _("By topic"), self._record.by_topic(), self._topics, timed=True)
 
-    def _heading(self, key: str) -> Iterator[Content]:
+    def _heading(self, title: Localised) -> Iterator[Content]:
         yield Content("")
-        yield Content.styled(say(key, self._lang), "bold $primary")
+        yield Content.styled(title[self._lang], "bold $primary")
 
     def _table(
-        self, width: int, key: str, shares: Sequence[RecallShare], names: Mapping[str, str], timed: bool = False
+        self, width: int, title: Localised, shares: Sequence[RecallShare], names: Mapping[str, str], timed: bool = False
     ) -> Iterator[Content]:
-        yield from self._heading(key)
+        yield from self._heading(title)
         heads = [_("Reviews"), _("recalled"), _("predicted"), *[_("seconds")] * timed]
-        titles = "".join(right(say(head, self._lang), _NUMBER) for head in heads)
+        titles = "".join(right(head[self._lang], _NUMBER) for head in heads)
         room = max(8, min(_NAME, width - len(heads) * _NUMBER))
         yield Content.styled(left("", room) + titles, "$text-muted")
         for share in shares:
@@ -205,19 +201,21 @@ class RecallReport(LineWidget):
     def _day_names(self) -> dict[str, str]:
         ends: list[int | None] = [begin - 1 for begin in DAYS_FROM[1:]]
         return {
-            str(begin): _("{first} days and more", first=begin)[self._lang]
-            if end is None
-            else counted(begin, "day")[self._lang]
-            if begin == end
-            else _("{span} days", span=f"{begin}–{end}")[self._lang]
+            str(begin): (
+                _("{first}+ days", first=begin)
+                if end is None
+                else ngettext("{count} day", "{count} days", begin)
+                if begin == end
+                else _("{first}–{last} days", first=begin, last=end)
+            )[self._lang]
             for begin, end in zip(DAYS_FROM, [*ends, None], strict=True)
         }
 
     def _time(self, width: int) -> Iterator[Content]:
-        yield from self._heading(_("Minutes of reviews a day"))
-        most = max(minutes for _, minutes in self._minutes)
+        yield from self._heading(_("Review minutes per day"))
+        most = max(minutes for _day, minutes in self._minutes)
         if not most:
-            yield Content(_("No review of the last days was timed.")[self._lang])
+            yield Content(_("No timed reviews in recent days.")[self._lang])
             return
         for day, minutes in self._minutes:
             yield _day_line(day, right(f"{minutes:.1f}", 6), minutes, most, min(_BAR, width - 20), self._lang)

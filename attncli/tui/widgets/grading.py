@@ -18,7 +18,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _
 from attncli.practice.challenges import Hint, next_unsolved, reference, solving_source
 from attncli.practice.start import without_docstring
 from attncli.practice.workspace import Workspace
@@ -26,7 +26,6 @@ from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, heading, left, mount_in
 from attncli.tui.widgets.card import FollowUps, Questions
 from attncli.tui.widgets.session import Progress
-from attncli.words.app_texts import TEXTS, say
 from attncli.words.counterexample_lines import Answers, counterexample_lines
 from attncli.words.grade_report_texts import (
     deciding_checks,
@@ -100,22 +99,22 @@ class GradeReportView(Page):
         parts = [self._mistake(report), self._first_failure(report.checks, Path(report.file).name)]
         for widgets in reversed(parts) if any(follows(c, report.checks) for c in report.checks) else parts:
             yield from widgets
-        yield self._heading(_("All checks"))
+        yield heading(_("All checks")[self.lang])
         yield CheckList(report.checks, self.lang)
         if report.printed:
-            yield self._heading(_("Your file printed"))
+            yield heading(_("Your file printed")[self.lang])
             yield Plain(report.printed, classes="lines")
 
     def _mistake(self, report: GradeReport) -> Iterator[Widget]:
         """Yield the likely mistakes, two at most."""
         diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
         if lines := [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]:
-            yield self._heading(_("What it looks like"))
+            yield heading(_("Likely mistake")[self.lang])
             yield Plain(Content("\n").join(lines), classes="lines")
 
     def _repaired(self, report: GradeReport, repaired: RepairedBugs) -> Iterator[Widget]:
         """Yield how many of the planted bugs are fixed, and the symptoms of the others."""
-        yield self._heading(_("Repair round"))
+        yield heading(_("Repair round")[self.lang])
         lines = [inline(line) for line in repaired_lines(repaired, report.accepted, self.lang)]
         yield Plain(Content("\n").join(lines), classes="lines")
 
@@ -123,18 +122,13 @@ class GradeReportView(Page):
         failed = deciding_checks(checks)
         if not failed:
             return
-        heading = (
-            _("To harden it next: {check}") if status_of(failed[0]) == "harden" else _("What failed first: {check}")
-        )
-        yield self._heading(heading, check=failed[0].name)
+        title = _("To harden: {check}") if status_of(failed[0]) == "harden" else _("First failure: {check}")
+        yield heading(title.format(check=failed[0].name)[self.lang])
         yield Plain(told(failed[0], self.lang), classes="lines")
         others = [check for check in failed if not follows(check, checks)]
         shown = next((check.counterexample for check in others if check.counterexample), None)
         if shown is not None:
             yield CounterexampleView(shown, self.lang, file)
-
-    def _heading(self, key: str, **values: object) -> Plain:
-        return heading(say(key, self.lang, **values))
 
     def _verdict(self, report: GradeReport, after: str) -> Plain:
         summary = _("{passed} of {total} checks, {seconds} s", **report.score, seconds=f"{report.seconds:.1f}")[
@@ -144,10 +138,10 @@ class GradeReportView(Page):
         parts = [
             summary,
             _("fresh exam {seed}", seed=report.seed)[self.lang] if report.seed else "",
-            say("verdict.unproved", self.lang, checks=missing) if missing else "",
+            _("not verified: {checks}", checks=missing)[self.lang] if missing else "",
             report.device_note[self.lang],
             after,
-            _("f: a fresh exam, on other inputs")[self.lang] if report.accepted else "",
+            _("f: fresh exam, on new inputs")[self.lang] if report.accepted else "",
         ]
         sign = "!" if report.verdict == "error" else _SIGNS[report.rung]
         styled_head = (f"{sign} {head[:1].upper()}{head[1:]}", "$success" if is_solved else "$error")
@@ -157,13 +151,29 @@ class GradeReportView(Page):
 
 # Checks and counterexamples
 
-_STYLES = {
-    "pass": "$success",
-    "fail": "bold $error",
-    "harden": "bold $warning",
-    "skipped": "$text-muted",
-    "info": "$primary",
-    "running": "bold",
+_STATUSES: dict[str, tuple[Localised, str]] = {
+    "pass": (_("✓ pass"), "$success"),
+    "fail": (_("✗ fail"), "bold $error"),
+    "harden": (_("△ next"), "bold $warning"),
+    "skipped": (_("– skipped"), "$text-muted"),
+    "info": (_("i info"), "$primary"),
+    "running": (_("› running"), "bold"),
+}
+_PURPOSES: dict[str, Localised] = {
+    "loads": _("the file loads and defines the entry point"),
+    "matches-reference": _("outputs match the reference"),
+    "gradients": _("gradients match the reference"),
+    "edge-cases": _("sizes that are easy to forget"),
+    "stable": _("finite and correct on large inputs"),
+    "low-precision": _("correct in bfloat16 and float16"),
+    "layout": _("correct on strided and expanded inputs"),
+    "device": _("creates tensors on the inputs' device"),
+    "pure": _("changes no input, keeps no state"),
+    "random": _("statistics of a random technique"),
+    "forbidden": _("uses no forbidden calls"),
+    "work": _("compute grows as required"),
+    "memory": _("memory grows as required"),
+    "speed": _("time relative to the reference"),
 }
 _NAME, _STATUS, _BELOW = 19, 11, 4
 
@@ -193,18 +203,16 @@ class CheckList(LineWidget):
     def _check(self, check: CheckResult, width: int) -> list[Content]:
         status, message = status_of(check), told(check, self.lang)
         shown_below = check.status == "fail" and message
-        head = Content.assemble(
-            (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
-            left(check.name, _NAME),
-        )
+        word, style = _STATUSES[status]
+        head = Content.assemble((left(word[self.lang], _STATUS), style), left(check.name, _NAME))
         about = Content.styled(printable(self._about(check, "" if shown_below else message)), "$text-muted")
         lines = beside(head, about, width)
         return [*lines, *_indented(message, width)] if shown_below else lines
 
     def _about(self, check: CheckResult, message: str) -> str:
-        key = f"check.{check.name}"
-        about = message if message and check.status != "pass" else say(key, self.lang) if key in TEXTS else ""
-        return about if check.required else f"{about}{_(' (badge)')[self.lang]}"
+        purpose = _PURPOSES[check.name][self.lang] if check.name in _PURPOSES else ""
+        about = message if message and check.status != "pass" else purpose
+        return about if check.required else about + _(" (badge)")[self.lang]
 
 
 def _indented(text: str, width: int) -> list[Content]:
@@ -225,15 +233,16 @@ class CounterexampleView(LineWidget):
         shown: Counterexample,
         lang: Lang,
         file: str = "",
-        title: str = _("Smallest counterexample"),
+        title: Localised | None = None,
         answers: Answers | None = None,
     ) -> None:
         super().__init__()
-        self._shown, self._file, self._title, self._answers = shown, file, title, answers
+        self._shown, self._file, self._answers = shown, file, answers
+        self._title = title or _("Smallest counterexample")
         self.lang: Lang = lang
 
     def lines(self, width: int) -> list[Content]:
-        lines = [Content.styled(say(self._title, self.lang), "bold $primary")]
+        lines = [Content.styled(self._title[self.lang], "bold $primary")]
         for style, line in counterexample_lines(self._shown, width - 2, self.lang, self._file, self._answers):
             text = Content.styled(line, "$text-muted" if style == "note" else "")
             parts = text.wrap(max(10, width - 2)) if style == "place" else [text]
@@ -267,7 +276,7 @@ def requirements(challenge: Challenge, statement: Statement, lang: Lang, unfolde
         yield Fold(HARDENED[lang], CardMarkdown(statement.hardened[lang]), lang, unfolded)
     yield Plain(_("Checks of both rungs: {checks}", checks=", ".join(challenge.required))[lang])
     if challenge.forbidden:
-        yield Plain(_("Not to be called: {calls}", calls=", ".join(challenge.forbidden))[lang])
+        yield Plain(_("Forbidden calls: {calls}", calls=", ".join(challenge.forbidden))[lang])
 
 
 # After solving
@@ -318,10 +327,12 @@ class AfterSolving(Vertical):
         from attncli.tui.widgets.markdown import CardMarkdown
 
         if self._challenge.follow_ups:
-            yield heading(say("after.asked-next", self._lang))
+            yield heading(_("What interviewers ask next (a opens the next answer)")[self._lang])
             yield FollowUps(self._challenge.follow_ups, self._opened, self._lang, self._questions)
         if self._following is not None:
-            yield Plain(_("n: next, {title}", title=self._following.title[self._lang])[self._lang], classes="next")
+            yield Plain(
+                _("n: next challenge, {title}", title=self._following.title[self._lang])[self._lang], classes="next"
+            )
         with Horizontal():
             for title, source in zip(
                 (_("Your code")[self._lang], _("Reference")[self._lang]), self._sources, strict=True

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
 from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSession, SessionProgress
@@ -20,9 +20,14 @@ from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
 from attncli.words import mock_texts
-from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 from attncli.words.interval_texts import interval_text
+
+RATING_NAMES: dict[Rating, Localised] = {
+    Rating.AGAIN: _("Again"),
+    Rating.HARD: _("Hard"),
+    Rating.GOOD: _("Good"),
+    Rating.EASY: _("Easy"),
+}
 
 
 class RatingButton(Plain):
@@ -49,7 +54,7 @@ class RatingButton(Plain):
             self.refresh()
 
     def render(self) -> Content:
-        name = f"{int(self.rating)} {say(f'rating.{self.rating.word}', self.lang)}"
+        name = f"{int(self.rating)} {RATING_NAMES[self.rating][self.lang]}"
         interval = "" if self.interval is None else interval_text(self.interval, self.lang)
         if self.suggested:
             return Content.assemble((f"» {name} «", "bold"), "\n", " · ".join(filter(None, [interval, "Enter"])))
@@ -123,7 +128,7 @@ class AnswerClock(Widget):
     def render(self) -> Content:
         left = self._shown
         if not left:
-            return Content(_("{seconds} seconds are over; take the time you need.", seconds=ANSWER_SECONDS)[self._lang])
+            return Content(_("{seconds} seconds are up; finish your answer.", seconds=ANSWER_SECONDS)[self._lang])
         text = _("{seconds} s", seconds=left)[self._lang]
         if self._steady:
             return Content(text)
@@ -158,16 +163,14 @@ class Progress(Widget):
         return Content.assemble((label, "bold"), bar(share, room, "$primary"), waits)
 
 
-_STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}
-
-
 def waiting_counts(progress: SessionProgress, state: State | None, lang: Lang) -> Content:
     """Return the cards waiting in a review, `9 new · 1 learning · 12 due`; the count for `state` is underlined."""
-    counts = {"new": progress.new, "learning": progress.learning, "due": progress.review}
-    parts = [
-        Content.styled(say(f"review.waits-{name}", lang, count=count), "underline" if state in _STATES[name] else "")
-        for name, count in counts.items()
+    counts: list[tuple[Localised, tuple[State, ...]]] = [
+        (_("{count} new", count=progress.new), (State.NEW,)),
+        (_("{count} learning", count=progress.learning), (State.LEARNING, State.RELEARNING)),
+        (_("{count} due", count=progress.review), (State.REVIEW,)),
     ]
+    parts = [Content.styled(text[lang], "underline" if state in states else "") for text, states in counts]
     return Content(" · ").join(parts)
 
 
@@ -189,17 +192,17 @@ class SessionEnd(Plain):
             lines = [Content.styled(_("Nothing to review here right now.")[lang], "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
-            count = counted(len(answers), "review")[lang]
+            reviews = ngettext("{count} review", "{count} reviews", len(answers))
             parts = [
-                count if self.session.is_recorded else _("{count} answered", count=len(answers))[lang],
-                _("{percent} % recalled", percent=round(100 * recalled))[lang],
+                (reviews if self.session.is_recorded else _("{count} answered", count=len(answers)))[lang],
+                _("{percent}% recalled", percent=round(100 * recalled))[lang],
                 _("{minutes} min", minutes=max(1, round(spent.total_seconds() / 60)))[lang],
             ]
             lines = [Content.styled(_("Session done")[lang], "bold $success"), Content("  ·  ".join(parts))]
         if self.session.is_recorded:
             lines += self._waiting()
         else:
-            lines.append(Content.styled(_("A cram: nothing was recorded.")[lang], "$text-muted"))
+            lines.append(Content.styled(_("Cram: nothing was recorded.")[lang], "$text-muted"))
         lines += self._again()
         return [*lines, Content(""), Content.styled(_("Enter: back to Home")[lang], "$text-muted")]
 
@@ -210,11 +213,8 @@ class SessionEnd(Plain):
         coming = [answer.due_at for answer in self.session.answers if answer.due_at is not None]
         soonest = min(coming) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
-            lines.append(
-                Content(
-                    _("The next card comes back in {interval}.", interval=interval_text(soonest, self.lang))[self.lang]
-                )
-            )
+            interval = interval_text(soonest, self.lang)
+            lines.append(Content(_("The next card is due in {interval}.", interval=interval)[self.lang]))
         return lines
 
     def _again(self) -> list[Content]:
@@ -258,7 +258,7 @@ class MockTimeLine(Widget):
         if self._interview.time.is_up and not self._was_up:
             self._was_up = True
             self.notify(
-                _("Time for this part is up: finish what is in hand, then it goes on.")[self._lang],
+                _("Time is up for this part. It ends after this question.")[self._lang],
                 severity="warning",
                 markup=False,
             )
@@ -276,5 +276,5 @@ class MockTimeLine(Widget):
     def _time_text(self, is_up: bool, left_seconds: int) -> str:
         clock = mock_texts.clock_text(left_seconds)
         if is_up:
-            return f"{_('Time is up')[self._lang]} {clock}"
+            return _("Time is up {clock}", clock=clock)[self._lang]
         return _("{time} left", time=clock)[self._lang]

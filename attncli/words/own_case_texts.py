@@ -1,7 +1,0 @@
-"""What the app says of a case of one's own. A part of the table in `app_texts`."""
-
-from __future__ import annotations
-
-from attncli.i18n import Localised
-
-TEXTS: dict[str, Localised] = {}

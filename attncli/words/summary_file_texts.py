@@ -1,7 +1,0 @@
-"""What the app says where it writes the interview summary, a part of the table in `app_texts`."""
-
-from __future__ import annotations
-
-from attncli.i18n import Localised
-
-TEXTS: dict[str, Localised] = {}
