@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from attncli.domain.vocabulary import STANDING_NAMES
 from attncli.i18n import Localised, _
-from attncli.words.after_solving_texts import ASKED_NEXT
-from attncli.words.grade_report_texts import PRINTED, STANDINGS
 
 TEXTS: dict[str, Localised] = {
-    **{f"standing.{standing}": text for standing, text in STANDINGS.items()},
+    **{f"standing.{standing}": text for standing, text in STANDING_NAMES.items()},
     "challenge.not-started": _("Press e: a starter file is written and your editor opens it; w opens it here."),
-    "verdict.unproved": PRINTED["unproved"],
-    "after.asked-next": Localised(
-        f"{ASKED_NEXT.en} (a opens the next answer)", f"{ASKED_NEXT.zh}（按 a 展开下一条答案）"
-    ),
+    "verdict.unproved": _("not proved: {checks}"),
+    "after.asked-next": _("What interviewers ask next (a opens the next answer)"),
     "status.pass": _("✓ pass"),
     "status.fail": _("✗ fail"),
     "status.harden": _("△ next"),

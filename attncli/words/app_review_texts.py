@@ -6,7 +6,6 @@ A part of the table in `app_texts`; what `attn review --plain` says in the same 
 from __future__ import annotations
 
 from attncli.i18n import Localised, _, pgettext
-from attncli.words import shared_review_texts
 
 TEXTS: dict[str, Localised] = {
     "review.waits-new": _("{count} new"),
@@ -21,11 +20,15 @@ TEXTS: dict[str, Localised] = {
     "review.level-screen": _("screen"),
     "review.level-onsite": _("onsite"),
     "review.level-research": pgettext("position", "research"),
-    "review.as-of": shared_review_texts.AS_OF,
-    "review.unverifiable": shared_review_texts.UNVERIFIABLE,
-    **{
-        f"review.{name}": shared_review_texts.HEADINGS[name]
-        for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
-    },
-    **{f"rating.{rating.word}": text for rating, text in shared_review_texts.RATINGS.items()},
+    "review.as-of": _("As of {date}."),
+    "review.unverifiable": _("Unpublished; cannot be verified."),
+    "review.answer": _("Answer"),
+    "review.explain": _("Why"),
+    "review.pitfalls": _("Pitfalls"),
+    "review.follow-ups": _("Follow-ups"),
+    "review.sources": _("Sources"),
+    "rating.again": _("Again"),
+    "rating.hard": _("Hard"),
+    "rating.good": _("Good"),
+    "rating.easy": _("Easy"),
 }

@@ -21,7 +21,6 @@ from attncli.words import (
     own_case_texts,
     refused_input_texts,
     settings_texts,
-    shared_review_texts,
     stats_texts,
     summary_file_texts,
 )
@@ -37,8 +36,8 @@ TEXTS: dict[str, Localised] = {
     "home.column-due": _("due"),
     "home.column-cards": _("cards"),
     "home.column-ready": _("ready"),
-    "fault.gone": shared_review_texts.GONE,
-    "fault.outdated": shared_review_texts.OUTDATED,
+    "fault.gone": _("{card} is no longer in the bank; skipped"),
+    "fault.outdated": _("Not saved: the intervals changed. Rate it again."),
     "search.found": _("{count} cards"),
     "search.found-one": _("{count} card"),
     "palette.review": _("Start a review of all topics"),

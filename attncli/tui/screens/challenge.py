@@ -21,9 +21,11 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from attncli.domain.challenge import MOST_BUGS, Challenge
+from attncli.domain.counterexample_text import Answers
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
+from attncli.domain.vocabulary import track_title
 from attncli.errors import AttnError, JudgeFailed
-from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.i18n import N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import grade as grade_file
 from attncli.practice.challenges import (
     ChallengeStatus,
@@ -42,6 +44,7 @@ from attncli.practice.grade import (
     counterexample_text,
     try_request,
 )
+from attncli.practice.record import interval_text
 from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen, edit_externally, ensure_file, error_text
@@ -68,10 +71,6 @@ from attncli.tui.widgets.grading import (
     requirements,
 )
 from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
-from attncli.words.counterexample_lines import Answers
-from attncli.words.interval_texts import interval_text
-from attncli.words.track_texts import track_title
 
 
 class ChallengeScreen(AttnScreen):
@@ -454,7 +453,7 @@ class OwnCaseScreen(AttnScreen):
                 _("The challenge never asks for this, so no difference counts: {what}", what=what)[lang], classes="note"
             )
         if answers.shown is not None:
-            names = Answers("reference", "yours", starred=answers.same is False)
+            names = Answers(_("the reference"), _("your file"), answers.same is False, with_error_text=True)
             yield CounterexampleView(answers.shown, lang, self.file.name, _("The case"), names)
         if answers.printed:
             yield heading(_("Your file printed")[lang])
@@ -576,7 +575,7 @@ def _start(screen: AttnScreen, id: str, repair: int | None, written: str) -> Sta
         return None
     if started.kept is not None:
         screen.notify(_("Your file is kept as {file}.", file=started.kept)[screen.lang])
-    bugs = counted(started.bugs, "bug")[screen.lang]
+    bugs = ngettext("{count} bug", "{count} bugs", started.bugs)[screen.lang]
     screen.notify(say(written, screen.lang, file=started.path, bugs=bugs))
     return started
 
@@ -585,7 +584,7 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
     """Return the task of a round: a heading, and the text below it."""
     if started.symptom is not None:
         return _("Find the bug")[lang], started.symptom
-    bugs = counted(started.bugs, "bug")
+    bugs = ngettext("{count} bug", "{count} bugs", started.bugs)
     texts = [
         _(
             "Mistakes are planted in the reference, which is in {file}. Press e, mend them, then g: it tells how many are "

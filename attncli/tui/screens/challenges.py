@@ -11,14 +11,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.domain.vocabulary import RUNGS
+from attncli.domain.vocabulary import RUNGS, track_title
 from attncli.i18n import N_, _, pgettext
 from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, standings
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
 from attncli.words.app_texts import say
-from attncli.words.track_texts import track_title
 
 _TRACK, _LEVEL, _STATUS = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import AttnError
-from attncli.i18n import N_, _
+from attncli.i18n import N_, _, ngettext
 from attncli.practice.stats import (
     FORECAST_DAYS,
     RETENTION_DAYS,
@@ -24,13 +24,12 @@ from attncli.practice.stats import (
     minutes_by_day,
     progress,
 )
+from attncli.practice.today import countdown_line
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.tui.widgets.charts import Forecast, Heatmap, RecallReport
 from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
-from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
 CARDS_AT_ONCE = 5
@@ -96,7 +95,7 @@ class StatsScreen(AttnScreen):
         window = _("last {days} days", days=RETENTION_DAYS)[lang]
         figures = [
             (_("Retention")[lang], _("{share} ({window})", share=retained, window=window)[lang]),
-            (_("Streak")[lang], counted(stats.streak_days, "day")[lang]),
+            (_("Streak")[lang], ngettext("{count} day", "{count} days", stats.streak_days)[lang]),
             (_("Reviews")[lang], _("{total}, {today} of them today", total=stats.reviews, today=stats.today)[lang]),
             (_("Cards seen")[lang], f"{stats.seen}/{stats.cards}"),
             (_("Challenges solved")[lang], f"{stats.challenges['solved']}/{stats.challenges['total']}"),

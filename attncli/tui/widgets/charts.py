@@ -13,11 +13,10 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import SHADES
-from attncli.i18n import Lang, _, quoted
+from attncli.i18n import Lang, _, ngettext, quoted
 from attncli.practice.stats import DAYS_FROM, PREDICTED_FROM, ForecastDay, RecallRecord, RecallShare
 from attncli.tui.widgets.basics import LineWidget, left, right
 from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
 
 _LEVELS = (1, 5, 15, 30)
 
@@ -207,7 +206,7 @@ class RecallReport(LineWidget):
         return {
             str(begin): _("{first} days and more", first=begin)[self._lang]
             if end is None
-            else counted(begin, "day")[self._lang]
+            else ngettext("{count} day", "{count} days", begin)[self._lang]
             if begin == end
             else _("{span} days", span=f"{begin}–{end}")[self._lang]
             for begin, end in zip(DAYS_FROM, [*ends, None], strict=True)

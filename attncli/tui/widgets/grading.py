@@ -15,7 +15,19 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.counterexample_text import Answers, counterexample_lines
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
+from attncli.domain.grade_report_text import (
+    deciding_checks,
+    diagnosis_lines,
+    follows,
+    headline,
+    repaired_lines,
+    status_of,
+    told,
+    unproved,
+)
+from attncli.domain.statement import EVERYWHERE, HARDENED, Statement
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.i18n import Lang, _
@@ -27,18 +39,6 @@ from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, he
 from attncli.tui.widgets.card import FollowUps, Questions
 from attncli.tui.widgets.session import Progress
 from attncli.words.app_texts import TEXTS, say
-from attncli.words.counterexample_lines import Answers, counterexample_lines
-from attncli.words.grade_report_texts import (
-    deciding_checks,
-    diagnosis_lines,
-    follows,
-    headline,
-    status_of,
-    told,
-    unproved,
-)
-from attncli.words.repair_texts import repaired_lines
-from attncli.words.statement_texts import EVERYWHERE, HARDENED, Statement
 
 _SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
 

@@ -12,17 +12,16 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, _, ngettext
 from attncli.practice.mock import MockInterview
+from attncli.practice.mock_report import clock_text
 from attncli.practice.queue import due_counts
+from attncli.practice.record import interval_text
 from attncli.practice.review import ReviewSession, SessionProgress
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
-from attncli.words import mock_texts
 from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
-from attncli.words.interval_texts import interval_text
 
 
 class RatingButton(Plain):
@@ -189,7 +188,7 @@ class SessionEnd(Plain):
             lines = [Content.styled(_("Nothing to review here right now.")[lang], "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
-            count = counted(len(answers), "review")[lang]
+            count = ngettext("{count} review", "{count} reviews", len(answers))[lang]
             parts = [
                 count if self.session.is_recorded else _("{count} answered", count=len(answers))[lang],
                 _("{percent} % recalled", percent=round(100 * recalled))[lang],
@@ -274,7 +273,7 @@ class MockTimeLine(Widget):
         return Content.assemble((label, "bold"), bar(share, width, "$primary"), (time_text, style))
 
     def _time_text(self, is_up: bool, left_seconds: int) -> str:
-        clock = mock_texts.clock_text(left_seconds)
+        clock = clock_text(left_seconds)
         if is_up:
             return f"{_('Time is up')[self._lang]} {clock}"
         return _("{time} left", time=clock)[self._lang]
