@@ -239,7 +239,7 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
 def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
     heads = (_("seen"), _("recall"), _("ready"), _("lapses"))
     numbers = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 7, 7, 7), strict=True))
-    lines = [f"{left(_('topic')[lang], 10)} {numbers}  {_('weak')[lang]}"]
+    lines = [left(_("topic")[lang], 10) + f" {numbers}  " + _("weak")[lang]]
     for topic, status in found.topics.items():
         recall = f"{status.recall:.0%}" if status.seen else "–"
         weak = " ".join(card.card for card in status.weak[:3])
@@ -319,14 +319,14 @@ def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
         name, minutes = today.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
         yield f"  {left(name, 11)}{right(minutes, 9)}  {' · '.join(today.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
-        yield f"  {ngettext('… and {count} more day', '… and {count} more days', len(days) - DAYS_PRINTED)[lang]}"
+        yield "  " + ngettext("… and {count} more day", "… and {count} more days", len(days) - DAYS_PRINTED)[lang]
 
 
 def _topic_table(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:
     heads = (_("seen"), _("planned"), _("recall"), _("likely"), _("if you stop"))
     columns = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 8, 7, 11, 12), strict=True))
     yield _("Expected recall by topic")[lang]
-    yield f"  {left(_('topic')[lang], TITLE_CELLS)}{columns}"
+    yield "  " + left(_("topic")[lang], TITLE_CELLS) + columns
     for id, topic in plan.topics.items():
         likely = f"{topic.expected.low:.0%}–{topic.expected.high:.0%}"
         seen, title = f"{topic.seen}/{topic.cards}", left(_shortened(titles.get(id, id)), TITLE_CELLS)
@@ -352,7 +352,7 @@ def whole_card(card: Card, lang: Lang) -> str:
     """Return everything the card has."""
     parts = [f"# {card.id} · {card.topic} · {card.kind} · {card.level}", question(card, lang)]
     if solution := _solution(card, lang):
-        parts.append(f"## {_('Answer')[lang]}\n\n{solution}")
+        parts.append("## " + _("Answer")[lang] + f"\n\n{solution}")
     return "\n\n".join([*parts, *revealed(card, lang)]) + "\n"
 
 
@@ -383,20 +383,20 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
             yield f"## {heading[lang]}\n\n{text[lang].strip() if text else ''}"
         case "points":
             points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-            yield f"## {_('Points')[lang]}\n\n{points}"
+            yield "## " + _("Points")[lang] + f"\n\n{points}"
         case "pitfalls":
             yield _listed(_("Pitfalls"), [pitfall[lang] for pitfall in card.pitfalls], lang)
         case "unverifiable":
             yield _("Unpublished; cannot be verified.")[lang]
         case "challenge":
-            yield f"{_('Challenge')[lang]}: {', '.join(card.challenges)}"
+            yield _("Challenge")[lang] + f": {', '.join(card.challenges)}"
         case "experiment":
-            yield f"{_('Experiment')[lang]}: `attn experiment {card.experiment}`"
+            yield _("Experiment")[lang] + f": `attn experiment {card.experiment}`"
         case "follow-ups":
             if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
-                yield "\n\n".join([f"## {_('Follow-ups')[lang]}", *asked])
+                yield "\n\n".join(["## " + _("Follow-ups")[lang], *asked])
             if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
-                yield f"{_('See also')[lang]}: {', '.join(linked)}"
+                yield _("See also")[lang] + f": {', '.join(linked)}"
         case "as-of":
             yield _("As of {date}.", date=card.as_of)[lang]
         case "sources":
@@ -429,19 +429,19 @@ def _solution(card: Card, lang: Lang) -> str:
             texts = card.texts
             return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
         case DebugCard():
-            where = f"{_('line')[lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
-            return f"{where}\n\n{_('Fix')[lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+            where = _("line")[lang] + f" {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return (f"{where}\n\n" + _("Fix")[lang] + f": `{card.fix[lang].strip()}`") if card.fix else where
     return ""
 
 
 def _option_line(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
     mark = "✓" if correct else "✗"
-    return f"- {mark} {text[lang]}" + (f" — {_('why not')[lang]}: {why_not[lang]}" if why_not else "")
+    return f"- {mark} {text[lang]}" + (" — " + _("why not")[lang] + f": {why_not[lang]}" if why_not else "")
 
 
 def _slips(card: NumericCard, lang: Lang) -> str:
     lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([f"{_('Common slips')[lang]}:", "", *lines]) if lines else ""
+    return "\n\n" + "\n".join([_("Common slips")[lang] + ":", "", *lines]) if lines else ""
 
 
 def numbered(code: str) -> str:

@@ -43,8 +43,8 @@ def challenges(track: str | None, as_json: bool) -> None:
         print_json([entry.document(lang) for entry in found])
         return
     for entry in found:
-        due = f"  {_('due {day:%Y-%m-%d}', day=entry.schedule.due_at)[lang]}" if entry.schedule else ""
-        due += f"  {_('fixed: {count}', count=entry.fixed)[lang]}" if entry.fixed else ""
+        due = ("  " + _("due {day:%Y-%m-%d}", day=entry.schedule.due_at)[lang]) if entry.schedule else ""
+        due += ("  " + _("fixed: {count}", count=entry.fixed)[lang]) if entry.fixed else ""
         challenge, status = entry.challenge, left(STANDING_NAMES[entry.standing][lang], 10)
         echo(f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {status} {challenge.title[lang]}{due}")
 

@@ -142,7 +142,7 @@ def _grade_once(id: str, file: Path, options: GradeOptions, as_json: bool) -> No
         if first:
             echo("\n".join(after_solving(challenge, next_challenge, lang)))
         again = f"attn grade {challenge.id} {file} --seed {grading.fresh_seed(report)}"
-        echo(f"  {_('Grade again on other inputs: {command}', command=again)[lang]}")
+        echo("  " + _("Grade again on other inputs: {command}", command=again)[lang])
 
 
 def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
@@ -172,9 +172,9 @@ def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: i
     """Yield the report: verdict, checks with counterexamples, diagnosis, output of the code, device, sandbox."""
     yield _head(report, challenge)[lang]
     if checks := to_harden(report):
-        yield f"  {_('to harden it: {checks}', checks=', '.join(checks))[lang]}"
+        yield "  " + _("to harden it: {checks}", checks=", ".join(checks))[lang]
     if checks := unproved(report):
-        yield f"  {_('not proved: {checks}', checks=', '.join(checks))[lang]}"
+        yield "  " + _("not proved: {checks}", checks=", ".join(checks))[lang]
     for check in report.checks:
         badge = "" if check.required else _(" (badge)")[lang]
         yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
@@ -185,7 +185,7 @@ def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: i
         yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
     yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
     if report.printed:
-        yield f"  {_('Your code printed:')[lang]}"
+        yield "  " + _("Your code printed:")[lang]
         yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
     yield from (f"  {note[lang]}" for note in _device_notes(report, challenge))
     layers = ", ".join(report.sandbox)
@@ -219,7 +219,7 @@ def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
         grader.restart()
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        echo(f"{_('watching {file}', file=file)[lang]} · {KEYS[lang]}", err=True)
+        echo(_("watching {file}", file=file)[lang] + f" · {KEYS[lang]}", err=True)
         with keys() as read:
             while True:
                 watch.poll()
@@ -325,9 +325,9 @@ def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang =
     ]
     for name, then, now in changed:
         before_text, now_text = _status_text(then, lang), _status_text(now, lang)
-        yield f"  {_('changed: {check} {before} → {now}', check=name, before=before_text, now=now_text)[lang]}"
+        yield "  " + _("changed: {check} {before} → {now}", check=name, before=before_text, now=now_text)[lang]
     if before and not changed:
-        yield f"  {_('no check changed')[lang]}"
+        yield "  " + _("no check changed")[lang]
 
 
 def check_statuses(report: GradeReport) -> dict[str, CheckStatus]:

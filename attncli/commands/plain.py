@@ -209,19 +209,19 @@ class PlainQuiz:
 
     def _print_score(self, score: QuizScore, lang: Lang) -> None:
         if not score.answered:
-            echo(f"\n{_('No question was answered.')[lang]}")
+            echo("\n" + _("No question was answered.")[lang])
             return
-        echo(f"\n{_('{right} of {answered} correct', right=score.right, answered=score.answered)[lang]}")
+        echo("\n" + _("{right} of {answered} right", right=score.right, answered=score.answered)[lang])
         if score.left:
             echo(_("{left} not asked", left=score.left)[lang])
         for id, (right, answered) in score.topics.items():
             topic = self.workspace.library.topic(id).title
             echo(f"{topic[lang]} {right}/{answered}")
-        echo(f"\n{(_('Missed questions') if score.missed else _('All correct.'))[lang]}")
+        echo("\n" + (_("Missed") if score.missed else _("Every answer was right."))[lang])
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
-        echo(f"\n{_('Same quiz again: {command}', command=self.quiz.options.command)[lang]}")
+        echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises LearnerQuit."""
@@ -326,7 +326,7 @@ class PlainMock:
         count = sum(place not in results for place in state.plan.places(self.part))
         if count and state.spent_ms.get(self.part, 0) >= part.budget_ms:
             name = PART_NAMES[part.name]
-            echo(f"\n{_('{name}: time is up, {count} not asked', name=name, count=count)[self.lang]}")
+            echo("\n" + _("{name}: time is up, {count} not asked", name=name, count=count)[self.lang])
 
     def _ask(self) -> None:
         asked = self.interview.asked
@@ -358,7 +358,7 @@ class PlainMock:
     def _head(self, asked: Asked) -> None:
         item, (n, total) = self.interview.item, self.interview.number
         topic = self.interview.workspace.library.topic(asked.card.topic).title[self.lang]
-        follow_up = f" · {_('follow-up')[self.lang]}" if item and item.kind == "follow-up" else ""
+        follow_up = (" · " + _("follow-up")[self.lang]) if item and item.kind == "follow-up" else ""
         echo(f"\n{n}/{total}  {asked.card.id} · {topic}{follow_up} · {self._time()}")
 
     def _time(self) -> str:

@@ -104,9 +104,9 @@ def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:
 def after_solving(challenge: Challenge, following: Challenge | None, lang: Lang) -> Iterator[str]:
     """Yield the lines for a learner who has just solved a challenge for the first time."""
     yield from asked_next(challenge, lang)
-    yield f"  {_('Compare with the reference: `attn solution {id}`', id=challenge.id)[lang]}"
+    yield "  " + _("Compare with the reference: `attn solution {id}`", id=challenge.id)[lang]
     if following is not None:
-        yield f"  {_('Next: {title}: `attn start {id}`', title=following.title, id=following.id)[lang]}"
+        yield "  " + _("Next: {title}: `attn start {id}`", title=following.title, id=following.id)[lang]
 
 
 def is_solved(workspace: Workspace, id: str) -> bool:

@@ -164,9 +164,9 @@ def score_lines(report: MockReport, lang: Lang) -> Iterator[tuple[LineKind, str]
         level=LEVEL_NAMES[report.level],
     )[lang]
     if report.is_open:
-        title += f" · {_('unfinished')[lang]}"
+        title += " · " + _("unfinished")[lang]
     elif not report.is_finished:
-        title += f" · {_('ended early')[lang]}"
+        title += " · " + _("ended early")[lang]
     yield "head", title
     yield from (("line", line) for line in _part_lines(report, lang))
     yield from (("note", line) for line in _time_lines(report, lang))

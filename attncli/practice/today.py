@@ -199,7 +199,7 @@ def expected_line(plan: Plan, lang: Lang) -> str:
 
 def day_name(day: date, lang: Lang) -> str:
     """Format a day as `Mon 11-23`."""
-    return f"{_('Mon Tue Wed Thu Fri Sat Sun')[lang].split()[day.weekday()]} {day:%m-%d}"
+    return _("Mon Tue Wed Thu Fri Sat Sun")[lang].split()[day.weekday()] + f" {day:%m-%d}"
 
 
 def day_parts(day: StudyDay, lang: Lang) -> list[str]:

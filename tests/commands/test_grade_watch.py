@@ -14,13 +14,12 @@ import pytest
 from attncli import paths
 from attncli.commands import grade as module
 from attncli.commands.challenges import print_hint
-from attncli.commands.grade import GradeWatch, changes
+from attncli.commands.grade import KEYS, GradeWatch, changes
 from attncli.domain.grade_report import GradeReport, read
 from attncli.errors import JudgeFailed
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
 from attncli.practice.workspace import Workspace
-from attncli.words.command_texts import WATCH_KEYS
 
 WHOLE: dict[str, Any] = {
     "challenge": "double",
@@ -89,16 +88,14 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     first = capsys.readouterr().out
     assert (
         first.count("Doubling: rejected") == 2
-        and first.endswith(f"(1 of 2 checks)\n{WATCH_KEYS['en']}\n")
+        and first.endswith(f"(1 of 2 checks)\n{KEYS['en']}\n")
         and "changed" not in first
     )
     file.write_text("def double(x): return x + x\n", encoding="utf-8")
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{WATCH_KEYS['en']}\n"), (
-        "the verdict comes last"
-    )
+    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{KEYS['en']}\n"), "the verdict comes last"
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
@@ -126,7 +123,7 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
     watch.poll()
     watch.press("r")
     out = capsys.readouterr().out
-    assert "加倍：未通过（2 项检查通过 1 项）" in out and WATCH_KEYS["zh"] in out
+    assert "加倍：未通过（2 项检查通过 1 项）" in out and KEYS["zh"] in out
     assert "变化：matches-reference 失败 (抛出异常) → 失败 (数值不对)" in out
 
 

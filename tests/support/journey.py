@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+from attncli.domain.grade_report_text import REACHED
+from attncli.domain.mock_interview import PART_NAMES
 from attncli.domain.vocabulary import KINDS
-from attncli.i18n import Lang
+from attncli.i18n import Lang, ngettext
 from attncli.tui.screens.editor import INDENT
 from attncli.words.app_texts import say
-from attncli.words.command_texts import counted
-from attncli.words.grade_report_texts import REACHED
-from attncli.words.mock_texts import PART_NAMES
 
 MASK = """\
 S = T if S is None else S
@@ -307,7 +306,9 @@ async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
     await learner.press("r")
     await until(learner, say("challenge.how-many-kept", learner.lang)[:8])
     await learner.press(str(bugs))
-    await until(learner, say("challenge.repair", learner.lang, bugs=counted(bugs, "bug")[learner.lang]))
+    await until(
+        learner, say("challenge.repair", learner.lang, bugs=ngettext("{count} bug", "{count} bugs", bugs)[learner.lang])
+    )
     return await write_and_grade(learner, code, verdict)
 
 

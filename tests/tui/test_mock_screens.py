@@ -18,7 +18,8 @@ from attncli.i18n import NOTHING, Lang
 from attncli.paths import Home
 from attncli.practice import mock_log, record
 from attncli.practice.grade import WarmJudge
-from attncli.practice.mock import MockInterview, MockOptions, past_mocks
+from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.mock_report import past_mocks
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module

@@ -23,11 +23,13 @@ from attncli.commands.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.grade_report import GradeReport, read
+from attncli.domain.grade_report_text import headline
 from attncli.domain.log_row import Rating, RowKind, Schedule
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, _
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.assistant import AssistantSession
+from attncli.practice.challenges import ASKED_NEXT
 from attncli.practice.grade import GradeOptions
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
@@ -37,9 +39,6 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.widgets.card import CardVerdict
-from attncli.words.after_solving_texts import ASKED_NEXT
-from attncli.words.grade_report_texts import headline
-from attncli.words.quiz_texts import MISSED, SCORE
 from moved_clock import Clock
 from same_answer import answer_in_app
 
@@ -249,9 +248,9 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
         assert workspace.store.log.length() == app.workspace.store.log.length() == 0
     assert in_app.score == by_line.score and in_app.score.left == 0 < in_app.score.right
     printed = capsys.readouterr().out
-    told = printed[printed.rindex(MISSED[lang]) :]
+    told = printed[printed.rindex(_("Missed")[lang]) :]
     assert all(missed.card in told and missed.card in on_screen for missed in in_app.score.missed)
-    head = SCORE[lang].format(right=in_app.score.right, answered=in_app.score.answered)
+    head = _("{right} of {answered} right", right=in_app.score.right, answered=in_app.score.answered)[lang]
     assert head in printed and head in on_screen
 
 

@@ -15,13 +15,12 @@ import pytest
 
 import attncli
 from attncli.domain.checks import CHECK_NAMES
-from attncli.domain.vocabulary import KINDS, LEVELS
+from attncli.domain.grade_report_text import STATUSES
+from attncli.domain.vocabulary import KINDS, LEVELS, TRACKS
 from attncli.i18n import Localised
 from attncli.judge import growth, messages
 from attncli.paths import bundled_impl
 from attncli.words import app_texts
-from attncli.words.grade_report_texts import STATUSES
-from attncli.words.track_texts import TRACKS
 
 PACKAGE = Path(attncli.__file__).parent
 WORDS = {
