@@ -100,9 +100,9 @@ def card(topic: str, question: str, answer: str) -> None:
         lang = workspace.lang
     echo(f"{new.path}:{new.line}")
     next_step = (
-        _("Card {id} is saved. Show it: attn show {id}", id=new.id)
+        _("Card {id} is saved. Show it: `attn show {id}`", id=new.id)
         if question.strip() and answer.strip()
-        else _("Fill in the question and answer, then run: attn bank check {path}", path=new.path)
+        else _("Fill in the question and answer, then run: `attn bank check {path}`", path=new.path)
     )
     echo(next_step[lang], err=True)
 
@@ -120,7 +120,7 @@ def challenge(name: str) -> None:
         folder = new_challenge(workspace, name)
         echo(folder)
         echo(
-            _("Write reference.py and wrong/first-mistake.py, then run: attn verify {id}", id=folder.name)[
+            _("Write reference.py and wrong/first-mistake.py, then run: `attn verify {id}`", id=folder.name)[
                 workspace.lang
             ],
             err=True,

@@ -133,11 +133,11 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
             )
             echo(left_out[workspace.lang], err=True)
         exported = _(
-            "Exported to {file}: {cards} cards, {reviewed} with a schedule; {reviews} reviews",
+            "Exported to {file}: {cards} ({reviewed} with a schedule), {reviews}",
             file=target.file or STDOUT,
-            cards=done.cards,
+            cards=ngettext("{count} card", "{count} cards", done.cards),
             reviewed=done.reviewed,
-            reviews=done.reviews,
+            reviews=ngettext("{count} review", "{count} reviews", done.reviews),
         )
         echo(exported[workspace.lang], err=True)
 
@@ -283,8 +283,8 @@ def restore(file: Path) -> None:
     echo(ngettext("Restored {count} row from {file}", "Restored {count} rows from {file}", done.rows, file=file)[lang])
     if done.missing:
         missing = ngettext(
-            "{count} earlier row is not in the backup: it is kept in {kept}; add it: attn import log {kept}",
-            "{count} earlier rows are not in the backup: they are kept in {kept}; add them: attn import log {kept}",
+            "{count} earlier row is not in the backup: it is kept in {kept}; add it: `attn import log {kept}`",
+            "{count} earlier rows are not in the backup: they are kept in {kept}; add them: `attn import log {kept}`",
             done.missing,
             kept=done.kept,
         )

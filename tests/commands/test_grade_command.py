@@ -179,7 +179,7 @@ def test_a_fresh_exam_is_offered_once_a_file_was_accepted(attn):
     code, out, _ = attn("grade", "sdpa", file)
     assert (code, out.splitlines()[-1].strip()) == (
         0,
-        f"A fresh exam, on other inputs: attn grade sdpa {file} --seed 1",
+        f"Grade again on other inputs: attn grade sdpa {file} --seed 1",
     )
     code, out, _ = attn("--lang", "zh", "grade", "sdpa", file, "--seed", 2**31 - 1)
     assert (code, out.splitlines()[-1].strip()) == (0, f"用新的输入再考一次：attn grade sdpa {file} --seed 0")

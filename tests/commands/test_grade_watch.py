@@ -77,7 +77,7 @@ def test_what_comes_after_solving_is_told_once(workspace, file, capsys):
     told = []
     for _ in range(3):
         watch.grade()
-        told.append("`attn solution double` shows the reference" in capsys.readouterr().out)
+        told.append("Compare with the reference: `attn solution double`" in capsys.readouterr().out)
     assert told == [False, True, False]
 
 
@@ -132,7 +132,7 @@ def test_the_keys_give_a_hint_and_the_solution_and_q_ends(workspace, file, capsy
     assert watch.press("h") and "Hint 1 of 3: Add." in capsys.readouterr().out
     assert watch.press("s")
     asked = capsys.readouterr().out
-    assert "s again shows the reference" in asked and "return x + x" not in asked
+    assert "Press s again to show the reference" in asked and "return x + x" not in asked
     assert watch.press("h") and watch.press("s") and "return x + x" not in capsys.readouterr().out, "asked anew"
     assert watch.press("s") and "return x + x" in capsys.readouterr().out
     assert watch.press("x")
@@ -154,7 +154,7 @@ def test_a_hint_reads_as_that_of_attn_hint(workspace, file, capsys, lang):
 def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspace, file, capsys):
     watch = watching(workspace, file)
     watch.press("n")
-    assert capsys.readouterr().out == "no other challenge is left to solve\n"
+    assert capsys.readouterr().out == "Every other challenge is solved.\n"
     second = small_impl / "basics" / "twice"
     shutil.copytree(small_impl / "basics" / "double", second)
     with Workspace.open(
@@ -169,7 +169,7 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
 def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypatch):
     monkeypatch.setenv("VISUAL", "/nowhere/editor -x")
     watching(workspace, file).press("e")
-    assert "“/nowhere/editor” cannot be started (No such file or directory)" in capsys.readouterr().err
+    assert "Cannot start the editor “/nowhere/editor” (No such file or directory)" in capsys.readouterr().err
 
 
 def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):
