@@ -119,7 +119,7 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         await pilot.pause()
         assert "✗ Rejected" in shown(app) and not app.screen.is_settled
         await press(pilot, "s")
-        assert isinstance(app.screen, MockCodeScreen) and "1 bug to find and mend in this file:" in shown(app)
+        assert isinstance(app.screen, MockCodeScreen) and "Find and fix 1 bug in this file:" in shown(app)
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await press(pilot, "g")

@@ -10,15 +10,17 @@ import pytest
 
 from attncli.bank.loader import GLOSSARY, load_glossary
 from attncli.bank.prose_rules import Terms
+from attncli.i18n import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY
 TERMS = Terms.of(load_glossary(GLOSSARY_FILE).documents)
+OF_THE_APP = {(".po", "热身")}  # the first part of a mock interview; the learning rate's is 预热
 # What the app calls its own things: ordinary words, which cards may use for others.
 OWN = {
     "掌握度": "准备度|熟练度",
     "记忆保持率": "(?<!记忆)保持率",
-    "搁置": "停用|暂停",
+    "搁置": "停用",
     "推迟": "今天跳过|延后",
     "常见误区": "常见错误",
     "简单": "轻松",
@@ -37,6 +39,7 @@ def files() -> Iterator[Path]:
     for pattern in ("impl/*/*/challenge.yaml", "impl/*/*/inputs.py", "impl/*/*/wrong/*.py", "docs/*.md", "*.md"):
         yield from sorted(ROOT.glob(pattern))
     yield from sorted((ROOT / "attncli").rglob("*.py"))
+    yield CATALOGUE.with_suffix(".po")
 
 
 def avoided(text: str) -> Iterator[tuple[int, str, str]]:
@@ -53,6 +56,7 @@ def test_no_file_writes_what_the_glossary_avoids() -> None:
         f"{path.relative_to(ROOT)}:{line}: {word}; the glossary says {term}"
         for path in files()
         for line, word, term in avoided(path.read_text(encoding="utf-8"))
+        if (path.suffix, word) not in OF_THE_APP
     ]
     assert told == []
 
@@ -67,6 +71,6 @@ def test_a_spelling_to_avoid_is_named_with_its_line_and_its_term() -> None:
 
 @pytest.mark.parametrize(("term", "others"), OWN.items())
 def test_the_app_has_one_word_for_each_of_its_things(term: str, others: str) -> None:
-    words = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "attncli" / "words").glob("*.py"))}
-    assert [(path.name, found.group()) for path, text in words.items() for found in re.finditer(others, text)] == []
-    assert any(term in text for text in words.values())
+    chinese = CATALOGUE.with_suffix(".po").read_text(encoding="utf-8")
+    assert re.findall(others, chinese) == []
+    assert term in chinese
