@@ -187,32 +187,33 @@ def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
 
 def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:
     known = done.cards - done.new_cards - done.own - done.unreadable
-    lines: list[Localised] = [
+    counts = (
+        (done.suspended, _("suspended as in Anki: {count}")),
+        (done.unreadable, _("cards skipped, no text on one side (only pictures or sounds): {count}")),
+        (done.media, _("pictures and sounds dropped from texts: {count}")),
+        (done.gone, _("attn cards missing from the banks: {count}; their reviews count once you add them")),
+        (done.forgotten, _("reviews from before a reset in Anki, not counted: {count}")),
+        (done.taken_back, _("reviews corrected by this package, undone: {count}")),
+        (done.lost_reviews, _("reviews skipped, their cards are missing: {count}")),
+    )
+    messages: list[Localised] = [
         _(
-            "Cards in {file}: {cards} ({new} new, {own} from attn, {known} known)",
+            "{file}: {cards} (new: {new_cards}, of attn: {own}, known: {known}), {reviews} (new: {new_reviews})",
             file=file,
-            cards=done.cards,
-            new=done.new_cards,
+            cards=ngettext("{count} card", "{count} cards", done.cards),
+            new_cards=done.new_cards,
             own=done.own,
             known=known,
+            reviews=ngettext("{count} review", "{count} reviews", done.reviews),
+            new_reviews=done.new_reviews,
         ),
-        _("Reviews: {reviews} ({new} new)", reviews=done.reviews, new=done.new_reviews),
+        *(text.format(count=count) for count, text in counts if count),
     ]
-    counts = [
-        (_("Suspended as in Anki: {count}"), done.suspended),
-        (_("Skipped cards with no text on one side: {count}"), done.unreadable),
-        (_("Images and sounds dropped from texts: {count}"), done.media),
-        (_("attn cards that are in no bank here: {count}; their reviews are kept for later"), done.gone),
-        (_("Reviews before a reset in Anki, not counted: {count}"), done.forgotten),
-        (_("Reviews undone, because the package corrects them: {count}"), done.taken_back),
-        (_("Skipped reviews of missing cards: {count}"), done.lost_reviews),
-    ]
-    lines += [message.format(count=count) for message, count in counts if count]
     if dry_run:
-        lines.append(_("Dry run: nothing was written"))
+        messages.append(_("nothing written (--dry-run)"))
     else:
-        lines += [_("New cards: {file}", file=path) for path in done.files]
-    return [line[lang] for line in lines]
+        messages += [_("new cards: {file}", file=path) for path in done.files]
+    return [message[lang] for message in messages]
 
 
 @import_.command("log")
