@@ -294,7 +294,7 @@ def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
 
 def _why(card: Card, lang: Lang) -> str:
     text = block(card.explain[lang]) if card.explain else ""
-    notes = [_("Unpublished; cannot be verified.")[lang]] if card.unverifiable else []
+    notes = [_("Nobody has published this; it cannot be checked.")[lang]] if card.unverifiable else []
     notes += [_("As of {date}.", date=plain(card.as_of))[lang]] if card.as_of else []
     return text + "".join(f"<p><em>{note}</em></p>" for note in notes)
 
@@ -304,7 +304,7 @@ def _slips(card: Card, lang: Lang) -> str:
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
     slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    return f"<p><strong>{_('Common slips')[lang]}</strong></p>" + _listed(slips)
+    return f"<p><strong>{_('Common mistakes')[lang]}</strong></p>" + _listed(slips)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:

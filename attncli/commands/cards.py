@@ -387,7 +387,7 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
         case "pitfalls":
             yield _listed(_("Pitfalls"), [pitfall[lang] for pitfall in card.pitfalls], lang)
         case "unverifiable":
-            yield _("Unpublished; cannot be verified.")[lang]
+            yield _("Nobody has published this; it cannot be checked.")[lang]
         case "challenge":
             yield _("Challenge")[lang] + f": {', '.join(card.challenges)}"
         case "experiment":
@@ -441,7 +441,7 @@ def _option_line(text: Localised, correct: bool, why_not: Localised | None, lang
 
 def _slips(card: NumericCard, lang: Lang) -> str:
     lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([_("Common slips")[lang] + ":", "", *lines]) if lines else ""
+    return "\n\n" + "\n".join([_("Common mistakes")[lang] + ":", "", *lines]) if lines else ""
 
 
 def numbered(code: str) -> str:

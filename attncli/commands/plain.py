@@ -73,7 +73,7 @@ class PlainReview:
                     self._ask(item)
                 except NotFound:
                     self.review.drop()
-                    self._say(_("{card} is no longer in the bank; skipped", card=item.card.id))
+                    self._say(_("{card} is no longer in its bank; skipped.", card=item.card.id))
         except LearnerQuit:
             pass
         progress = self.review.progress
@@ -122,7 +122,7 @@ class PlainReview:
                 try:
                     self.review.rate(rating, points=asked.points, correct=asked.correct)
                 except Outdated:
-                    self._say(_("Not saved: the intervals changed. Rate it again."))
+                    self._say(_("Not saved: the intervals have changed. Rate it again."))
                     continue
                 interval = interval_text(item.interval(rating), lang)
                 saved = _("{card}: {rating}, next in {interval}") if self.review.is_recorded else _("{card}: {rating}")

@@ -21,7 +21,7 @@ TEXTS: dict[str, Localised] = {
     "review.level-onsite": _("onsite"),
     "review.level-research": pgettext("position", "research"),
     "review.as-of": _("As of {date}."),
-    "review.unverifiable": _("Unpublished; cannot be verified."),
+    "review.unverifiable": _("Nobody has published this; it cannot be checked."),
     "review.answer": _("Answer"),
     "review.explain": _("Why"),
     "review.pitfalls": _("Pitfalls"),

@@ -93,10 +93,10 @@ def test_the_end_of_input_ends_the_sitting_and_keeps_what_was_answered(attn: Att
 @pytest.mark.parametrize(
     ("meanwhile", "lang", "said"),
     [
-        ("answered", "en", "the intervals changed"),
-        ("day", "en", "the intervals changed"),
+        ("answered", "en", "the intervals have changed"),
+        ("day", "en", "the intervals have changed"),
         ("settings", "zh", "间隔已更新"),
-        ("gone", "en", "att-01 is no longer in the bank"),
+        ("gone", "en", "att-01 is no longer in its bank"),
         ("gone", "zh", "att-01 已不在题库中"),
     ],
 )
