@@ -11,15 +11,17 @@ from babel.messages.pofile import read_po
 
 from attncli.bank.loader import GLOSSARY, load_glossary
 from attncli.bank.prose_rules import Terms
+from attncli.i18n import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY
 TERMS = Terms.of(load_glossary(GLOSSARY_FILE).documents)
+OF_THE_APP = {(".po", "热身")}  # the first part of a mock interview; the learning rate's is 预热
 # What the app calls its own things: ordinary words, which cards may use for others.
 OWN = {
     "掌握度": "准备度|熟练度",
     "记忆保持率": "(?<!记忆)保持率",
-    "搁置": "停用|暂停",
+    "搁置": "停用",
     "推迟": "今天跳过|延后",
     "常见误区": "常见错误",
     "简单": "轻松",

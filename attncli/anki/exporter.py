@@ -43,7 +43,6 @@ from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import standing_reviews
 from attncli.practice.marking import draw, right_order, shown, shuffled_items, shuffled_options
 from attncli.practice.workspace import Workspace
-from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 if TYPE_CHECKING:
     import genanki
@@ -138,7 +137,7 @@ NOTE_TYPE = 1_795_020_117
 """Anki identifies the note type by this number: never change it."""
 PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
 FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
-_PART_HEADINGS = {"Why": "explain", "Points": "points", "Pitfalls": "pitfalls", "Follow-ups": "follow-ups"}
+_PART_HEADINGS = {"Why": _("Why"), "Points": _("Points"), "Pitfalls": _("Pitfalls"), "Follow-ups": _("Follow-ups")}
 
 
 def _note_type() -> genanki.Model:
@@ -146,7 +145,7 @@ def _note_type() -> genanki.Model:
     import genanki
 
     question = _each_language(lambda lang: f"{{{{Question ({lang})}}}}")
-    heading = " · ".join(HEADINGS["sources"][lang] for lang in LANGS)
+    heading = " · ".join(_("Sources")[lang] for lang in LANGS)
     sources = f'<div class="sources">{heading}{{{{Sources}}}}</div>'
     template = {
         "name": "attn",
@@ -166,8 +165,8 @@ def _each_language(shown: Callable[[Lang], str]) -> str:
 
 def _answer(lang: Lang) -> str:
     sections = "".join(
-        _optional(f"{part} ({lang})", f"<h2>{HEADINGS[word][lang]}</h2>{{{{{part} ({lang})}}}}")
-        for part, word in _PART_HEADINGS.items()
+        _optional(f"{part} ({lang})", f"<h2>{heading[lang]}</h2>{{{{{part} ({lang})}}}}")
+        for part, heading in _PART_HEADINGS.items()
     )
     return f"{{{{Answer ({lang})}}}}{sections}"
 
@@ -295,8 +294,8 @@ def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
 
 def _why(card: Card, lang: Lang) -> str:
     text = block(card.explain[lang]) if card.explain else ""
-    notes = [UNVERIFIABLE[lang]] if card.unverifiable else []
-    notes += [AS_OF[lang].format(date=plain(card.as_of))] if card.as_of else []
+    notes = [_("Nobody has published this; it cannot be checked.")[lang]] if card.unverifiable else []
+    notes += [_("As of {date}.", date=plain(card.as_of))[lang]] if card.as_of else []
     return text + "".join(f"<p><em>{note}</em></p>" for note in notes)
 
 
@@ -305,7 +304,7 @@ def _slips(card: Card, lang: Lang) -> str:
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
     slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    return f"<p><strong>{HEADINGS['slips'][lang]}</strong></p>" + _listed(slips)
+    return f"<p><strong>{_('Common mistakes')[lang]}</strong></p>" + _listed(slips)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:

@@ -11,8 +11,7 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.errors import BankInvalid
-from attncli.i18n import N_, Lang, _
-from attncli.words.command_texts import counted
+from attncli.i18n import N_, Lang, _, ngettext
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -63,9 +62,12 @@ def _print_check(report: Report, lang: Lang) -> None:
         return
     for note in _grouped(report.notes, lang):
         echo(_("note: {said}", said=note)[lang], err=True)
-    notes = _("; {notes}", notes=counted(len(report.notes), "note")[lang])[lang] if report.notes else ""
-    cards, files = counted(report.cards, "card")[lang], counted(report.files, "file")[lang]
-    echo(_("{cards} in {files}: no problems{notes}", cards=cards, files=files, notes=notes)[lang], err=True)
+    cards = ngettext("{count} card", "{count} cards", report.cards)
+    files = ngettext("{count} file", "{count} files", report.files)
+    found = _("{cards} in {files}: no problems", cards=cards, files=files)[lang]
+    if report.notes:
+        found += _("; ")[lang] + ngettext("{count} note", "{count} notes", len(report.notes))[lang]
+    echo(found, err=True)
 
 
 def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
@@ -101,11 +103,11 @@ def card(topic: str, question: str, answer: str) -> None:
         lang = workspace.lang
     echo(f"{new.path}:{new.line}")
     next_step = (
-        _("{id} is written; `attn show {id}` shows it")
+        _("Card {id} is saved. Show it: `attn show {id}`", id=new.id)
         if question.strip() and answer.strip()
-        else _("Write its question and its answer there, then: attn bank check {path}")
+        else _("Fill in the question and answer, then run: `attn bank check {path}`", path=new.path)
     )
-    echo(next_step[lang].format(id=new.id, path=new.path), err=True)
+    echo(next_step[lang], err=True)
 
 
 @new.command(
@@ -122,7 +124,7 @@ def challenge(name: str) -> None:
         folder = new_challenge(workspace, name)
         echo(folder)
         echo(
-            _("Write reference.py and wrong/first-mistake.py, then prove it with: attn verify {id}", id=folder.name)[
+            _("Write reference.py and wrong/first-mistake.py, then run: `attn verify {id}`", id=folder.name)[
                 workspace.lang
             ],
             err=True,

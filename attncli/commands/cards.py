@@ -17,24 +17,34 @@ from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
-from attncli.i18n import LANGS, N_, Lang, Localised, _
+from attncli.i18n import LANGS, N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import record, today
 from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan
 from attncli.practice.record import schedule_document, take_back
 from attncli.practice.stats import ProgressStats, progress
-from attncli.words import plan_texts as words
-from attncli.words.command_texts import (
-    ANSWER,
-    STATES,
-    counted,
-)
-from attncli.words.plan_texts import countdown_line
-from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 FORECAST_SHOWN = 7
 CARDS_PRINTED, DAYS_PRINTED = 12, 14
 TITLE_CELLS = 36
+STATES: dict[str, Localised] = {
+    "new": pgettext("card", "new"),
+    "learning": _("learning"),
+    "review": _("review"),
+    "relearning": _("relearning"),
+}
+UNDONE: dict[RowKind, Localised] = {
+    RowKind.REVIEW: _("undone: {card} {rating} at {at}"),
+    RowKind.SUSPEND: _("undone: suspending {card} at {at}"),
+    RowKind.BURY: _("undone: burying {card} at {at}"),
+    RowKind.UNSUSPEND: _("undone: unsuspending {card} at {at}"),
+    RowKind.ATTEMPT: _("undone: the attempt at {card} at {at}"),
+    RowKind.MOCK: _("undone: the last step of the mock interview at {at}"),
+    RowKind.REPAIR: _("undone: the repair of {card} at {at}"),
+    RowKind.FIT: _("undone: the fit at {at}; the previous parameters apply again"),
+    RowKind.TAG: _("undone: the tag of {card} at {at}"),
+    RowKind.NOTE: _("undone: the note of {card} at {at}"),
+}
 
 
 @click.command(
@@ -108,13 +118,32 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     if as_json:
         print_json(answered.document())
         return
-    document, lang = answered.document(), workspace.lang
-    days, state = answered.schedule.interval_days, STATES[document["state"]][lang]
-    wait = (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]
-    message = ANSWER["answered"][lang]
-    echo(message.format(card=answered.card, rating=rating, state=state, due=document["due"], wait=wait))
+    schedule, lang = answered.schedule, workspace.lang
+    days = schedule.interval_days
+    minutes = days * 24 * 60
+    wait = (
+        ngettext("{count:g} day", "{count:g} days", days)
+        if days >= 1
+        else ngettext("{count:g} minute", "{count:g} minutes", minutes)
+    )
+    echo(
+        _(
+            "{card} {rating}: {state}, due {due} ({wait})",
+            card=answered.card,
+            rating=rating,
+            state=STATES[schedule.state.value],
+            due=record.iso(schedule.due_at),
+            wait=wait,
+        )[lang]
+    )
     if answered.leech:
-        echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
+        echo(
+            _(
+                "{card} was forgotten {lapses} times: split it, or learn its prerequisites",
+                card=answered.card,
+                lapses=schedule.lapses,
+            )[lang]
+        )
 
 
 @click.command(
@@ -128,37 +157,31 @@ def undo() -> None:
     with session().workspace() as workspace:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
-    message = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
-    echo(message.format(card=done.subject, rating=rating, at=record.iso(done.at)))
+    message = UNDONE[done.kind].format(card=done.subject, rating=rating, at=record.iso(done.at))
+    echo(message[workspace.lang])
 
 
 @click.command(help=N_("Take CARD out of the queue for good."))
 @click.argument("card")
 def suspend(card: str) -> None:
     with session().workspace() as workspace:
-        echo(
-            _("{card} is suspended; `attn unsuspend` brings it back", card=record.suspend(workspace, card))[
-                workspace.lang
-            ]
-        )
+        message = _("{card} is suspended; undo with `attn unsuspend`", card=record.suspend(workspace, card))
+        echo(message[workspace.lang])
 
 
 @click.command(help=N_("Take CARD out of the queue for today."))
 @click.argument("card")
 def bury(card: str) -> None:
     with session().workspace() as workspace:
-        echo(
-            _("{card} is buried until tomorrow; `attn unsuspend` brings it back", card=record.bury(workspace, card))[
-                workspace.lang
-            ]
-        )
+        message = _("{card} is buried until tomorrow; undo with `attn unsuspend`", card=record.bury(workspace, card))
+        echo(message[workspace.lang])
 
 
 @click.command(help=N_("Put a suspended or buried CARD back into the queue."))
 @click.argument("card")
 def unsuspend(card: str) -> None:
     with session().workspace() as workspace:
-        echo(_("{card} is in the queue", card=record.unsuspend(workspace, card))[workspace.lang])
+        echo(_("{card} is back in the queue", card=record.unsuspend(workspace, card))[workspace.lang])
 
 
 # `attn due`
@@ -187,26 +210,31 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
     recalled = "–" if found.retention is None else f"{found.retention:.0%}"
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
-    figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
-    totals = _(
-        "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
-        "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
-        "coming due: {coming}",
-        found=found,
-        recalled=recalled,
-        coming=coming,
-        solved=solved,
-        **figures,
-    )[lang].split("\n")
+    totals = [
+        _(
+            "{reviews} ({today} today), streak {days}, 30-day retention {recalled}",
+            reviews=ngettext("{count} review", "{count} reviews", found.reviews),
+            today=found.today,
+            days=ngettext("{count:g} day", "{count:g} days", found.streak_days),
+            recalled=recalled,
+        )[lang],
+        _(
+            "{seen}/{cards} cards seen, {solved} challenges solved",
+            seen=found.seen,
+            cards=found.cards,
+            solved=solved,
+        )[lang],
+        _("Coming due: {coming}", coming=coming)[lang],
+    ]
     if found.interview is None:
         return totals
-    return [countdown_line(found.interview.days_left, found.interview.recall)[lang], *totals]
+    return [today.countdown_line(found.interview.days_left, found.interview.recall)[lang], *totals]
 
 
 def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
-    head = _("topic seen recall ready lapses weak")[lang].split()
-    numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
-    lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
+    heads = (_("seen"), _("recall"), _("ready"), _("lapses"))
+    numbers = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 7, 7, 7), strict=True))
+    lines = [left(_("topic")[lang], 10) + f" {numbers}  " + _("weak")[lang]]
     for topic, status in found.topics.items():
         recall = f"{status.recall:.0%}" if status.seen else "–"
         weak = " ".join(card.card for card in status.weak[:3])
@@ -261,33 +289,23 @@ def _forecast_lines(plan: Plan, lang: Lang) -> Iterator[str]:
     yield from today.left_out_lines(plan, lang)
     yield today.basis_line(plan, lang)
     yield from today.studied_line(plan, lang)
-    yield words.BESIDE_REVIEW[lang]
+    yield today.BESIDE_REVIEW[lang]
 
 
 def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
     day = plan.days[0]
     if plan.studied_minutes:
-        yield (_("The rest of today, {minutes:.0f} minutes") if day.minutes else _("Today's time is used up."))[
-            lang
-        ].format(minutes=day.minutes)
+        left_today = _("Rest of today: {minutes:.0f} min", minutes=day.minutes)
+        yield (left_today if day.minutes else _("Today's time is used up."))[lang]
     else:
-        yield _("Today, {minutes:.0f} minutes", minutes=day.minutes)[lang] + (
-            "" if day.minutes else f": {_('free')[lang]}"
-        )
-    width = max(cells(name[lang]) for name in (_("New:"), _("Review:"), _("Challenge:"))) + 1
-    named: list[tuple[Localised, Sequence[str]]] = [
-        (_("New:"), day.new),
-        (_("Review:"), day.reviews),
-        (_("Challenge:"), day.challenges),
-    ]
-    for name, ids in named:
+        yield (_("Today: {minutes:.0f} min", minutes=day.minutes) if day.minutes else _("Today: free"))[lang]
+    named = {_("New:")[lang]: day.new, _("Review:")[lang]: day.reviews, _("Challenge:")[lang]: day.challenges}
+    width = max(map(cells, named)) + 1
+    for name, ids in named.items():
         if ids:
-            more = (
-                [_("… and {count} more cards", count=len(ids) - CARDS_PRINTED)[lang]]
-                if len(ids) > CARDS_PRINTED
-                else []
-            )
-            yield f"  {left(name[lang], width)}{' '.join([*ids[:CARDS_PRINTED], *more])}"
+            count = len(ids) - CARDS_PRINTED
+            more = [ngettext("… and {count} more card", "… and {count} more cards", count)[lang]] if count > 0 else []
+            yield f"  {left(name, width)}{' '.join([*ids[:CARDS_PRINTED], *more])}"
 
 
 def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
@@ -295,14 +313,14 @@ def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
         name, minutes = today.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
         yield f"  {left(name, 11)}{right(minutes, 9)}  {' · '.join(today.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
-        yield f"  {_('… and {count} days more', count=len(days) - DAYS_PRINTED)[lang]}"
+        yield "  " + ngettext("… and {count} more day", "… and {count} more days", len(days) - DAYS_PRINTED)[lang]
 
 
 def _topic_table(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:
     heads = (_("seen"), _("planned"), _("recall"), _("likely"), _("if you stop"))
     columns = " ".join(right(head[lang], width) for head, width in zip(heads, (8, 8, 7, 11, 12), strict=True))
-    yield _("Recall on the day, by topic")[lang]
-    yield f"  {left(_('topic')[lang], TITLE_CELLS)}{columns}"
+    yield _("Expected recall by topic")[lang]
+    yield "  " + left(_("topic")[lang], TITLE_CELLS) + columns
     for id, topic in plan.topics.items():
         likely = f"{topic.expected.low:.0%}–{topic.expected.high:.0%}"
         seen, title = f"{topic.seen}/{topic.cards}", left(_shortened(titles.get(id, id)), TITLE_CELLS)
@@ -328,7 +346,7 @@ def whole_card(card: Card, lang: Lang) -> str:
     """Return everything the card has."""
     parts = [f"# {card.id} · {card.topic} · {card.kind} · {card.level}", question(card, lang)]
     if solution := _solution(card, lang):
-        parts.append(f"## {HEADINGS['answer'][lang]}\n\n{solution}")
+        parts.append("## " + _("Answer")[lang] + f"\n\n{solution}")
     return "\n\n".join([*parts, *revealed(card, lang)]) + "\n"
 
 
@@ -355,31 +373,32 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
     match section:
         case "answer" | "explain":
             text = card.short if section == "answer" else card.explain
-            yield f"## {HEADINGS[section][lang]}\n\n{text[lang].strip() if text else ''}"
+            heading = _("Answer") if section == "answer" else _("Why")
+            yield f"## {heading[lang]}\n\n{text[lang].strip() if text else ''}"
         case "points":
             points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-            yield f"## {HEADINGS['points'][lang]}\n\n{points}"
+            yield "## " + _("Points")[lang] + f"\n\n{points}"
         case "pitfalls":
-            yield _section("pitfalls", [pitfall[lang] for pitfall in card.pitfalls], lang)
+            yield _listed(_("Pitfalls"), [pitfall[lang] for pitfall in card.pitfalls], lang)
         case "unverifiable":
-            yield UNVERIFIABLE[lang]
+            yield _("Nobody has published this; it cannot be checked.")[lang]
         case "challenge":
-            yield f"{HEADINGS['challenge'][lang]}: {', '.join(card.challenges)}"
+            yield _("Challenge")[lang] + f": {', '.join(card.challenges)}"
         case "experiment":
-            yield f"{HEADINGS['experiment'][lang]}: `attn experiment {card.experiment}`"
+            yield _("Experiment")[lang] + f": `attn experiment {card.experiment}`"
         case "follow-ups":
             if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
-                yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])
+                yield "\n\n".join(["## " + _("Follow-ups")[lang], *asked])
             if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
-                yield f"{HEADINGS['see'][lang]}: {', '.join(linked)}"
+                yield _("See also")[lang] + f": {', '.join(linked)}"
         case "as-of":
-            yield AS_OF[lang].format(date=card.as_of)
+            yield _("As of {date}.", date=card.as_of)[lang]
         case "sources":
-            yield _section("sources", [source.text for source in card.sources], lang)
+            yield _listed(_("Sources"), [source.text for source in card.sources], lang)
 
 
-def _section(word: str, lines: list[str], lang: Lang) -> str:
-    return f"## {HEADINGS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
+def _listed(heading: Localised, lines: list[str], lang: Lang) -> str:
+    return f"## {heading[lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
@@ -393,7 +412,9 @@ def _solution(card: Card, lang: Lang) -> str:
         case ChoiceCard():
             return "\n".join(_option_line(option.text, option.correct, option.why_not, lang) for option in card.options)
         case NumericCard():
-            drawn = [f"- *{name}*: {', '.join(label for label, _ in choices)}" for name, choices in card.parameters]
+            drawn = [
+                f"- *{name}*: {', '.join(label for label, _value in choices)}" for name, choices in card.parameters
+            ]
             formula = f"`{card.compute}` {card.computed_in} → {card.unit or '1'} ± {card.tolerance}"
             return "\n".join([formula, *drawn]) + _slips(card, lang)
         case ClozeCard():
@@ -402,19 +423,19 @@ def _solution(card: Card, lang: Lang) -> str:
             texts = card.texts
             return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
         case DebugCard():
-            where = f"{HEADINGS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
-            return f"{where}\n\n{HEADINGS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+            where = _("line")[lang] + f" {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return (f"{where}\n\n" + _("Fix")[lang] + f": `{card.fix[lang].strip()}`") if card.fix else where
     return ""
 
 
 def _option_line(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
     mark = "✓" if correct else "✗"
-    return f"- {mark} {text[lang]}" + (f" — {HEADINGS['why'][lang]}: {why_not[lang]}" if why_not else "")
+    return f"- {mark} {text[lang]}" + (" — " + _("why not")[lang] + f": {why_not[lang]}" if why_not else "")
 
 
 def _slips(card: NumericCard, lang: Lang) -> str:
     lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([f"{HEADINGS['slips'][lang]}:", "", *lines]) if lines else ""
+    return "\n\n" + "\n".join([_("Common mistakes")[lang] + ":", "", *lines]) if lines else ""
 
 
 def numbered(code: str) -> str:

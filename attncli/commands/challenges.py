@@ -15,15 +15,11 @@ from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, print_result, session, show_progress
 from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
 from attncli.domain.text import left
-from attncli.domain.vocabulary import STREAMS
+from attncli.domain.vocabulary import STANDING_NAMES, STREAMS
 from attncli.errors import Rejected, UsageError
-from attncli.i18n import N_, Lang, _
-from attncli.practice.challenges import Hint, next_hint, show_solution, standings
+from attncli.i18n import N_, Lang, _, ngettext
+from attncli.practice.challenges import Hint, asked_next, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
-from attncli.words.after_solving_texts import asked_next
-from attncli.words.command_texts import counted
-from attncli.words.grade_report_texts import STANDINGS
-from attncli.words.repair_texts import REPAIR
 
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
@@ -46,13 +42,10 @@ def challenges(track: str | None, as_json: bool) -> None:
         print_json([entry.document(lang) for entry in found])
         return
     for entry in found:
-        due = _("  due {day:%Y-%m-%d}", day=entry.schedule.due_at)[lang] if entry.schedule else ""
-        due += f"  {REPAIR['fixed'][lang].format(count=entry.fixed)}" if entry.fixed else ""
-        challenge = entry.challenge
-        echo(
-            f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"
-            f" {challenge.title[lang]}{due}"
-        )
+        due = ("  " + _("due {day:%Y-%m-%d}", day=entry.schedule.due_at)[lang]) if entry.schedule else ""
+        due += ("  " + _("fixed: {count}", count=entry.fixed)[lang]) if entry.fixed else ""
+        challenge, status = entry.challenge, left(STANDING_NAMES[entry.standing][lang], 10)
+        echo(f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {status} {challenge.title[lang]}{due}")
 
 
 @click.command(help=N_("Write a starter file for CHALLENGE; an existing file is never overwritten."))
@@ -85,9 +78,10 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     if repair is not None:
         grade = shlex.join(["attn", "grade", challenge, str(started.path)])
         echo(
-            _(
-                "{bugs} to find and mend; `{command}` tells how many are repaired",
-                bugs=counted(started.bugs, "bug"),
+            ngettext(
+                "{count} bug to find and fix; check with `{command}`",
+                "{count} bugs to find and fix; check with `{command}`",
+                started.bugs,
                 command=grade,
             )[workspace.lang],
             err=True,
@@ -109,7 +103,7 @@ def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
     echo(_("{heading}: {text}", heading=heading, text=found.text[lang].strip())[lang])
     if found.again:
         echo(
-            _("that was the last hint; `attn solution {challenge}` shows the reference", challenge=challenge)[lang],
+            _("This was the last hint. Show the reference: `attn solution {challenge}`", challenge=challenge)[lang],
             err=True,
         )
 

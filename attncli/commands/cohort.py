@@ -13,6 +13,7 @@ import click
 
 from attncli.commands.options import REMEDY, Target, UserPath, json_option
 from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
+from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
@@ -23,7 +24,6 @@ from attncli.words.cohort_texts import (
     graded_by,
     left_out_text,
 )
-from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from attncli.cohort.outcomes import Outcome, Task

@@ -14,13 +14,9 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, N_, Lang, _
+from attncli.i18n import LANGS, N_, Lang, Localised, _, ngettext
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
-from attncli.words.anki_texts import ANKI_IMPORTED
-from attncli.words.command_texts import (
-    counted,
-)
 
 if TYPE_CHECKING:
     from attncli.anki.importer import AnkiImported
@@ -150,18 +146,20 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
     with session().workspace() as workspace:
         done = export_deck(workspace, target.write_bytes, topic, LANGS if lang == "both" else [cast(Lang, lang)])
         if done.from_anki:
-            echo(
-                _(
-                    "left out, since they came from Anki: {count}; `--topic` takes a topic of theirs along",
-                    count=done.from_anki,
-                )[workspace.lang],
-                err=True,
+            left_out = ngettext(
+                "Skipped {count} card that came from Anki; use `--topic` to export its topic",
+                "Skipped {count} cards that came from Anki; use `--topic` to export a topic of theirs",
+                done.from_anki,
             )
-        file, message = (
-            target.file or STDOUT,
-            _("cards in {file}: {cards}; with a schedule: {reviewed}; reviews: {reviews}")[workspace.lang],
+            echo(left_out[workspace.lang], err=True)
+        exported = _(
+            "Exported to {file}: {cards} ({reviewed} with a schedule), {reviews}",
+            file=target.file or STDOUT,
+            cards=ngettext("{count} card", "{count} cards", done.cards),
+            reviewed=done.reviewed,
+            reviews=ngettext("{count} review", "{count} reviews", done.reviews),
         )
-        echo(message.format(cards=done.cards, file=file, reviewed=done.reviewed, reviews=done.reviews), err=True)
+        echo(exported[workspace.lang], err=True)
 
 
 @export.command("log", help=N_("The whole history, one JSON document a line: what `attn import log` merges."))
@@ -176,7 +174,10 @@ def export_log(target: Target) -> None:
                 echo(escaped(line))
         else:
             count = sync.write_lines(target.file, lines)
-            echo(_("{count} rows in {file}", count=count, file=target.file)[workspace.lang], err=True)
+            echo(
+                ngettext("{count} row in {file}", "{count} rows in {file}", count, file=target.file)[workspace.lang],
+                err=True,
+            )
     print_left_out(left_out)
 
 
@@ -209,30 +210,33 @@ def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
 
 def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:
     known = done.cards - done.new_cards - done.own - done.unreadable
-    lines = [
-        ANKI_IMPORTED["done"][lang].format(
+    counts = (
+        (done.suspended, _("suspended as in Anki: {count}")),
+        (done.unreadable, _("cards skipped, no text on one side (only pictures or sounds): {count}")),
+        (done.media, _("pictures and sounds dropped from texts: {count}")),
+        (done.gone, _("attn cards missing from the banks: {count}; their reviews count once you add them")),
+        (done.forgotten, _("reviews from before a reset in Anki, not counted: {count}")),
+        (done.taken_back, _("reviews corrected by this package, undone: {count}")),
+        (done.lost_reviews, _("reviews skipped, their cards are missing: {count}")),
+    )
+    messages: list[Localised] = [
+        _(
+            "{file}: {cards} (new: {new_cards}, of attn: {own}, known: {known}), {reviews} (new: {new_reviews})",
             file=file,
-            cards=done.cards,
+            cards=ngettext("{count} card", "{count} cards", done.cards),
             new_cards=done.new_cards,
             own=done.own,
             known=known,
-            reviews=done.reviews,
+            reviews=ngettext("{count} review", "{count} reviews", done.reviews),
             new_reviews=done.new_reviews,
-        )
+        ),
+        *(text.format(count=count) for count, text in counts if count),
     ]
-    counts = {
-        "suspended": done.suspended,
-        "unreadable": done.unreadable,
-        "media": done.media,
-        "gone": done.gone,
-        "forgotten": done.forgotten,
-        "taken_back": done.taken_back,
-        "lost": done.lost_reviews,
-    }
-    lines += [ANKI_IMPORTED[name][lang].format(count=count) for name, count in counts.items() if count]
     if dry_run:
-        return [*lines, ANKI_IMPORTED["dry-run"][lang]]
-    return [*lines, *(ANKI_IMPORTED["file"][lang].format(file=path) for path in done.files)]
+        messages.append(_("nothing written (--dry-run)"))
+    else:
+        messages += [_("new cards: {file}", file=path) for path in done.files]
+    return [message[lang] for message in messages]
 
 
 @import_.command(
@@ -247,7 +251,7 @@ def import_log(path: str) -> None:
         done = sync.import_file(workspace, Path(path))
         workspace.keep_daily_copy()
         print_left_out(done.faults)
-        echo(_("{new} new rows", new=done.new)[workspace.lang])
+        echo(ngettext("{count} new row", "{count} new rows", done.new)[workspace.lang])
 
 
 def _also_known_as(command: click.Command, name: str) -> click.Command:
@@ -294,28 +298,25 @@ def restore(file: Path) -> None:
         done, lang = sync.restore(workspace, file), workspace.lang
     if done.faults:
         first = " ".join(printable(done.faults[0]).split())
-        echo(
-            _(
-                "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
-                rows=counted(len(done.faults), "row"),
-                first=first,
-                file=file,
-            )[lang],
-            err=True,
+        left_out = ngettext(
+            "Skipped {count} unusable row ({first}); {file} is unchanged",
+            "Skipped {count} unusable rows, the first: {first}; {file} is unchanged",
+            len(done.faults),
+            first=first,
+            file=file,
         )
-    messages = [_("restored {rows} from {file}", rows=counted(done.rows, "row"), file=file)]
+        echo(left_out[lang], err=True)
+    echo(ngettext("Restored {count} row from {file}", "Restored {count} rows from {file}", done.rows, file=file)[lang])
     if done.missing:
-        messages.append(
-            _(
-                "not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is "
-                "missing",
-                rows=counted(done.missing, "row"),
-                kept=done.kept,
-            )
+        missing = ngettext(
+            "{count} earlier row is not in the backup: it is kept in {kept}; add it: `attn import log {kept}`",
+            "{count} earlier rows are not in the backup: they are kept in {kept}; add them: `attn import log {kept}`",
+            done.missing,
+            kept=done.kept,
         )
+        echo(missing[lang])
     elif done.kept:
-        messages.append(_("what was there before is in {kept}", kept=done.kept))
-    echo(_("; ").join(messages)[lang])
+        echo(_("The previous history is kept in {kept}", kept=done.kept)[lang])
 
 
 @click.command(help=N_("Merge the histories of all machines that share the folder DIR, and leave this one's there."))
@@ -325,11 +326,10 @@ def sync_(folder: Path) -> None:
         done = synchronise(workspace, folder)
         workspace.keep_daily_copy()
         print_left_out(done.faults)
-        echo(
-            _(
-                "{received} new rows from other machines; {written} of this one in {file}",
-                received=done.received,
-                written=done.written,
-                file=done.file,
-            )[workspace.lang]
+        received = ngettext(
+            "{count} new row from other machines", "{count} new rows from other machines", done.received
         )
+        written = ngettext(
+            "{count} row of this one in {file}", "{count} rows of this one in {file}", done.written, file=done.file
+        )
+        echo(_("; ").join([received, written])[workspace.lang])

@@ -1,11 +1,11 @@
-"""Prints what is due. Shell prompts call `attn due`, so `__main__` calls this without the option parser."""
+"""Print what is due. Shell prompts call `attn due`, so `__main__` calls this without the option parser."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from attncli.commands.session import Session, echo, print_json
-from attncli.i18n import _
+from attncli.i18n import _, ngettext
 from attncli.practice.queue import due_counts, minutes_of
 
 
@@ -16,31 +16,22 @@ def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
         minutes, lang = minutes_of(workspace.settings, workspace.moment(at).day), workspace.lang
     if as_json:
         print_json(counts.document())
-    else:
-        topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
-        left_out = (
-            [
-                _(
-                    "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what "
-                    "fades fastest "
-                    "comes first",
-                    counts=counts,
-                    minutes=minutes,
-                )[lang]
-            ]
-            if counts.left_out
-            else []
+        return
+    summary = _(
+        "{due} due: {new} new, {learning} learning, {review} to review; challenges: {challenges}",
+        due=counts.due,
+        new=counts.new,
+        learning=counts.learning,
+        review=counts.review,
+        challenges=counts.challenges,
+    )
+    lines = [summary[lang], *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]
+    if counts.left_out:
+        postponed = ngettext(
+            "{count} more review won't fit into {minutes:g} min today; it stays due, fastest fading first",
+            "{count} more reviews won't fit into {minutes:g} min today; they stay due, fastest fading first",
+            counts.left_out,
+            minutes=minutes,
         )
-        echo(
-            "\n".join(
-                [
-                    _(
-                        "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
-                        "challenges: {counts.challenges}",
-                        counts=counts,
-                    )[lang],
-                    *topics,
-                    *left_out,
-                ]
-            )
-        )
+        lines.append(postponed[lang])
+    echo("\n".join(lines))

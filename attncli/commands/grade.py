@@ -18,31 +18,41 @@ from attncli.commands.challenges import print_hint
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session, show_progress
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, Challenge
+from attncli.domain.counterexample_text import counterexample_lines
 from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, report_document
+from attncli.domain.grade_report_text import (
+    REASONS,
+    STATUSES,
+    deciding_checks,
+    diagnosis_lines,
+    follows,
+    headline,
+    repaired_lines,
+    status_of,
+    to_harden,
+    told,
+    unproved,
+)
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
-from attncli.i18n import N_, Lang, _
+from attncli.i18n import N_, Lang, Localised, _
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
-from attncli.practice.challenges import is_solved, next_hint, next_unsolved, show_solution
+from attncli.practice.challenges import after_solving, is_solved, next_hint, next_unsolved, show_solution
 from attncli.practice.grade import GradeOptions, WarmJudge, require_gpu
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
-from attncli.words import grade_report_texts as words
-from attncli.words.after_solving_texts import after_solving
-from attncli.words.command_texts import GRADE
-from attncli.words.counterexample_lines import counterexample_lines
-from attncli.words.grade_report_texts import PRINTED, REASONS, STATUSES
 from attncli.words.in_chinese import told_in
-from attncli.words.repair_texts import repaired_lines
 
 PRINTED_LINES = 20
 INDENT = " " * 8
 POLL_SECONDS = 0.2
 # Ctrl-D; also read when the terminal is gone.
 END = "\x04"
+
+KEYS = _("h hint · s solution · e editor · n next challenge · r again · q quit")
 
 CheckStatus = tuple[str, str]
 """The status of a check, and the reason if it failed."""
@@ -134,16 +144,22 @@ def _grade_once(id: str, file: Path, options: GradeOptions, as_json: bool) -> No
     if not as_json:
         if first:
             echo("\n".join(after_solving(challenge, next_challenge, lang)))
-        # Without another seed the verdict on the same file stays the same.
         again = f"attn grade {challenge.id} {file} --seed {grading.fresh_seed(report)}"
-        echo(GRADE["again"][lang].format(command=again))
+        echo("  " + _("Grade again on other inputs: {command}", command=again)[lang])
 
 
 def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
-    failed = next(iter(words.deciding_checks(report.checks)), None)
-    name, message = (failed.name, words.told(failed, lang)) if failed else ("", "")
-    key = "solved" if report.rung == "solved" else "rejected"
-    return GRADE[key][lang].format(file=file, name=name, said=message, challenge=challenge)
+    failed = next(iter(deciding_checks(report.checks)), None)
+    name, message = (failed.name, told(failed, lang)) if failed else ("", "")
+    if report.rung == "solved":
+        return _("{file} is solved, but not hardened: {check}: {message}", file=file, check=name, message=message)[lang]
+    return _(
+        "{file} is rejected by {check}: {message}; for a hint: `attn hint {challenge}`",
+        file=file,
+        check=name,
+        message=message,
+        challenge=challenge,
+    )[lang]
 
 
 # The report
@@ -157,33 +173,43 @@ def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
 
 def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
     """Yield the report: verdict, checks with counterexamples, diagnosis, output of the code, device, sandbox."""
-    texts, title = PRINTED, challenge.title[lang]
-    yield texts["head"][lang].format(title=title, verdict=words.headline(report, lang), **report.score)
-    for key, checks in (("to-harden", words.to_harden(report)), ("unproved", words.unproved(report))):
-        if checks:
-            yield f"  {texts[key][lang].format(checks=', '.join(checks))}"
+    yield _head(report, challenge)[lang]
+    if checks := to_harden(report):
+        yield "  " + _("to harden it: {checks}", checks=", ".join(checks))[lang]
+    if checks := unproved(report):
+        yield "  " + _("not proved: {checks}", checks=", ".join(checks))[lang]
     for check in report.checks:
-        badge = "" if check.required else texts["badge"][lang]
-        status = STATUSES[words.status_of(check)][lang]
-        yield f"  {status}  {check.name}{badge}  {words.told(check, lang)}".rstrip()
-        if check.status == "fail" and check.counterexample and not words.follows(check, report.checks):
+        badge = "" if check.required else _(" (badge)")[lang]
+        yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
+        if check.status == "fail" and check.counterexample and not follows(check, report.checks):
             shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
-            yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
+            yield from (f"{INDENT}{line}".rstrip() for _style, line in shown)
     if report.repaired is not None:
         yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
-    yield from (f"  {says}{cards}" for says, cards in words.diagnosis_lines(report, challenge.mistakes, lang))
+    yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
     if report.printed:
-        yield f"  {texts['printed'][lang]}"
+        yield "  " + _("Your code printed:")[lang]
         yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
-    if report.device == INTERPRETER:
-        yield f"  {texts['interpreter'][lang]}"
-    if report.device == CUDA:
-        alone = challenge.kernel and not report.device_note.en
-        yield from (f"  {texts[key][lang]}" for key in ("gpu", *(["compiled"] if alone else [])))
-    if report.device_note.en:
-        yield f"  {report.device_note[lang]}"
+    yield from (f"  {note[lang]}" for note in _device_notes(report, challenge))
     layers = ", ".join(report.sandbox)
-    yield f"  {texts['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"
+    foot = _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
+    yield f"  {foot[lang]}"
+
+
+def _head(report: GradeReport, challenge: Challenge) -> Localised:
+    verdict = Localised(headline(report, "en"), headline(report, "zh"))
+    return _("{title}: {verdict} ({passed} of {total} checks)", title=challenge.title, verdict=verdict, **report.score)
+
+
+def _device_notes(report: GradeReport, challenge: Challenge) -> Iterator[Localised]:
+    if report.device == INTERPRETER:
+        yield _("Run in Triton's interpreter on the CPU: not compiled, not timed, bfloat16 not checked")
+    if report.device == CUDA:
+        yield _("Run on the GPU with a weaker sandbox: code can reach the driver, and host memory is not capped")
+        if challenge.kernel and not report.device_note.en:
+            yield _("Compiled for the GPU: loads and stores are not checked one by one; use --device cpu for that")
+    if report.device_note.en:
+        yield report.device_note
 
 
 # `attn grade --watch`
@@ -196,10 +222,7 @@ def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
         grader.restart()
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        echo(
-            f"{_('watching {file}', file=file)[lang]} · {_('h hint · s solution · e editor · n next challenge · r again · q quit')[lang]}",
-            err=True,
-        )
+        echo(_("watching {file}", file=file)[lang] + f" · {KEYS[lang]}", err=True)
         with keys() as read:
             while True:
                 watch.poll()
@@ -248,13 +271,10 @@ class GradeWatch:
         self.before = check_statuses(report)
         if report.accepted and first and report.repaired is None:
             echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
-        head = PRINTED["head"][self.lang].format(
-            title=challenge.title[self.lang], verdict=words.headline(report, self.lang), **report.score
-        )
-        echo(f"{head}\n{_('h hint · s solution · e editor · n next challenge · r again · q quit')[self.lang]}")
+        echo(f"{_head(report, challenge)[self.lang]}\n{KEYS[self.lang]}")
 
     def press(self, key: str) -> bool:
-        """Do what a key stands for, and return False if it ends the watch; `s` has to be pressed twice."""
+        """Handle a key, and return False if it ends the watch; `s` has to be pressed twice."""
         confirmed, self.to_confirm = key == self.to_confirm, ""
         try:
             match key:
@@ -264,11 +284,10 @@ class GradeWatch:
                     echo(show_solution(self.workspace, self.id))
                 case "s":
                     self.to_confirm = key
-                    echo(
-                        _("s again shows the reference: it is recorded, and solving it today counts as Again")[
-                            self.lang
-                        ]
+                    warning = _(
+                        "Press s again to show the reference. It is recorded; solving today then counts as Again."
                     )
+                    echo(warning[self.lang])
                 case "e":
                     self._edit()
                 case "n":
@@ -291,7 +310,7 @@ class GradeWatch:
         """Watch the next unsolved challenge, with its file in the same folder."""
         next_challenge = next_unsolved(self.workspace, self.id)
         if next_challenge is None:
-            echo(_("no other challenge is left to solve")[self.lang])
+            echo(_("Every other challenge is solved.")[self.lang])
             return
         folder = self.file.parent
         self.id = next_challenge.id
@@ -309,9 +328,9 @@ def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang =
     ]
     for name, then, now in changed:
         before_text, now_text = _status_text(then, lang), _status_text(now, lang)
-        yield f"  {_('changed: {check} {before} → {now}', check=name, before=before_text, now=now_text)[lang]}"
+        yield "  " + _("changed: {check} {before} → {now}", check=name, before=before_text, now=now_text)[lang]
     if before and not changed:
-        yield f"  {_('no check changed')[lang]}"
+        yield "  " + _("no check changed")[lang]
 
 
 def check_statuses(report: GradeReport) -> dict[str, CheckStatus]:

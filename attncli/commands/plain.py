@@ -16,26 +16,26 @@ from random import Random
 from attncli.commands.cards import numbered, revealed
 from attncli.commands.grade import print_report
 from attncli.commands.session import echo
-from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
+from attncli.domain.card import Card, ChoiceCard, DebugCard, OrderingCard
+from attncli.domain.grade_report_text import deciding_checks, told
 from attncli.domain.log_row import Rating
+from attncli.domain.mock_interview import PART_NAMES
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
-from attncli.i18n import Lang, _, quoted
+from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import WarmJudge
 from attncli.practice.marking import Asked
-from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions, report_of
+from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
+from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
 from attncli.practice.quiz import Quiz, QuizScore
-from attncli.practice.review import ReviewSession, SessionItem
+from attncli.practice.record import interval_text
+from attncli.practice.review import RATINGS, ReviewSession, SessionItem
 from attncli.practice.workspace import Workspace
-from attncli.words import mock_texts
-from attncli.words.grade_report_texts import deciding_checks, told
 from attncli.words.in_chinese import told_in
-from attncli.words.interval_texts import interval_text
-from attncli.words.mock_texts import MOCK, PART_NAMES
-from attncli.words.plain_review_texts import QUESTIONS, SITTING
-from attncli.words.shared_review_texts import GONE, OUTDATED, RATINGS
 
 INDENTS = {"head": "\n", "line": "", "missed": "", "point": "    - ", "note": ""}
+INVALID = _("Not a valid choice.")
+TIME_UP = _("Time is up for this part: finish this question, then the next part starts.")
 
 ReadLine = Callable[[], str]
 """Returns the next line with its newline, or nothing at the end of input."""
@@ -73,30 +73,34 @@ class PlainReview:
                     self._ask(item)
                 except NotFound:
                     self.review.drop()
-                    echo(GONE[self.workspace.lang].format(card=item.card.id))
+                    self._say(_("{card} is no longer in its bank; skipped.", card=item.card.id))
         except LearnerQuit:
             pass
         progress = self.review.progress
-        key = "done" if self.review.is_recorded else "done-cram"
-        self._say(key, n=progress.answered, left=progress.remaining)
+        done = (
+            _("{n} answered and saved, {left} left")
+            if self.review.is_recorded
+            else _("{n} answered, {left} left; nothing was recorded")
+        )
+        self._say(done.format(n=progress.answered, left=progress.remaining))
 
     def _ask(self, item: SessionItem) -> None:
         lang = self.workspace.lang
-        self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.review.progress.remaining)
+        head = _("{n}. {card}, {topic}, {left} left", n=item.number, card=item.card.id, topic=item.card.topic)
+        self._say(head.format(left=self.review.progress.remaining))
         asked = Asked.of(item.card, self.rng)
         try:
             read_answer(asked, lang, self._line, self._command_line)
             if not asked.is_marked_automatically:
-                self._say("reveal")
+                self._say(_("Enter show answer · u undo · s suspend · b bury · q quit"))
                 self._command_line()
                 asked.submit()
         except CardRemoved:
             return
         self._print_answer(asked)
         if not asked.is_marked_automatically:
-            asked.ticked = read_points(
-                len(item.card.points), self._line, lambda: self._say("points"), lambda: self._say("bad")
-            )
+            question = _("Which points did you make? Enter numbers, all or none")
+            asked.ticked = read_points(len(item.card.points), self._line, question[lang], lang)
         self._rate(item, asked)
 
     def _print_answer(self, asked: Asked) -> None:
@@ -109,7 +113,8 @@ class PlainReview:
         lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.review.refresh()
-            self._say("rate", choices=self._choices(item), suggested=_rating_word(suggested, lang))
+            choices, default = self._choices(item), _rating_word(suggested, lang)
+            self._say(_("Rating: {choices}; press Enter for {default}", choices=choices, default=default))
             line = self._line()
             if self._run_command(line):
                 return
@@ -117,13 +122,13 @@ class PlainReview:
                 try:
                     self.review.rate(rating, points=asked.points, correct=asked.correct)
                 except Outdated:
-                    echo(OUTDATED[self.workspace.lang])
+                    self._say(_("Not saved: the intervals have changed. Rate it again."))
                     continue
                 interval = interval_text(item.interval(rating), lang)
-                key = "saved" if self.review.is_recorded else "noted"
-                self._say(key, card=item.card.id, rating=_rating_word(rating, lang), interval=interval)
+                saved = _("{card}: {rating}, next in {interval}") if self.review.is_recorded else _("{card}: {rating}")
+                self._say(saved.format(card=item.card.id, rating=_rating_word(rating, lang), interval=interval))
                 return
-            self._say("bad")
+            self._say(INVALID)
 
     def _choices(self, item: SessionItem) -> str:
         lang = self.workspace.lang
@@ -143,7 +148,7 @@ class PlainReview:
                 self.review.bury()
             case "u":
                 try:
-                    self._say("undone", card=self.review.undo().card.id)
+                    self._say(_("Undone: {card}", card=self.review.undo().card.id))
                 except UsageError as error:
                     echo(error.message)
                     return False
@@ -161,8 +166,8 @@ class PlainReview:
     def _line(self) -> str:
         return typed_line(self.read_line)
 
-    def _say(self, key: str, **values: object) -> None:
-        echo(SITTING[key][self.workspace.lang].format(**values))
+    def _say(self, message: Localised) -> None:
+        echo(message[self.workspace.lang])
 
 
 def _rating(line: str) -> Rating | None:
@@ -189,7 +194,7 @@ class PlainQuiz:
     def run(self) -> None:
         """Ask to the end, or until the learner quits; then print the score of what was answered."""
         lang = self.workspace.lang
-        echo(_("Enter alone gives up a question; q (not in a blank) ends the quiz. Nothing is recorded.")[lang])
+        echo(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded.")[lang])
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
@@ -204,19 +209,19 @@ class PlainQuiz:
 
     def _print_score(self, score: QuizScore, lang: Lang) -> None:
         if not score.answered:
-            echo(f"\n{_('No question was answered.')[lang]}")
+            echo("\n" + _("No question was answered.")[lang])
             return
-        echo(f"\n{_('{right} of {answered} right', right=score.right, answered=score.answered)[lang]}")
+        echo("\n" + _("{right} of {answered} right", right=score.right, answered=score.answered)[lang])
         if score.left:
             echo(_("{left} not asked", left=score.left)[lang])
         for id, (right, answered) in score.topics.items():
             topic = self.workspace.library.topic(id).title
-            echo(quoted("{topic} {right}/{answered}").format(topic=topic, right=right, answered=answered)[lang])
-        echo(f"\n{(_('Missed') if score.missed else _('Every answer was right.'))[lang]}")
+            echo(f"{topic[lang]} {right}/{answered}")
+        echo("\n" + (_("Missed") if score.missed else _("Every answer was right."))[lang])
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
-        echo(f"\n{_('{command} draws it again', command=self.quiz.options.command)[lang]}")
+        echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises LearnerQuit."""
@@ -251,9 +256,13 @@ def hold_interview(workspace: Workspace, options: MockOptions, read_line: ReadLi
 def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadLine) -> MockInterview:
     state, lang = mock_log.unfinished(workspace), workspace.lang
     if state is not None and state.part is not None:
-        at, part = state.begun_at.astimezone(), PART_NAMES[state.part.name][lang]
+        resume = _(
+            "Unfinished interview of {at:%Y-%m-%d %H:%M} ({part}). Enter resume · n start a new one · q quit",
+            at=state.begun_at.astimezone(),
+            part=PART_NAMES[state.part.name],
+        )
         while True:
-            echo(MOCK["resume"][lang].format(at=at, part=part))
+            echo(resume[lang])
             line = typed_line(read_line).lower()
             if line in ("q", "quit"):
                 raise LearnerQuit
@@ -261,7 +270,7 @@ def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadL
                 break
             if not line:
                 return MockInterview(workspace, state)
-            echo(MOCK["bad"][lang])
+            echo(INVALID[lang])
     return MockInterview.begin(workspace, options)
 
 
@@ -276,7 +285,7 @@ class PlainMock:
 
     def run(self) -> None:
         """Ask to the end, or until the learner quits; each step is saved at once."""
-        self._say("keys")
+        self._say(_("q pause and quit · s skip · n next part · u undo (not while typing an answer)"))
         try:
             while self.interview.item is not None:
                 self._print_part()
@@ -285,7 +294,7 @@ class PlainMock:
                 except QuestionChanged:
                     continue
         except LearnerQuit:
-            self._say("paused")
+            self._say(_("Paused and saved. Resume: `attn mock`"))
             return
         self._print_left_over(len(self.interview.state.plan.parts))
         self._print_report()
@@ -299,10 +308,14 @@ class PlainMock:
         self._print_left_over(number)
         self.part = number
         part = state.plan.parts[number]
-        name = PART_NAMES[part.name][self.lang]
-        echo(
-            f"\n# {_('{name} · {minutes} min · {count} to ask', name=name, minutes=part.minutes, count=len(part.items))[self.lang]}"
+        head = ngettext(
+            "{name} · {minutes} min · {count} question",
+            "{name} · {minutes} min · {count} questions",
+            len(part.items),
+            name=PART_NAMES[part.name],
+            minutes=part.minutes,
         )
+        echo(f"\n# {head[self.lang]}")
 
     def _print_left_over(self, until: int) -> None:
         """Say if the time of the last part was up before all of its questions had been asked."""
@@ -312,8 +325,8 @@ class PlainMock:
         part, results = state.plan.parts[self.part], state.results
         count = sum(place not in results for place in state.plan.places(self.part))
         if count and state.spent_ms.get(self.part, 0) >= part.budget_ms:
-            name = PART_NAMES[part.name][self.lang]
-            echo(f"\n{_('{name}: time is up, {count} not asked.', name=name, count=count)[self.lang]}")
+            name = PART_NAMES[part.name]
+            echo("\n" + _("{name}: time is up, {count} not asked", name=name, count=count)[self.lang])
 
     def _ask(self) -> None:
         asked = self.interview.asked
@@ -321,7 +334,7 @@ class PlainMock:
             PlainCode(self.interview, self.grader, self._command_line, self._time).run()
             return
         if self.interview.time.is_up:
-            echo(_("Time for this part is up: finish what is in hand, then it goes on.")[self.lang])
+            self._say(TIME_UP)
         self._head(asked)
         if asked.is_marked_automatically:
             read_answer(asked, self.lang, self._line, self._command_line)
@@ -330,15 +343,14 @@ class PlainMock:
             return
         echo(asked.question[self.lang].strip())
         if not asked.revealed:
-            echo(_("Say it aloud, in about 30 seconds.")[self.lang])
-            self._say("reveal")
+            self._say(_("Answer aloud in about 30 seconds."))
+            self._say(_("Press Enter when done"))
             self._command_line()
             self.interview.reveal()
         echo("\n\n".join(revealed(asked.card, self.lang)))
         if asked.card.points:
-            asked.ticked = read_points(
-                len(asked.card.points), self._command_line, lambda: self._say("ticks"), lambda: self._say("bad")
-            )
+            question = _("Which points were made? Enter numbers, all or none")
+            asked.ticked = read_points(len(asked.card.points), self._command_line, question[self.lang], self.lang)
             self.interview.answer()
         else:
             self.interview.answer(self._credit())
@@ -346,22 +358,22 @@ class PlainMock:
     def _head(self, asked: Asked) -> None:
         item, (n, total) = self.interview.item, self.interview.number
         topic = self.interview.workspace.library.topic(asked.card.topic).title[self.lang]
-        follow_up = f" · {_('follow-up')[self.lang]}" if item and item.kind == "follow-up" else ""
+        follow_up = (" · " + _("follow-up")[self.lang]) if item and item.kind == "follow-up" else ""
         echo(f"\n{n}/{total}  {asked.card.id} · {topic}{follow_up} · {self._time()}")
 
     def _time(self) -> str:
         time = self.interview.time
         if time.is_up:
             return _("Time is up")[self.lang]
-        return _("{time} left", time=mock_texts.clock_text(time.left_seconds))[self.lang]
+        return _("{time} left", time=clock_text(time.left_seconds))[self.lang]
 
     def _credit(self) -> int:
         while True:
-            self._say("credit")
+            self._say(_("How complete? 2 full · 1 partial · 0 missed"))
             line = self._command_line()
             if line.isdecimal() and MISSED <= int(line) <= WHOLE:
                 return int(line)
-            self._say("bad")
+            self._say(INVALID)
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
@@ -379,7 +391,7 @@ class PlainMock:
                 except UsageError as error:
                     echo(error.message)
                 else:
-                    self._say("undone")
+                    self._say(_("Last step undone"))
             case _:
                 return line
         raise QuestionChanged
@@ -388,17 +400,17 @@ class PlainMock:
         return typed_line(self.read_line)
 
     def _print_report(self) -> None:
-        self._say("over")
+        self._say(_("The interview is over."))
         report = report_of(self.interview.workspace, self.interview.state)
-        for kind, line in mock_texts.report_lines(report, self.lang, self.interview.options.command):
+        for kind, line in report_lines(report, self.lang, self.interview.options.command):
             echo(f"{INDENTS[kind]}{line}")
 
     @property
     def lang(self) -> Lang:
         return self.interview.workspace.lang
 
-    def _say(self, key: str) -> None:
-        echo(MOCK[key][self.lang])
+    def _say(self, message: Localised) -> None:
+        echo(message[self.lang])
 
 
 @dataclass
@@ -416,19 +428,19 @@ class PlainCode:
         place, code = self.interview.state.place, mock.hand_out(self.interview)
         echo(f"\n{code.challenge.title[self.lang]}")
         echo(f"\n{start.statement(code.challenge).first[self.lang].strip()}\n")
-        echo(mock_texts.code_task(code.bugs)[self.lang])
+        echo(code_task(code.bugs)[self.lang])
         while self.interview.state.place == place:
             if self.interview.time.is_up:
-                echo(_("Time for this part is up: finish what is in hand, then it goes on.")[self.lang])
+                echo(TIME_UP[self.lang])
             echo(f"{code.path} · {self.time_left()}")
-            echo(MOCK["code"][self.lang])
+            echo(_("Enter grade · e editor · s skip")[self.lang])
             match self.read_command().lower():
                 case "e":
                     self._edit(code)
                 case "" | "g":
                     self._grade(code)
                 case _:
-                    echo(MOCK["bad"][self.lang])
+                    echo(INVALID[self.lang])
 
     def _edit(self, code: mock.CodeRound) -> None:
         try:
@@ -448,22 +460,20 @@ class PlainCode:
             return
         print_report(report, code.challenge, self.lang)
         failed = next(iter(deciding_checks(report.checks)), None)
-        message = f"{failed.name}: {told(failed, self.lang)}" if failed else ""
-        echo(mock_texts.GRADED["right" if report.accepted else "wrong"][self.lang].format(said=message))
+        problem = f"{failed.name}: {told(failed, self.lang)}" if failed else ""
+        verdict = (
+            _("Correct: the whiteboard checks pass.") if report.accepted else _("Not yet: {problem}", problem=problem)
+        )
+        echo(verdict[self.lang])
         mock.settle(self.interview, request, report)
 
     def _ask_by_hand(self, error: EnvironmentFailure) -> None:
         """Ask the learner or the interviewer whether the code is right, because the judge failed."""
         while True:
-            echo(
-                _(
-                    "It cannot be graded here ({why}). Whoever looks at it says: 1 right, 0 not right.",
-                    why=error.message,
-                )[self.lang]
-            )
+            echo(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message)[self.lang])
             if (line := self.read_command()) in ("0", "1"):
                 break
-            echo(MOCK["bad"][self.lang])
+            echo(INVALID[self.lang])
         self.interview.tick_code(int(line), 1)
 
     @property
@@ -498,28 +508,40 @@ def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: Rea
 def _rows(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
     """Ask for the numbers of options, of items in their order, or of one line of code."""
     rows, exercise = asked.rows(lang), asked.exercise
-    key = "line" if isinstance(exercise, DebugCard) else "order" if isinstance(exercise, OrderingCard) else "choose"
-    if isinstance(exercise, ChoiceCard) and exercise.multiple:
-        key = "choose-many"
+    request, is_line = _request(exercise), isinstance(exercise, DebugCard)
     echo(f"\n{numbered(exercise.code)}") if isinstance(exercise, DebugCard) else _print_numbered(rows)
     drawn = asked.item_order
     while not asked.revealed:
-        echo(QUESTIONS[key][lang])
+        echo(request[lang])
         places = _numbers(read_line, len(rows), lang)
-        if key == "line" and len(places) > 1:
+        if is_line and len(places) > 1:
             continue
         asked.item_order = drawn
         asked.choose(places)
         try:
             asked.submit()
         except UsageError:
-            echo(QUESTIONS["numbers"][lang].format(n=len(rows)))
+            echo(_out_of_range(len(rows))[lang])
+
+
+def _request(exercise: Card) -> Localised:
+    if isinstance(exercise, DebugCard):
+        return _("Which line?")
+    if isinstance(exercise, OrderingCard):
+        return _("Enter the numbers in the right order")
+    if isinstance(exercise, ChoiceCard) and exercise.multiple:
+        return _("Enter the numbers of all correct options")
+    return _("Enter the number of the correct option")
+
+
+def _out_of_range(most: int) -> Localised:
+    return _("Enter numbers from 1 to {n}", n=most)
 
 
 def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
     unit = f" ({asked.task.unit})" if asked.task and asked.task.unit else ""
     while not asked.revealed:
-        echo(QUESTIONS["number"][lang].format(unit=unit))
+        echo(_("Your answer{unit}", unit=unit)[lang])
         asked.texts = [read_line()]
         try:
             asked.submit()
@@ -529,7 +551,7 @@ def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
 
 def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
     for index in range(len(asked.texts)):
-        echo(QUESTIONS["blank"][lang].format(n=index + 1))
+        echo(_("Blank {n}", n=index + 1)[lang])
         asked.texts[index] = read_line()
     asked.submit()
 
@@ -545,13 +567,13 @@ def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:
         numbers = read_line().replace(",", " ").split()
         if all(number.isdecimal() and 1 <= int(number) <= most for number in numbers):
             return [int(number) - 1 for number in numbers]
-        echo(QUESTIONS["numbers"][lang].format(n=most))
+        echo(_out_of_range(most)[lang])
 
 
-def read_points(total: int, read_line: ReadLine, ask: Callable[[], None], bad: Callable[[], None]) -> set[int]:
-    """Return zero-based points from a line such as `1 3`, `all` or `none`; ask until there is one."""
+def read_points(total: int, read_line: ReadLine, question: str, lang: Lang) -> set[int]:
+    """Return zero-based points from a line such as `1 3`, `all` or `none`; ask `question` until there is one."""
     while total:
-        ask()
+        echo(question)
         words = read_line().lower().replace(",", " ").split()
         if words in (["all"], ["a"]):
             return set(range(total))
@@ -559,5 +581,5 @@ def read_points(total: int, read_line: ReadLine, ask: Callable[[], None], bad: C
             return set()
         if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
             return {int(word) - 1 for word in words}
-        bad()
+        echo(INVALID[lang])
     return set()

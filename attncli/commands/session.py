@@ -227,9 +227,9 @@ def print_left_out(problems: Iterable[str]) -> None:
     lang = session().lang
     problems = list(problems)
     for problem in problems[:LEFT_OUT_SHOWN]:
-        echo(_("left out: {fault}", fault=" ".join(printable(problem).split()))[lang], err=True)
+        echo(_("skipped: {problem}", problem=" ".join(printable(problem).split()))[lang], err=True)
     if len(problems) > LEFT_OUT_SHOWN:
-        echo(_("left out: {count} more", count=len(problems) - LEFT_OUT_SHOWN)[lang], err=True)
+        echo(_("skipped: {count} more", count=len(problems) - LEFT_OUT_SHOWN)[lang], err=True)
 
 
 # JSON

@@ -29,17 +29,16 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import N_, Lang, _, pgettext, quoted
+from attncli.i18n import N_, Lang, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
+from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import newest_copy, with_topics_named
 from attncli.words import doctor_texts as words
 from attncli.words import fit_texts
-from attncli.words.command_texts import counted
 from attncli.words.in_chinese import told_in
-from attncli.words.shared_review_texts import RATINGS
 
 NAME_CELLS = 12
 
@@ -198,7 +197,7 @@ def _rows(database: dict[str, Any], lang: Lang) -> str:
 
 
 def _rows_counted(count: int, lang: Lang) -> str:
-    return counted(count, "row")[lang]
+    return ngettext("{count} row", "{count} rows", count)[lang]
 
 
 # `attn optimize`

@@ -8,11 +8,17 @@ from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
 from attncli.domain.vocabulary import LEVELS, Level
-from attncli.i18n import Localised
+from attncli.i18n import Localised, _
 
 PartName = Literal["warm-up", "deep-dive", "whiteboard", "repair"]
 ItemKind = Literal["card", "follow-up", "whiteboard", "repair"]
 PARTS: tuple[PartName, ...] = get_args(PartName)
+PART_NAMES: dict[PartName, Localised] = {
+    "warm-up": _("Warm-up"),
+    "deep-dive": _("Deep dive"),
+    "whiteboard": _("Whiteboard"),
+    "repair": _("Repair"),
+}
 CODING: tuple[ItemKind, ...] = ("whiteboard", "repair")
 
 LEAST_MINUTES, MOST_MINUTES = 10, 120

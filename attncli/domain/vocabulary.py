@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, get_args
 
-from attncli.i18n import Localised, _, pgettext
+from attncli.i18n import Localised, _, pgettext, quoted
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
@@ -48,6 +48,35 @@ CaseRung = Literal["solved", "hardened"]
 Rung = Literal["none", "solved", "hardened"]
 RUNGS: tuple[CaseRung, ...] = get_args(CaseRung)
 Standing = Literal["new", "tried", "solved", "hardened"]
+STANDING_NAMES: dict[Standing, Localised] = {
+    "new": pgettext("challenge", "new"),
+    "tried": _("tried"),
+    "solved": _("solved"),
+    "hardened": _("hardened"),
+}
+
+TRACKS: dict[str, Localised] = {
+    "attention": _("attention"),
+    "embeddings": _("embeddings"),
+    "positions": _("positions"),
+    "norms": _("norms"),
+    "blocks": _("blocks"),
+    "cache": _("cache"),
+    "decoding": _("decoding"),
+    "efficient": _("efficient"),
+    "experts": _("experts"),
+    "losses": _("losses"),
+    "alignment": _("alignment"),
+    "optimisers": _("optimisers"),
+    "precision": _("precision"),
+    "quantisation": _("quantisation"),
+    "peft": _("fine-tuning"),
+    "kernels": _("GPU kernels"),
+    "parallel": _("parallelism"),
+    "research": _("research"),
+    "serving": _("serving"),
+}
+"""Tracks of challenges in reading order. The folder of a challenge is its track; other names come after these."""
 
 
 class Limits:
@@ -107,3 +136,13 @@ def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
         else:
             coming.add(card)
     return waits
+
+
+def track_title(track: str) -> Localised:
+    """Return the title of a track; of an unknown one its folder."""
+    return TRACKS.get(track) or quoted(track)
+
+
+def reading_order(track: str) -> tuple[int, str]:
+    """Return the sort key of a track: known ones in reading order, then others by name."""
+    return (list(TRACKS).index(track) if track in TRACKS else len(TRACKS), track)

@@ -30,6 +30,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
 from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
@@ -38,7 +39,6 @@ from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
 from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
-from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from nh3 import Cleaner

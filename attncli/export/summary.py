@@ -23,7 +23,7 @@ from attncli.domain.vocabulary import Kind, Level, Rung
 from attncli.i18n import Lang, _
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
-from attncli.practice.mock import past_mocks
+from attncli.practice.mock_report import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings

@@ -522,7 +522,7 @@ class Grading:
             else:
                 finding = self._plainest(name, finding, examine, attribute, label)
         if label:
-            # In Chinese the label comes before the reason and outside of the message (see words/grade_report_texts.py).
+            # In Chinese the label comes before the reason and outside of the message (see domain/grade_report_text.py).
             finding = replace(finding, message=Localised(f"{label}: {finding.message.en}", finding.message.zh))
         return self.reported(name, finding, tried)
 

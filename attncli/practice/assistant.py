@@ -13,6 +13,7 @@ from typing import Any
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, FollowUp
 from attncli.domain.grade_report import GradeReport, report_document
+from attncli.domain.grade_report_text import diagnosis_lines, headline
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import NotFound, UsageError
@@ -22,14 +23,13 @@ from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
 from attncli.practice.marking import Asked, Section, sections
 from attncli.practice.queue import CardFilter, due_counts
+from attncli.practice.record import interval_text
 from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 from attncli.words.assistant_texts import HOW
-from attncli.words.grade_report_texts import diagnosis_lines, headline
-from attncli.words.interval_texts import interval_text
 
 CODE_SUFFIX = ".py"
 

@@ -19,11 +19,11 @@ from attncli import paths
 from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, load_challenge, load_file
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
+from attncli.domain.vocabulary import TRACKS, reading_order
 from attncli.errors import InvalidInput, UsageError, remedy_for
 from attncli.i18n import Lang, _
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
-from attncli.words.track_texts import TRACKS, reading_order
 
 LONGEST_TOPIC = 40
 _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)

@@ -14,13 +14,12 @@ from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
-from attncli.domain.vocabulary import RUNGS, Rung, Standing
+from attncli.domain.vocabulary import RUNGS, Rung, Standing, track_title
 from attncli.errors import InvalidInput, UsageError
 from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
-from attncli.words.track_texts import track_title
 
 STATES = (*get_args(Standing), "due")
 """The values of the filter `is:`."""
@@ -87,6 +86,27 @@ def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
     place = next(k for k, found in enumerate(listed) if found.challenge.id == id)
     rest = [found.challenge for found in [*listed[place + 1 :], *listed[:place]] if found.standing not in RUNGS]
     return rest[0] if rest else None
+
+
+ASKED_NEXT = _("What interviewers ask next")
+
+
+def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:
+    """Yield the follow-ups of a challenge with their answers as lines; nothing if it has none."""
+    follow_ups = [(asked.ask, asked.answer, asked.card) for asked in challenge.follow_ups if asked.ask and asked.answer]
+    if follow_ups:
+        yield f"{ASKED_NEXT[lang]}:" if lang == "en" else f"{ASKED_NEXT[lang]}："
+    for number, (ask, answer, card) in enumerate(follow_ups, 1):
+        yield f"  {number}. {ask[lang]}"
+        yield f"     {answer[lang]}" + (f"  → {card}" if card else "")
+
+
+def after_solving(challenge: Challenge, following: Challenge | None, lang: Lang) -> Iterator[str]:
+    """Yield the lines for a learner who has just solved a challenge for the first time."""
+    yield from asked_next(challenge, lang)
+    yield "  " + _("Compare with the reference: `attn solution {id}`", id=challenge.id)[lang]
+    if following is not None:
+        yield "  " + _("Next: {title}: `attn start {id}`", title=following.title, id=following.id)[lang]
 
 
 def is_solved(workspace: Workspace, id: str) -> bool:

@@ -26,11 +26,11 @@ from attncli.domain.text import (
     runs_of,
     starting_with,
 )
+from attncli.domain.vocabulary import reading_order
 from attncli.errors import InvalidInput, NotFound
 from attncli.i18n import Localised, _
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp
-from attncli.words.track_texts import reading_order
 
 if TYPE_CHECKING:
     from attncli.domain.card import Card, Document

@@ -8,7 +8,7 @@ attempt like any other. Reports follow from the log and the current banks alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,27 +18,23 @@ from typing import Any
 from attncli.domain.card import Card, QaCard
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.log_row import ANSWER_SECONDS, RowKind
+from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import (
     LEAST_MINUTES,
     MOST_MINUTES,
-    MissedItem,
     MockItem,
     MockPart,
     MockPlan,
-    MockReport,
     PartName,
-    PartScore,
-    SpokenTimes,
 )
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, NotFound, UsageError
-from attncli.i18n import NOTHING, _
+from attncli.i18n import _
 from attncli.memory.replay import standing
 from attncli.practice import grade, mock_log
 from attncli.practice.grade import GradeOptions, GradeRequest
 from attncli.practice.marking import Asked
-from attncli.practice.mock_log import MockState, Settled, states
+from attncli.practice.mock_log import MockState
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
 from attncli.practice.start import offers_rounds, start_challenge
@@ -395,111 +391,6 @@ def settle(interview: MockInterview, request: GradeRequest, report: GradeReport)
     # A rejected file is not fully repaired, even if all bugs are gone: one counts as left.
     done = report.repaired.of if report.accepted else min(report.repaired.done, report.repaired.of - 1)
     interview.tick_code(done, report.repaired.of, tuple(dict.fromkeys(cards)), report.verdict)
-
-
-# Reports
-
-
-def past_mocks(workspace: Workspace) -> tuple[MockReport, ...]:
-    """Return the reports of interviews in which something was answered, the latest first."""
-    return tuple(report_of(workspace, state) for state in states(workspace) if state.settled or state.tried)
-
-
-def report_of(workspace: Workspace, state: MockState) -> MockReport:
-    """Report the results of an interview so far."""
-    parts = tuple(_part(state, number) for number in range(len(state.plan.parts)))
-    shares = [part.credit / part.asked for part in parts if part.asked]
-    missed = tuple(_missed(workspace, state))
-    return MockReport(
-        id=state.id,
-        begun_at=state.begun_at,
-        minutes=state.plan.minutes,
-        level=state.plan.level,
-        seed=state.plan.seed,
-        is_finished=state.is_over and not state.is_ended,
-        is_open=not state.is_over,
-        share=sum(shares) / len(shares) if shares else 0.0,
-        parts=parts,
-        missed=missed,
-        times=_times(state),
-        read=_to_read(workspace, state),
-    )
-
-
-def _part(state: MockState, number: int) -> PartScore:
-    part, places = state.plan.parts[number], state.plan.places(number)
-    asked = [state.results[place] for place in places if place in state.results]
-    spent_ms = state.spent_ms.get(number, 0)
-    return PartScore(
-        name=part.name,
-        minutes=part.minutes,
-        spent_seconds=spent_ms // 1000,
-        credit=sum(result.credit for result in asked),
-        asked=len(asked),
-        not_asked=len(places) - len(asked),
-        is_over_time=spent_ms >= part.budget_ms,
-    )
-
-
-def _missed(workspace: Workspace, state: MockState) -> Iterator[MissedItem]:
-    for item, settled in state.answered():
-        if settled.is_missed:
-            try:
-                yield _missed_item(workspace, item, settled)
-            except NotFound:
-                yield MissedItem(item.id, item.is_code, NOTHING, NOTHING, ())
-
-
-def _missed_item(workspace: Workspace, item: MockItem, settled: Settled) -> MissedItem:
-    if item.is_code:
-        challenge = workspace.library.challenge(item.id)
-        return MissedItem(challenge.id, True, challenge.title, NOTHING, ())
-    card = asked_card(workspace, item)
-    made = settled.points or ()
-    points = tuple(point for n, point in enumerate(card.points) if n not in made)
-    return MissedItem(card.id, False, card.listed, NOTHING if points else card.short or card.explain or NOTHING, points)
-
-
-def _times(state: MockState) -> SpokenTimes | None:
-    """Return the times of spoken and marked answers; skipped questions have none."""
-    answers = [
-        (item.id, settled.answer_ms // 1000)
-        for item, settled in state.answered()
-        if not item.is_code and settled.answer_ms is not None
-    ]
-    if not answers:
-        return None
-    seconds = sorted(taken for _unused, taken in answers)
-    longest = sorted((entry for entry in answers if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
-    within = sum(taken <= ANSWER_SECONDS for taken in seconds)
-    return SpokenTimes(seconds[len(seconds) // 2], within, len(seconds), tuple(longest[:5]))
-
-
-def _to_read(workspace: Workspace, state: MockState) -> tuple[str, ...]:
-    """Return the cards to read, most missed first: those missed, what their follow-ups link to, and cards on failed
-    code.
-    """
-    missing: dict[str, float] = {}
-    for item, settled in state.answered():
-        if settled.is_missed:
-            for card in _read_for(workspace, item, settled):
-                missing[card] = missing.get(card, 0.0) + 1 - settled.credit
-    return tuple(sorted(missing, key=lambda card: -missing[card]))
-
-
-def _read_for(workspace: Workspace, item: MockItem, settled: Settled) -> Iterator[str]:
-    known = workspace.store.index.card
-    try:
-        if item.is_code:
-            cards = settled.cards or workspace.library.challenge(item.id).cards[:2]
-            yield from (card for card in cards if known(card))
-            return
-        card = workspace.library.card(item.id)
-    except NotFound:
-        return
-    yield card.id
-    if item.kind == "follow-up" and item.n < len(card.follow_ups) and known(card.follow_ups[item.n].card):
-        yield card.follow_ups[item.n].card
 
 
 # Drawing an interview

@@ -20,7 +20,7 @@ from unicodedata import normalize
 
 from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, kept_text
 from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated
-from attncli.i18n import _
+from attncli.i18n import Lang, Localised, _
 from attncli.memory.replay import ANNOTATIONS, CHALLENGE_ROWS, FLAG, HOLDS, Annotation, fold_annotation, is_leech
 from attncli.practice.derive import derive_everything, derive_subject, derive_subjects
 from attncli.practice.workspace import Workspace
@@ -32,6 +32,8 @@ Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
 LONGEST_TAG = 40
 _TAG = re.compile(r"\w[\w-]*\Z")
 _NEXT = timedelta(microseconds=1)
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MONTH_DAYS, _YEAR_DAYS = 30.44, 365.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,30 @@ def answer(
                 _("the intervals of card {card} have changed; nothing was recorded, rate it again", card=card)
             )
     return AnsweredReview(card, rating, when.at, schedule, row.id)
+
+
+def interval_text(interval: timedelta, lang: Lang) -> str:
+    """Format an interval as `10 min`, `4 d`, `2.1 mo`, `1.3 y`."""
+    return _interval(interval.total_seconds())[lang]
+
+
+def _interval(seconds: float) -> Localised:
+    days = seconds / _DAY
+    if seconds < _MINUTE:
+        return _("{n} s", n=round(max(0.0, seconds)))
+    if seconds < _HOUR:
+        return _("{n} min", n=round(seconds / _MINUTE))
+    if seconds < _DAY:
+        return _("{n} h", n=_short(seconds / _HOUR))
+    if days < _MONTH_DAYS:
+        return _("{n} d", n=round(days))
+    if days < _YEAR_DAYS:
+        return _("{n} mo", n=_short(days / _MONTH_DAYS))
+    return _("{n} y", n=_short(days / _YEAR_DAYS))
+
+
+def _short(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0") if number < 9.95 else f"{number:.0f}"
 
 
 # Holds

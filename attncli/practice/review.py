@@ -15,7 +15,7 @@ from random import Random
 from attncli.domain.card import Card
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
 from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
@@ -24,6 +24,12 @@ from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 
 LEARN_AHEAD = timedelta(minutes=20)
+RATINGS: dict[Rating, Localised] = {
+    Rating.AGAIN: _("Again"),
+    Rating.HARD: _("Hard"),
+    Rating.GOOD: _("Good"),
+    Rating.EASY: _("Easy"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,14 @@ from typing import Any, cast
 
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge, Repair, SixteenBits, drawn, planted
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
+from attncli.domain.statement import SharedFacts, Statement, statement_of
 from attncli.domain.text import FULL_WIDTH, wrapped
 from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError
-from attncli.i18n import Lang, Localised, _
+from attncli.i18n import Lang, Localised, _, ngettext, quoted
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
-from attncli.words import repair_texts
-from attncli.words.statement_texts import SharedFacts, Statement, statement_of
 
 TRITON = ("import triton", "import triton.language as tl")
 _WIDTH = 110
@@ -97,7 +96,7 @@ def start_challenge(
         symptom = (
             mistake.symptom
             if mistake is not None and mistake.symptom.en
-            else _("This solution is rejected. Find out why, and mend it.")
+            else _("This solution is rejected. Find out why and fix it.")
         )
         text = disguised(planted, symptom[workspace.lang])
     else:
@@ -473,8 +472,24 @@ def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang
         raise EnvironmentFailure(
             _("{message}; `attn verify {id}` says more", message=message, id=challenge.id)
         ) from error
-    task = repair_texts.heading(challenge, len(repairs), file.name)[lang]
-    return f"{docstring(task + chr(10) * 2 + statement(challenge).first[lang])}\n\n{code}"
+    heading = quoted("\n\n").join([_task(challenge, len(repairs), file.name), statement(challenge).first])
+    return f"{docstring(heading[lang])}\n\n{code}"
+
+
+def _task(challenge: Challenge, count: int, file: str) -> Localised:
+    """Return the task at the head of a file with planted bugs."""
+    found = ngettext(
+        "{title}: this file has {count} bug. Find and fix it.",
+        "{title}: this file has {count} bugs. Find and fix them.",
+        count,
+        title=challenge.title,
+    )
+    how = _(
+        "`attn grade {id} {file}` reports how many are fixed, and the symptoms of the rest.",
+        id=challenge.id,
+        file=file,
+    )
+    return quoted("\n\n").join([found, how])
 
 
 # Editing
@@ -535,12 +550,13 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 def told(error: EditorMissing, lang: Lang) -> str:
     """Return the message for an editor that could not be started, and what to do."""
-    text = (
-        _("The editor “{editor}” cannot be started ({why}): set one with `attn config editor vim`.")
-        if error.editor
-        else _("No editor was found: set one with `attn config editor vim`.")
-    )
-    return text[lang].format(editor=error.editor, why=error.why)
+    if not error.editor:
+        return _("No editor found. Set one: `attn config editor vim`")[lang]
+    return _(
+        "Cannot start the editor “{editor}” ({why}). Set one: `attn config editor vim`",
+        editor=error.editor,
+        why=error.why,
+    )[lang]
 
 
 def editor_command(

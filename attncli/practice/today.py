@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.memory.forecast import expected_recall, thirds_as_now
 from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
 from attncli.practice.queue import DueCounts, minutes_are_set
@@ -111,73 +111,84 @@ def _source(workspace: Workspace) -> tuple[object, ...]:
 
 # The plan in sentences
 
+BESIDE_REVIEW = _(
+    "This list maximizes recall on the interview day; Review on Home lists what is due today. The cards may differ; "
+    "both count."
+)
+
 
 def countdown_sentence(plan: Plan, lang: Lang) -> str:
-    """Say how far away the interview is."""
-    text = (
-        _("The interview is today.")
-        if plan.days_left == 0
-        else _("The interview is tomorrow ({date:%Y-%m-%d}).")
-        if plan.days_left == 1
-        else _("The interview is in {days} days ({date:%Y-%m-%d}).")
-    )
-    return text[lang].format(days=plan.days_left, date=plan.interview)
+    """Return how far away the interview is."""
+    if plan.days_left == 0:
+        return _("The interview is today.")[lang]
+    if plan.days_left == 1:
+        return _("The interview is tomorrow ({date:%Y-%m-%d}).", date=plan.interview)[lang]
+    return _("The interview is in {days} days ({date:%Y-%m-%d}).", days=plan.days_left, date=plan.interview)[lang]
 
 
 def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
-    """Say what does not fit the time; empty if everything fits."""
+    """Return what does not fit the time; empty if everything fits."""
     left_out, lines = plan.left_out, []
-    if left_out.cards:
-        needed = (
-            _("Not even four hours a day would reach every card.")
-            if left_out.minutes_needed is None
-            else _("{minutes} minutes a day would reach every card.")
+    if count := len(left_out.cards):
+        unseen = (
+            ngettext(
+                "{count} card won't fit ({core} of them core).",
+                "{count} cards won't fit ({core} of them core).",
+                count,
+                core=left_out.core,
+            )
+            if left_out.core
+            else ngettext(
+                "{count} card won't fit (not a core one).", "{count} cards won't fit (none of them core).", count
+            )
         )
-        cards = _(
-            "Too little time for everything: cards that stay unseen: {cards}, core ones among them: {core}.",
-            cards=len(left_out.cards),
-            core=left_out.core,
-        )[lang]
-        between = " " if lang == "en" else ""
-        lines.append(f"{cards}{between}{needed[lang].format(minutes=left_out.minutes_needed)}")
+        needed = (
+            _("Not even four hours a day would cover every card.")
+            if left_out.minutes_needed is None
+            else _("{minutes} minutes a day would cover every card.", minutes=left_out.minutes_needed)
+        )
+        lines.append(f"{unseen[lang]}{' ' if lang == 'en' else ''}{needed[lang]}")
     if left_out.challenges:
-        lines.append(_("Challenges that stay unsolved: {count}.", count=left_out.challenges)[lang])
+        lines.append(
+            ngettext("{count} challenge won't fit.", "{count} challenges won't fit.", left_out.challenges)[lang]
+        )
     return lines
 
 
 def basis_line(plan: Plan, lang: Lang) -> str:
-    """Say what the plan is based on."""
-    text = (
-        _(
-            "Based on no reviews of yours yet: {learn:.0f} s to learn a card and {review:.0f} s to review one are "
-            "assumed."
-        )
-        if not plan.reviews_known
-        else _("Based on {reviews} reviews of yours: {learn:.0f} s to learn a card, {review:.0f} s to review one.")
-        if plan.has_timed
-        else _(
-            "Based on {reviews} reviews of yours. How long they took is not known: {learn:.0f} s to learn a card and "
-            "{review:.0f} s to review one are assumed."
-        )
-    )
-    return text[lang].format(reviews=plan.reviews_known, learn=plan.learn_seconds, review=plan.review_seconds)
+    """Return the data that the plan is based on."""
+    reviews = ngettext("{count} review", "{count} reviews", plan.reviews_known)
+    seconds = {"learn": plan.learn_seconds, "review": plan.review_seconds}
+    if not plan.reviews_known:
+        return _("No reviews yet: assuming {learn:.0f} s to learn a card and {review:.0f} s to review one.", **seconds)[
+            lang
+        ]
+    if plan.has_timed:
+        return _(
+            "Based on {reviews}: {learn:.0f} s to learn a card, {review:.0f} s to review one.",
+            reviews=reviews,
+            **seconds,
+        )[lang]
+    return _(
+        "Based on {reviews} without times: assuming {learn:.0f} s to learn a card and {review:.0f} s to review one.",
+        reviews=reviews,
+        **seconds,
+    )[lang]
 
 
 def studied_line(plan: Plan, lang: Lang) -> list[str]:
-    """Say how much of today's time is spent, if any."""
-    return (
-        [_("Studied today already: about {minutes:.0f} minutes.", minutes=plan.studied_minutes)[lang]]
-        if plan.studied_minutes
-        else []
-    )
+    """Return the time studied today as a line, if any."""
+    if not plan.studied_minutes:
+        return []
+    return [_("Studied today: about {minutes:.0f} min", minutes=plan.studied_minutes)[lang]]
 
 
 def expected_line(plan: Plan, lang: Lang) -> str:
-    """Say the expected recall of what is asked, with its interval."""
+    """Return the expected recall on the interview day with its interval."""
     expected = plan.expected
     return _(
-        "At {minutes} min a day you should recall {recall:.0%} of what is asked (likely {low:.0%} to {high:.0%}); "
-        "{stopped:.0%} if you stop now.",
+        "Expected recall at {minutes} min a day: {recall:.0%} (likely {low:.0%} to {high:.0%}); {stopped:.0%} if you "
+        "stop now.",
         minutes=plan.minutes_per_day,
         recall=expected.recall,
         low=expected.low,
@@ -188,11 +199,11 @@ def expected_line(plan: Plan, lang: Lang) -> str:
 
 def day_name(day: date, lang: Lang) -> str:
     """Format a day as `Mon 11-23`."""
-    return f"{_('Mon Tue Wed Thu Fri Sat Sun')[lang].split()[day.weekday()]} {day:%m-%d}"
+    return _("Mon Tue Wed Thu Fri Sat Sun")[lang].split()[day.weekday()] + f" {day:%m-%d}"
 
 
 def day_parts(day: StudyDay, lang: Lang) -> list[str]:
-    """List what a day brings; one word for a free day."""
+    """List new cards, reviews and challenges of a day; one word for a free day."""
     parts = [_("{count} new", count=len(day.new))[lang]] if day.new else []
     parts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
     parts += list(day.challenges)
@@ -201,20 +212,23 @@ def day_parts(day: StudyDay, lang: Lang) -> list[str]:
 
 
 def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
-    """Say when the last pass begins, if it lies ahead."""
-    begins = plan.last_pass
-    return (
-        [
-            _("The last pass begins on {date:%Y-%m-%d}: each seen card once more, where it helps most.", date=begins)[
-                lang
-            ]
-        ]
-        if begins and begins > plan.today
-        else []
-    )
+    """Return the start of the last pass as a line, if it lies ahead."""
+    start = plan.last_pass
+    if start is None or start <= plan.today:
+        return []
+    return [_("Last pass from {date:%Y-%m-%d}: each seen card once more, most useful first.", date=start)[lang]]
 
 
 # Countdown
+
+
+def countdown_line(days_left: int, recall: float) -> Localised:
+    """Return the days to the interview and the expected recall on that day if the learner stops now."""
+    if days_left == 0:
+        return _("Interview today · expected recall {recall:.0%}", recall=recall)
+    if days_left == 1:
+        return _("Interview tomorrow · expected recall {recall:.0%}", recall=recall)
+    return _("{days} days to the interview · expected recall {recall:.0%}", days=days_left, recall=recall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from attncli.domain.vocabulary import RUNGS
+from attncli.domain.vocabulary import RUNGS, STANDING_NAMES
 from attncli.i18n import Lang, Localised, _, pgettext
-from attncli.words.grade_report_texts import STANDINGS
-from attncli.words.shared_review_texts import HEADINGS
 
 LABELS: dict[str, Localised] = {
     "title": _("Interview summary"),
@@ -80,7 +78,5 @@ ANSWERS: dict[str, Localised] = {}
 
 def labels(lang: Lang) -> dict[str, str]:
     """The words of the summary, and those that it shares with reviews and reports."""
-    shared = {name: HEADINGS[name] for name in ("explain", "pitfalls")} | {
-        f"rung_{rung}": STANDINGS[rung] for rung in RUNGS
-    }
+    shared = {"explain": _("Why"), "pitfalls": _("Pitfalls")} | {f"rung_{rung}": STANDING_NAMES[rung] for rung in RUNGS}
     return {name: text[lang] for name, text in (LABELS | shared).items()}

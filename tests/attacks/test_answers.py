@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_text import REASONS
 from attncli.judge.case import Profile, profile_of
 from attncli.judge.client import GradeOptions
 from attncli.judge.counterexample import LARGEST, bounded
@@ -34,7 +35,6 @@ from attncli.judge.reference import Expectation, Observed
 from attncli.judge.submission import Budget, Callables, FailedCase, Failure, Submission
 from attncli.sandbox.devices import tensors_in
 from attncli.sandbox.zygote_client import Reply
-from attncli.words.grade_report_texts import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 

@@ -42,7 +42,7 @@ def test_follow_ups_stand_with_their_answers_and_mere_links_below() -> None:
 
 def test_slips_and_the_date_of_the_facts_are_told() -> None:
     card = card_of(card_document("kv", CARD))
-    assert "Usual slips:\n\n- `layers * 2 ** 30` — K without V." in whole_card(card, "en")
+    assert "Common mistakes:\n\n- `layers * 2 ** 30` — K without V." in whole_card(card, "en")
     assert "常见失误:\n\n- `layers * 2 ** 30` — 只算了 K。" in whole_card(card, "zh")
     assert "As of 2026-06." in whole_card(card, "en") and "截至 2026-06。" in whole_card(card, "zh")
 

@@ -21,7 +21,7 @@ def test_due_counts_add_up(attn: Attn) -> None:
         "topics": {"att": 3, "kv": 3},
     }
     assert attn("due").out.splitlines()[0] == "6 due: 6 new, 0 learning, 0 to review; challenges: 0"
-    assert attn("due", "--lang", "zh").out.startswith("待复习 6：新卡 6")
+    assert attn("due", "--lang", "zh").out.startswith("今天 6 张：新卡 6")
 
 
 def test_due_with_and_without_the_option_parser_say_the_same(attn: Attn) -> None:
@@ -36,7 +36,7 @@ def test_due_says_what_does_not_fit_the_minutes_that_were_set(attn: Attn) -> Non
     attn("config", "minutes_per_day", "1")
     said = attn("due", "--at", "2026-03-05T09:00:00Z").out.splitlines()
     assert said[0] == "4 due: 0 new, 0 learning, 4 to review; challenges: 0"
-    assert said[-1].startswith("1 more to review than fit today (minutes: 1)")
+    assert said[-1].startswith("1 more review won't fit into 1 min today")
     assert (
         attn("due", "--lang", "zh", "--at", "2026-03-05T09:00:00Z").out.splitlines()[-1].startswith("还有 1 张待复习")
     )
@@ -73,9 +73,9 @@ def test_the_published_vector_holds_from_the_command_line(attn: Attn) -> None:
 @pytest.mark.parametrize(
     ("command", "en", "zh"),
     [
-        ("suspend", "took back the suspension of att-01", "对 att-01 的搁置"),
-        ("bury", "took back the burying of att-01", "对 att-01 的推迟"),
-        ("unsuspend", "took back the return of att-01", "对 att-01 的恢复"),
+        ("suspend", "undone: suspending att-01", "对 att-01 的搁置"),
+        ("bury", "undone: burying att-01", "对 att-01 的推迟"),
+        ("unsuspend", "undone: unsuspending att-01", "对 att-01 的恢复"),
     ],
 )
 def test_undo_takes_back_whatever_was_done_last(attn: Attn, command: str, en: str, zh: str) -> None:
@@ -99,7 +99,7 @@ def test_doctor_names_rows_from_the_future(attn: Attn) -> None:
 def test_undo_takes_back_the_last_review(attn: Attn) -> None:
     before = attn("due", "--json").json
     attn("answer", "att-01", "--rating", "easy", "--at", "2026-01-05T09:00:00Z")
-    assert "took back att-01 easy" in attn("undo").out
+    assert "undone: att-01 easy" in attn("undo").out
     assert attn("due", "--json").json == before
     assert "no review on this machine" in attn("undo").line and attn("undo").code == 2
 

@@ -11,16 +11,16 @@ DRILL = ("drill", "--plain")
 
 def test_a_drill_asks_what_was_wished_for_and_its_reviews_count(attn: Attn) -> None:
     result = attn(*DRILL, "--topic", "att", "--kind", "qa", stdin="\nall\n3\n")
-    assert result.code == 0 and "att-01: good, again in" in result.out
-    assert "1 answered, all kept. 0 left." in result.out
+    assert result.code == 0 and "att-01: good, next in" in result.out
+    assert "1 answered and saved, 0 left" in result.out
     assert attn("stats", "--json").json["reviews"] == 1
 
 
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", ("3 good, 4 easy; Enter takes good", "kv-03: good\n1 answered, nothing recorded. 0 left.")),
-        ("zh", ("3 良好, 4 简单；回车选 良好", "kv-03：良好\n答了 1 张，均未记录，还剩 0 张。")),
+        ("en", ("3 good, 4 easy; press Enter for good", "kv-03: good\n1 answered, 0 left; nothing was recorded")),
+        ("zh", ("3 良好, 4 简单；直接回车为良好", "kv-03：良好\n已答 1 张，还剩 0 张；均未记录")),
     ],
 )
 def test_a_cram_shows_no_interval_and_records_nothing(attn: Attn, lang: str, said: tuple[str, str]) -> None:

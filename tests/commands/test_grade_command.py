@@ -102,7 +102,7 @@ def test_people_get_lines_in_their_language(attn):
     code, out, err = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--lang", "zh")
     assert code == 1
     assert out.startswith("缩放点积注意力：未通过（10 项检查通过 ")
-    assert "数值不对：最大误差" in out and "期望" in out and "得到" in out
+    assert "数值不对：最大误差" in out and "期望" in out and "实际" in out
     assert "忘了" in out
     assert "no-scale.py 未通过 matches-reference：数值不对" in err and len(err.splitlines()) == 1
     assert "Traceback" not in out + err
@@ -179,10 +179,10 @@ def test_a_fresh_exam_is_offered_once_a_file_was_accepted(attn):
     code, out, _ = attn("grade", "sdpa", file)
     assert (code, out.splitlines()[-1].strip()) == (
         0,
-        f"A fresh exam, on other inputs: attn grade sdpa {file} --seed 1",
+        f"Grade again on other inputs: attn grade sdpa {file} --seed 1",
     )
     code, out, _ = attn("--lang", "zh", "grade", "sdpa", file, "--seed", 2**31 - 1)
-    assert (code, out.splitlines()[-1].strip()) == (0, f"用新的输入再考一次：attn grade sdpa {file} --seed 0")
+    assert (code, out.splitlines()[-1].strip()) == (0, f"换一批输入再评测：attn grade sdpa {file} --seed 0")
     code, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py")
     assert code == 1 and "--seed" not in out
 
@@ -206,7 +206,7 @@ def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(at
     file.write_text(TEXTBOOK, encoding="utf-8")
     code, out, err = attn("grade", "sdpa", file, "--rung", "hardened")
     assert (code, len(err.splitlines())) == (1, 1)
-    assert "is solved, not hardened: edge-cases: float16 inputs" in err
+    assert "is solved, but not hardened: edge-cases: float16 inputs" in err
     assert out.startswith("Scaled dot-product attention: solved, but not hardened (")
     _, listed, _ = attn("challenges", "--json")
     assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"

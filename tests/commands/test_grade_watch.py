@@ -14,13 +14,12 @@ import pytest
 from attncli import paths
 from attncli.commands import grade as module
 from attncli.commands.challenges import print_hint
-from attncli.commands.grade import GradeWatch, changes
+from attncli.commands.grade import KEYS, GradeWatch, changes
 from attncli.domain.grade_report import GradeReport, read
 from attncli.errors import JudgeFailed
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
 from attncli.practice.workspace import Workspace
-from attncli.words.command_texts import WATCH_KEYS
 
 WHOLE: dict[str, Any] = {
     "challenge": "double",
@@ -78,7 +77,7 @@ def test_what_comes_after_solving_is_told_once(workspace, file, capsys):
     told = []
     for _ in range(3):
         watch.grade()
-        told.append("`attn solution double` shows the reference" in capsys.readouterr().out)
+        told.append("Compare with the reference: `attn solution double`" in capsys.readouterr().out)
     assert told == [False, True, False]
 
 
@@ -89,16 +88,14 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     first = capsys.readouterr().out
     assert (
         first.count("Doubling: rejected") == 2
-        and first.endswith(f"(1 of 2 checks)\n{WATCH_KEYS['en']}\n")
+        and first.endswith(f"(1 of 2 checks)\n{KEYS['en']}\n")
         and "changed" not in first
     )
     file.write_text("def double(x): return x + x\n", encoding="utf-8")
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{WATCH_KEYS['en']}\n"), (
-        "the verdict comes last"
-    )
+    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{KEYS['en']}\n"), "the verdict comes last"
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
@@ -126,7 +123,7 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
     watch.poll()
     watch.press("r")
     out = capsys.readouterr().out
-    assert "加倍：未通过（2 项检查通过 1 项）" in out and WATCH_KEYS["zh"] in out
+    assert "加倍：未通过（2 项检查通过 1 项）" in out and KEYS["zh"] in out
     assert "变化：matches-reference 失败 (抛出异常) → 失败 (数值不对)" in out
 
 
@@ -135,7 +132,7 @@ def test_the_keys_give_a_hint_and_the_solution_and_q_ends(workspace, file, capsy
     assert watch.press("h") and "Hint 1 of 3: Add." in capsys.readouterr().out
     assert watch.press("s")
     asked = capsys.readouterr().out
-    assert "s again shows the reference" in asked and "return x + x" not in asked
+    assert "Press s again to show the reference" in asked and "return x + x" not in asked
     assert watch.press("h") and watch.press("s") and "return x + x" not in capsys.readouterr().out, "asked anew"
     assert watch.press("s") and "return x + x" in capsys.readouterr().out
     assert watch.press("x")
@@ -157,7 +154,7 @@ def test_a_hint_reads_as_that_of_attn_hint(workspace, file, capsys, lang):
 def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspace, file, capsys):
     watch = watching(workspace, file)
     watch.press("n")
-    assert capsys.readouterr().out == "no other challenge is left to solve\n"
+    assert capsys.readouterr().out == "Every other challenge is solved.\n"
     second = small_impl / "basics" / "twice"
     shutil.copytree(small_impl / "basics" / "double", second)
     with Workspace.open(
@@ -172,7 +169,7 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
 def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypatch):
     monkeypatch.setenv("VISUAL", "/nowhere/editor -x")
     watching(workspace, file).press("e")
-    assert "“/nowhere/editor” cannot be started (No such file or directory)" in capsys.readouterr().err
+    assert "Cannot start the editor “/nowhere/editor” (No such file or directory)" in capsys.readouterr().err
 
 
 def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):

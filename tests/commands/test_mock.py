@@ -46,20 +46,20 @@ def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:
     assert "It cannot be graded here (there is no torch here; install it)" in result.out
     assert "Return twice the input." in result.out and "Write it as at the whiteboard:" in result.out
     assert "That was the interview." in result.out and re.search(r"Repair: 0 of 1, \d:\d\d of 6 min", result.out)
-    report = result.out.partition("That was the interview.")[2]
+    report = result.out.partition("The interview is over.")[2]
     assert (
-        "What was missed" in report and "What breaks" in report and "not solved: " in report and "    - two" in report
+        "Missed questions" in report and "What breaks" in report and "not solved: " in report and "    - two" in report
     )
-    assert report.endswith("attn mock --minutes 30 --level onsite --seed 3 draws this interview again\n")
+    assert report.endswith("Same interview again: attn mock --minutes 30 --level onsite --seed 3\n")
     assert ask("stats", "--json").json["reviews"] == 0
 
 
 def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
     first = ask(*MOCK, stdin=SPOKEN + "q\n")
-    assert first.code == 0 and first.out.endswith("`attn mock` goes on from here.\n") and "2/4" in first.out
+    assert first.code == 0 and first.out.endswith("Paused and saved. Resume: `attn mock`\n") and "2/4" in first.out
     second = ask("mock", "--plain", stdin="x\n\nq\n")
-    assert "is unfinished (Warm-up). Enter goes on with it, n begins anew." in second.out
-    assert "That is none of the choices." in second.out
+    assert "(Warm-up). Enter resume · n start a new one" in second.out
+    assert "Not a valid choice." in second.out
     assert "2/4" in second.out and "1/4" not in second.out
     assert ask("mock", "--plain", stdin="q\n").out.count("\n") == 1
     third = ask(*MOCK, stdin="n\n")
@@ -69,15 +69,15 @@ def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
 def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
     said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
     assert "nothing was answered in this interview that could be taken back" in said
-    assert said.count("1/4") == 3 and "The last step is taken back." in said and "# Deep dive" in said
+    assert said.count("1/4") == 3 and "Last step undone" in said and "# Deep dive" in said
     undone = ask("undo").out
-    assert undone.startswith("took back the last step of the mock interview, of 20")
+    assert undone.startswith("undone: the last step of the mock interview at 20")
     assert "2/4" in ask("mock", "--plain", stdin="\nq\n").out
 
 
 def test_what_is_no_choice_is_asked_again(ask: Attn) -> None:
     said = ask(*MOCK, stdin="\n9\nsome\n2\nq\n").out
-    assert said.count("Which points were made?") == 3 and said.count("That is none of the choices.") == 2
+    assert said.count("Which points were made?") == 3 and said.count("Not a valid choice.") == 2
     ask("undo")
     again = ask("mock", "--plain", "--lang", "zh", stdin="\n\nｎｏｎｅ\nn\n\n全部\n\n9\nq\n").out
     assert "这一场" not in again and "没有这个选项。" in again and "追问" not in again.partition("深入追问")[0]
@@ -85,7 +85,7 @@ def test_what_is_no_choice_is_asked_again(ask: Attn) -> None:
 
 def test_an_interviewer_has_the_points_before_them(ask: Attn) -> None:
     said = ask(*MOCK, "--interviewer", stdin="1\nq\n").out
-    assert "Enter when you have said it" not in said and said.index("## Points") < said.index("Which points were made?")
+    assert "Press Enter when done" not in said and said.index("## Points") < said.index("Which points were made?")
 
 
 def test_the_same_seed_asks_the_same(ask: Attn) -> None:
@@ -97,7 +97,7 @@ def test_the_same_seed_asks_the_same(ask: Attn) -> None:
 
 
 def test_the_end_of_input_keeps_everything(ask: Attn) -> None:
-    assert ask(*MOCK, stdin=SPOKEN).out.endswith("`attn mock` goes on from here.\n")
+    assert ask(*MOCK, stdin=SPOKEN).out.endswith("Paused and saved. Resume: `attn mock`\n")
     assert "2/4" in ask("mock", "--plain", stdin="\n").out
     assert ask("mock", "--plain", stdin="").code == 0
 
@@ -116,7 +116,7 @@ def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) ->
 def test_without_an_editor_it_is_said(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
     ask("config", "editor", "no-such-editor")
     result = ask(*MOCK, stdin="n\nn\ne\nq\n")
-    assert "The editor “no-such-editor” cannot be started" in result.err and result.code == 0
+    assert "Cannot start the editor “no-such-editor”" in result.err and result.code == 0
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
 
 
 def test_an_interview_of_which_every_part_was_passed_over_missed_nothing_because_it_asked_nothing(ask: Attn) -> None:
-    report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("That was the interview.")[2]
-    assert "Nothing was asked." in report and "Nothing was missed." not in report
+    report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("The interview is over.")[2]
+    assert "No question was answered." in report and "No mistakes." not in report
 
 
 def test_the_interview_has_the_level_that_is_set_unless_another_is_named(

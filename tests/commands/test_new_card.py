@@ -13,7 +13,7 @@ def test_a_card_is_written_where_it_is_read_from(attn: Attn, home: Path) -> None
     result = attn("new", "card", "mine", "--question", "Why “two”?", "--answer", "K: and V # both\nare kept.")
     path = home / "banks" / "mine.yaml"
     assert (result.code, result.out) == (0, f"{path}:3\n")
-    assert result.err == "mine-01 is written; `attn show mine-01` shows it\n"
+    assert result.err == "Card mine-01 is saved. Show it: `attn show mine-01`\n"
     assert attn("show", "mine-01", "--json").json["short"] == {
         "en": "K: and V # both\nare kept.",
         "zh": "K: and V # both\nare kept.",
@@ -26,7 +26,7 @@ def test_a_card_is_written_where_it_is_read_from(attn: Attn, home: Path) -> None
 def test_without_a_question_there_is_a_place_for_it(attn: Attn, home: Path) -> None:
     result = attn("new", "card", "Mine", "--lang", "zh")
     path = home / "banks" / "mine.yaml"
-    assert result.out == f"{path}:3\n" and "在那里写好问题和答案" in result.err
+    assert result.out == f"{path}:3\n" and "请填写问题和答案" in result.err
     assert path.read_text(encoding="utf-8") == (
         "topic: mine\ncards:\n  - id: mine-01\n"
         '    question: {zh: "在这里写问题。"}\n    short: {zh: "在这里写答案。"}\n'

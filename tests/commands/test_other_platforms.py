@@ -44,10 +44,10 @@ def ran(program: str, *words: str, stdin: str = "") -> subprocess.CompletedProce
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("review", "--plain"), "answered, all kept"),
+        (("review", "--plain"), "answered and saved"),
         (("quiz", "--plain"), "of 5 right"),
-        (("drill", "--plain", "--cram"), "answered, nothing recorded"),
-        (("mock", "--plain", "--minutes", "10"), "`attn mock` goes on from here."),
+        (("drill", "--plain", "--cram"), "nothing was recorded"),
+        (("mock", "--plain", "--minutes", "10"), "Resume: `attn mock`"),
         (("due",), "due"),
         (("cards",), "att-01"),
         (("stats",), "seen"),

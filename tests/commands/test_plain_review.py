@@ -29,16 +29,16 @@ def test_a_qa_card_is_asked_revealed_ticked_and_rated(attn: Attn) -> None:
         "Why divide by the root of d?",
         "It keeps the variance at one.",
         "1. variance is d",
-        "Enter takes hard",
+        "press Enter for hard",
     ):
         assert part in said
-    assert "att-01: hard, again in 6 min" in said and "1 answered, all kept." in said
+    assert "att-01: hard, next in 6 min" in said and "1 answered and saved" in said
     assert attn("stats", "--json").json["reviews"] == 1
 
 
 def test_the_whole_queue_in_chinese(attn: Attn) -> None:
     said = attn("--lang", "zh", "review", "--plain", stdin="\nall\n\n" + "0\n\n" * 30).out
-    for part in ("为什么除以 √d？", "回车看答案", "评分：1 重来", "让方差保持为一。"):
+    for part in ("为什么除以 √d？", "回车 看答案", "评分：1 重来", "让方差保持为一。"):
         assert part in said
 
 
@@ -61,22 +61,22 @@ def test_an_empty_answer_gives_up_and_suggests_again(attn: Attn) -> None:
     for card in ("att-01", "att-03", "kv-02", "kv-03"):
         attn("suspend", card)
     said = attn("review", "--plain", stdin="\n" * 4).out
-    assert said.count("Enter takes again") == 2 and "The answer is " in said
+    assert said.count("press Enter for again") == 2 and "The answer is " in said
 
 
 def test_undo_suspend_put_off_and_quit(attn: Attn) -> None:
     said = attn("review", "--plain", "--topic", "att", stdin="u\n\nnone\n4\nu\nq\n").out
     assert "nothing was answered in this sitting" in said
     said = attn("review", "--plain", "--topic", "att", stdin="s\n").out
-    assert "0 answered, all kept. 2 left." in said
+    assert "0 answered and saved, 2 left" in said
     assert attn("due", "--json").json["topics"]["att"] == 2
     said = attn("review", "--plain", "--topic", "kv", stdin="1\n4\n1\nu\n7\n2\nb\n").out
-    assert "Taken back: kv-01" in said
+    assert "Undone: kv-01" in said
 
 
 def test_a_slip_is_asked_again(attn: Attn) -> None:
     said = attn("review", "--plain", "--topic", "att", "--limit", "1", stdin="\n9\nsome\nnone\nfive\ngood\n").out
-    assert said.count("That is none of the choices.") == 3 and "att-01: good" in said
+    assert said.count("Not a valid choice.") == 3 and "att-01: good" in said
 
 
 def test_full_width_input_counts(attn: Attn) -> None:
@@ -86,7 +86,7 @@ def test_full_width_input_counts(attn: Attn) -> None:
 
 def test_the_end_of_input_ends_the_sitting_and_keeps_what_was_answered(attn: Attn) -> None:
     result = attn("review", "--plain", stdin="\nall\n3\n")
-    assert result.code == 0 and "1 answered, all kept." in result.out
+    assert result.code == 0 and "1 answered and saved" in result.out
     assert attn("stats", "--json").json["reviews"] == 1
 
 

@@ -60,9 +60,9 @@ def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
     [
         (
             "en",
-            ("The interview is in 12 days", "Too little time for everything", "Day by day", "last pass", "Attention"),
+            ("The interview is in 12 days", "won't fit", "Day by day", "Last pass", "Attention"),
         ),
-        ("zh", ("距离面试还有 12 天", "时间不够学完全部", "每日安排", "最后一轮")),
+        ("zh", ("距离面试还有 12 天", "学不到", "每日安排", "最后一轮")),
     ],
 )
 def test_the_plan_reads_in_both_languages(attn: Attn, lang: str, said: tuple[str, ...]) -> None:
@@ -100,10 +100,10 @@ def test_the_last_two_days_have_words_of_their_own(attn: Attn, days: int, said: 
 def test_the_day_s_list_is_not_given_again_once_it_is_done(attn: Attn) -> None:
     attn("config", "interview", SOON)
     attn("config", "minutes_per_day", "1")
-    assert "Today, 1 minutes" in attn("plan").out
+    assert "Today: 1 min" in attn("plan").out
     attn("answer", attn("plan", "--json").json["days"][0]["new"][0], "--rating", "easy")
     text = attn("plan").out
-    assert "Studied today already: about 1 minutes." in text and "Today's time is used up." in text
+    assert "Studied today: about 1 min" in text and "Today's time is used up." in text
     assert "今天的时间已经用完。" in attn("plan", "--lang", "zh").out
     assert attn("plan", "--json").json["studied_minutes"] == 1 and attn("due", "--json").json["due"] == 0
 

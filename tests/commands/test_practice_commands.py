@@ -88,7 +88,7 @@ def test_start_hint_and_solution(attn: Attn, home: Path) -> None:
     assert forced.code == 0 and "double.1.py" in forced.err and "Right for 0 and 2 only." in forced.err
     said = [attn("hint", "double").out for _ in range(4)]
     assert [hint[:11] for hint in said] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 3 of 3"]
-    assert "that was the last hint" in attn("hint", "double").err
+    assert "This was the last hint" in attn("hint", "double").err
     assert "return x + x" in attn("solution", "double").out
     for command in ("start", "hint", "solution"):
         assert attn(command, "doubel").code == 2 and "did you mean double" in attn(command, "doubel").line
@@ -114,8 +114,8 @@ def test_backup_and_restore(attn: Attn, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", "restored 1 row from {}; not in the backup but here before: 1 row, kept in "),
-        ("zh", "已从 {} 恢复 1 条记录；"),
+        ("en", "Restored 1 row from {}\n1 earlier row is not in the backup: it is kept in "),
+        ("zh", "已从 {} 恢复 1 条记录\n"),
     ],
 )
 def test_what_a_restore_took_away_is_said_and_can_be_brought_in_again(
@@ -129,7 +129,7 @@ def test_what_a_restore_took_away_is_said_and_can_be_brought_in_again(
     assert restored.code == 0 and restored.out.startswith(said.format(backup))
     kept = restored.out.partition("attn import log ")[2].partition("`")[0]
     assert attn("stats", "--json").json["reviews"] == 1
-    assert attn("import", "log", kept, "--lang", lang).out == {"en": "1 new rows\n", "zh": "新增 1 条记录\n"}[lang]
+    assert attn("import", "log", kept, "--lang", lang).out == {"en": "1 new row\n", "zh": "新增 1 条记录\n"}[lang]
     assert attn("stats", "--json").json["reviews"] == 2
 
 
@@ -154,11 +154,11 @@ def test_sync_names_what_it_leaves_out_and_goes_on(attn: Attn, tmp_path: Path) -
         (shared / f"half-{number:02}.jsonl").write_text('{"id": "\x1b[31m')
     result = attn("sync", str(shared))
     lines = result.err.splitlines()
-    assert result.code == 0 and len(lines) == 21 and lines[-1] == "left out: 5 more"
+    assert result.code == 0 and len(lines) == 21 and lines[-1] == "skipped: 5 more"
     assert (
-        lines[0].startswith(f"left out: {shared}/half-00.jsonl:1: no line of a review log") and "\x1b" not in result.err
+        lines[0].startswith(f"skipped: {shared}/half-00.jsonl:1: no line of a review log") and "\x1b" not in result.err
     )
-    assert attn("sync", str(shared), "--lang", "zh").err.splitlines()[-1] == "未采用：另有 5 处"
+    assert attn("sync", str(shared), "--lang", "zh").err.splitlines()[-1] == "已跳过：另有 5 处"
 
 
 def test_without_a_name_the_backup_lies_here(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_import_and_sync(attn: Attn, tmp_path: Path) -> None:
     assert attn("sync", str(shared)).code == 0
     (log,) = shared.glob("*.jsonl")
     other = ["--home", str(tmp_path / "other")]
-    assert attn(*other, "import", "log", str(log)).out == "1 new rows\n"
+    assert attn(*other, "import", "log", str(log)).out == "1 new row\n"
     assert attn(*other, "import", "log", str(log)).out == "0 new rows\n"
     assert attn(*other, "stats", "--json").json["reviews"] == 1
     log.write_text("garbage\n", encoding="utf-8")
@@ -227,11 +227,11 @@ def test_completion_answers_the_shell(attn: Attn, monkeypatch: pytest.MonkeyPatc
 def test_the_exported_history_is_what_import_reads(attn: Attn, tmp_path: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
     file = tmp_path / "log.jsonl"
-    assert attn("export", "log", "-o", str(file)).err == f"1 rows in {file}\n"
+    assert attn("export", "log", "-o", str(file)).err == f"1 row in {file}\n"
     assert attn("export", "log").out == attn("export", "reviews").out == file.read_text(encoding="utf-8")
     row = json.loads(file.read_text(encoding="utf-8"))
     assert (row["kind"], row["subject"], row["payload"]["rating"]) == ("review", "att-01", 3)
-    assert attn("--home", str(tmp_path / "other"), "import", "log", str(file)).out == "1 new rows\n"
+    assert attn("--home", str(tmp_path / "other"), "import", "log", str(file)).out == "1 new row\n"
     assert attn("export", "log", "-o", str(tmp_path / "nowhere" / "x")).code == 2
 
 
@@ -262,9 +262,9 @@ def test_an_empty_home_is_refused_and_nothing_is_written_here(
     [
         (["answer", "att-01", "--rating", "good"], "att-01 good：复习，"),
         (["undo"], "已撤销 att-01"),
-        (["suspend", "att-01"], "已搁置 att-01"),
-        (["bury", "att-01"], "att-01 推迟到明天"),
-        (["unsuspend", "att-01"], "att-01 在队列中"),
+        (["suspend", "att-01"], "att-01 已搁置"),
+        (["bury", "att-01"], "att-01 已推迟到明天"),
+        (["unsuspend", "att-01"], "att-01 已回到队列"),
     ],
 )
 def test_what_was_done_is_said_in_chinese(attn: Attn, words: list[str], said: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from attncli.commands import grade
 from attncli.domain.grade_report import GradeReport, read
-from attncli.words import grade_report_texts
+from attncli.i18n import Localised
 
 
 def report_lines(report: dict[str, Any], challenge: Any, lang: str) -> list[str]:
@@ -34,7 +34,7 @@ REPORT = {
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "not proved: device"), ("zh", "未能验证的检查：device")])
 def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said):
-    challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
+    challenge = SimpleNamespace(title=Localised("Attention", "注意力"), mistakes={})
     assert list(report_lines(REPORT, challenge, lang))[1].strip() == said
     whole = {**REPORT, "checks": REPORT["checks"][:1]}
     assert not any(said in line for line in report_lines(whole, challenge, lang))
@@ -48,7 +48,7 @@ def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said)
     ],
 )
 def test_what_is_still_to_harden_is_told_as_the_next_step(lang, head, next_step, mark):
-    challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
+    challenge = SimpleNamespace(title=Localised("Attention", "注意力"), mistakes={})
     layout = {"name": "layout", "status": "fail", "required": True, "rung": "hardened", "message": "wrong"}
     solved = {**REPORT, "rung": "solved", "checks": [REPORT["checks"][0], layout]}
     lines = list(report_lines(solved, challenge, lang))
@@ -57,17 +57,17 @@ def test_what_is_still_to_harden_is_told_as_the_next_step(lang, head, next_step,
     assert not any("FAIL" in line or "失败" in line for line in lines)
 
 
-CHALLENGE = SimpleNamespace(title={"en": "SDPA", "zh": "注意力"}, mistakes={})
+CHALLENGE = SimpleNamespace(title=Localised("SDPA", "注意力"), mistakes={})
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "Two axes swapped."), ("zh", "有两个轴互换了。")])
 def test_what_the_answers_have_in_common_is_said_in_the_learners_language(lang, said):
     diagnosis = [{"wrong": "transposed", "says": "Two axes swapped.", "says_zh": "有两个轴互换了。", "cards": []}]
     lines = "\n".join(report_lines({**REPORT, "diagnosis": diagnosis}, CHALLENGE, lang))
-    assert said in lines and ("in common" if lang == "en" else "共同点") in lines
+    assert said in lines and ("Pattern in all answers" if lang == "en" else "共同点") in lines
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "two mistakes at once"), ("zh", "两种错误同时出现")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "Two mistakes together"), ("zh", "同时犯了两种错误")])
 def test_two_mistakes_at_once_are_introduced_as_such(lang, said):
     one = {"wrong": "no-scale", "says": "No scale.", "cards": ["att-01"], "beside": "nan-rows"}
     other = {"wrong": "nan-rows", "says": "Rows of NaN.", "cards": [], "beside": "no-scale"}
@@ -97,13 +97,13 @@ def test_a_forbidden_call_is_not_buried_under_what_follows_from_it():
 @pytest.mark.parametrize(
     ("lang", "gpu", "compiled"),
     [
-        ("en", "run on the GPU: its driver is open to your code", "compiled for the GPU"),
-        ("zh", "在 GPU 上运行：代码能直接访问显卡驱动", "已为 GPU 编译"),
+        ("en", "Run on the GPU with a weaker sandbox", "Compiled for the GPU"),
+        ("zh", "在 GPU 上运行，沙箱防护较弱", "已为 GPU 编译"),
     ],
 )
 def test_a_report_of_a_gpu_says_in_one_line_that_the_sandbox_covers_less(lang, gpu, compiled):
     def lines(kernel, device):
-        challenge = SimpleNamespace(title={"en": "SDPA", "zh": "注意力"}, mistakes={}, kernel=kernel)
+        challenge = SimpleNamespace(title=Localised("SDPA", "注意力"), mistakes={}, kernel=kernel)
         return list(report_lines({**REPORT, "device": device}, challenge, lang))
 
     assert sum(gpu in line for line in lines(False, "cuda")) == 1
@@ -114,7 +114,7 @@ def test_a_report_of_a_gpu_says_in_one_line_that_the_sandbox_covers_less(lang, g
 
 @pytest.mark.parametrize(("lang", "note"), [("en", "run in the interpreter as well"), ("zh", "又用解释器运行")])
 def test_what_else_there_is_to_say_of_the_device_stands_in_place_of_what_a_gpu_leaves_unseen(lang, note):
-    challenge = SimpleNamespace(title={"en": "Total", "zh": "求和"}, mistakes={}, kernel=True)
+    challenge = SimpleNamespace(title=Localised("Total", "求和"), mistakes={}, kernel=True)
     said = {"device_note": "run in the interpreter as well", "device_note_zh": "又用解释器运行"}
     lines = list(report_lines({**REPORT, "device": "cuda", **said}, challenge, lang))
-    assert f"  {note}" in lines and grade_report_texts.PRINTED["compiled"][lang] not in "".join(lines)
+    assert f"  {note}" in lines and ("Compiled for the GPU" if lang == "en" else "已为 GPU 编译") not in "".join(lines)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.sandbox
 def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa: F811
     code, out, err = attn("start", "sdpa", "--repair", 3, "--dir", tmp_path)
     file = Path(out.strip())
-    assert code == 0 and "3 bugs to find and mend" in err and f"attn grade sdpa {file}" in err
+    assert code == 0 and "3 bugs to find and fix" in err and f"attn grade sdpa {file}" in err
     code, out, err = attn("grade", "sdpa", file, "--json")
     report = json.loads(out)
     names = [bug["wrong"] for bug in report["repaired"]["left"]]
@@ -29,16 +29,16 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
     repairs = {repair.wrong: repair for repair in load_repairs(SDPA)}
     file.write_text(planted(reference, [repairs[names[1]]]), encoding="utf-8")
     code, out, _ = attn("grade", "sdpa", file, "--lang", "en")
-    assert code == 1 and "2 of 3 repaired" in out and "what is left shows like this:" in out and names[1] not in out
+    assert code == 1 and "2 of 3 bugs fixed" in out and "Symptoms of the rest:" in out and names[1] not in out
     file.write_text(reference, encoding="utf-8")
     code, out, _ = attn("grade", "sdpa", file)
-    assert code == 0 and "all 3 repaired: the file counts as fixed" in out and "interviewers ask next" not in out
+    assert code == 0 and "All 3 bugs fixed: this file counts as fixed" in out and "interviewers ask next" not in out
     _, listed, _ = attn("challenges", "--json")
     found = next(item for item in json.loads(listed) if item["id"] == "sdpa")
     assert (found["standing"], found["due"], found["fixed"]) == ("new", None, 1)
     _, listed, _ = attn("challenges")
     assert "fixed: 1" in next(line for line in listed.splitlines() if line.startswith("sdpa "))
-    assert "took back the repair of sdpa" in attn("undo")[1]
+    assert "undone: the repair of sdpa" in attn("undo")[1]
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_an_existing_file_is_named_and_force_keeps_it(attn, tmp_path):  # noqa: 
     code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path)
     assert code == 2 and f"{tmp_path / 'sdpa.py'} already exists and is never overwritten" in err
     code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path, "--force", "--lang", "zh")
-    assert code == 0 and f"原来的文件保存为 {tmp_path / 'sdpa.1.py'}" in err and "有 1 处错误待改正" in err
+    assert code == 0 and f"原来的文件保存为 {tmp_path / 'sdpa.1.py'}" in err and "有 1 处错误待修复" in err

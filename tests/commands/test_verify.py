@@ -117,7 +117,7 @@ def test_names_that_cannot_be_had_are_refused(attn: Attn, name: str, message: st
 def test_in_a_checkout_a_challenge_lies_among_the_bundled_ones(attn: Attn, small_impl: Path) -> None:
     done = attn("new", "challenge", "basics/2d-sum", "--lang", "zh")
     assert done.out == f"{small_impl / 'basics' / '2d-sum'}\n"
-    assert "验证" in done.err
+    assert "attn verify 2d-sum" in done.err
     text = (small_impl / "basics" / "2d-sum" / "reference.py").read_text(encoding="utf-8")
     assert "def the_2d_sum(x: Tensor) -> Tensor:" in text
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attncli.domain.grade_report import CheckResult, GradeReport, read
-from attncli.words.grade_report_texts import deciding_checks
+from attncli.domain.grade_report_text import deciding_checks
 from in_process import REFERENCE, grade, write_challenge
 
 FORBIDDEN = REFERENCE.replace("(x * weight).sum(-1)", "(x * weight).cumsum(-1)[:, :, 3]")

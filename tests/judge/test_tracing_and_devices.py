@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from attncli.domain.grade_report import GradeReport, read
+from attncli.domain.grade_report_text import unproved
 from attncli.i18n import Localised
 from attncli.judge.questions import _TWO_DEVICES, _names_two_devices, wants_values
 from attncli.judge.submission import Failure
 from attncli.sandbox.devices import Elsewhere, two_devices
-from attncli.words.grade_report_texts import unproved
 from in_process import InProcessWorker, check, grade, write_challenge
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"

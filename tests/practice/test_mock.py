@@ -12,7 +12,8 @@ from attncli.domain.mock_interview import MockItem
 from attncli.errors import NotFound, UsageError
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeOptions
-from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card, past_mocks, report_of
+from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card
+from attncli.practice.mock_report import past_mocks, report_of
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace

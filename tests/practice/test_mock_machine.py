@@ -24,7 +24,8 @@ from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import UsageError
 from attncli.paths import Home
 from attncli.practice import mock_log
-from attncli.practice.mock import MockInterview, MockOptions, report_of
+from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.mock_report import report_of
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 

@@ -77,7 +77,9 @@ def test_the_minutes_asked_for_come_before_those_that_are_set(open_workspace: Op
 def test_too_little_time_is_said_with_numbers(open_workspace: Open) -> None:
     plan = make_plan(with_date(open_workspace, 2, minutes_per_day=1))
     left_out = plan.left_out
-    assert "张。若每天" in left_out_lines(plan, "zh")[0] and ": 0. 5 minutes" in left_out_lines(plan, "en")[0]
+    assert (
+        "）。每天" in left_out_lines(plan, "zh")[0] and "none of them core). 5 minutes" in left_out_lines(plan, "en")[0]
+    )
     assert len(left_out.cards) == 4 and left_out.core == 0 and left_out.topics == {"att": 2, "kv": 2}
     assert left_out.minutes_needed == 5
     nothing = make_plan(open_workspace("more", interview=in_days(open_workspace(), 2), minutes_per_day=5)).left_out
@@ -208,10 +210,10 @@ def test_times_that_nobody_measured_are_said_to_be_assumed(open_workspace: Open)
     record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
     record.answer(workspace, "att-01", Rating.GOOD)
     plan = make_plan(workspace)
-    assert "1 reviews of yours. How long they took is not known" in basis_line(plan, "en")
+    assert "Based on 1 review without times" in basis_line(plan, "en")
     assert "没有用时" in basis_line(plan, "zh")
     record.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
-    assert "1 reviews of yours: " in basis_line(make_plan(workspace), "en")
+    assert "Based on 1 review: " in basis_line(make_plan(workspace), "en")
 
 
 def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open_workspace: Open) -> None:

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from attncli.domain.vocabulary import TRACKS
 from attncli.paths import bundled_impl
 from attncli.practice.authoring import WHY, reading_path
-from attncli.words.track_texts import TRACKS
 
 
 def test_the_readme_is_current() -> None:

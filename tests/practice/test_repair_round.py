@@ -49,7 +49,7 @@ def test_a_round_is_the_reference_with_so_many_bugs_and_says_so_but_not_which(wo
     text = started.path.read_text(encoding="utf-8")
     (row,) = workspace.store.log.of_kind(RowKind.START)
     assert started.bugs == 3 and len(row.repairs) == 3 and row.is_planted
-    assert "there are 3 bugs in this file" in text and "attn grade sdpa sdpa.py" in text
+    assert "this file has 3 bugs" in text and "attn grade sdpa sdpa.py" in text
     assert not any(name in text for name in row.repairs)
     assert "so that their variance does not grow" not in text and "def sdpa" in ast.unparse(ast.parse(text))
     assert row_of_line(checked_line(row)) == row
@@ -57,7 +57,7 @@ def test_a_round_is_the_reference_with_so_many_bugs_and_says_so_but_not_which(wo
 
 def test_one_bug_is_one_and_a_chinese_learner_reads_chinese(open_workspace):
     text = start_challenge(open_workspace(), "sdpa", repair=1).path.read_text(encoding="utf-8")
-    assert "there is 1 bug in this file" in text
+    assert "this file has 1 bug" in text
     text = start_challenge(open_workspace("other", lang="zh"), "sdpa", repair=2).path.read_text(encoding="utf-8")
     assert "这个文件里有 2 处错误" in text
 

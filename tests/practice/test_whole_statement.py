@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.card import Source
+from attncli.domain.statement import SharedFacts
 from attncli.i18n import Localised
 from attncli.practice.start import shared_facts, start_challenge, statement
 from attncli.practice.workspace import Workspace
-from attncli.words.statement_texts import SharedFacts
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from attncli.domain.grade_report_text import VERDICTS
 from attncli.servers.mcp import TOOLS
-from attncli.words.grade_report_texts import VERDICTS
 
 SHOWN = {"card", "topic", "kind", "level", "question", "options", "items", "code", "blanks", "how"}
 """Parts of a card that may be shown before an attempt."""

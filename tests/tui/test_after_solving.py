@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from attncli.practice.challenges import ASKED_NEXT
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.widgets.grading import AfterSolving
-from attncli.words.after_solving_texts import ASKED_NEXT
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, Scripted, settled

@@ -9,13 +9,16 @@ import pytest
 
 import journey
 from attncli.config import load
-from attncli.i18n import LANGS, Lang, _
+from attncli.i18n import LANGS, Lang, _, ngettext
+from attncli.domain.grade_report_text import REACHED
+from attncli.domain.mock_interview import PART_NAMES
 from attncli.practice.challenges import standings
-from attncli.practice.mock import past_mocks
+from attncli.practice.mock_report import past_mocks
 from attncli.tui.app import AttnApp
 from attncli.words.grade_report_texts import REACHED
 from attncli.words.mock_texts import PART_NAMES
 from attncli.words.repair_texts import REPAIR
+from attncli.words.app_texts import say
 from learner_in_app import LearnerInApp
 
 from .conftest import BANK, MakeApp
@@ -81,7 +84,8 @@ async def code(app: AttnApp, learner: LearnerInApp, known: list[str]) -> None:
     assert new_rows(app, known) == ["start", "attempt"]
     await journey.write_and_grade(learner, journey.HARDENED, REACHED["hardened"][lang])
     assert standing(app) == ("hardened", 0) and new_rows(app, known) == ["attempt"]
-    await journey.repair(learner, 2, journey.HARDENED, REPAIR["all"][lang].format(of=2))
+    fixed = ngettext("Bug fixed: this file counts as fixed", "All {count} bugs fixed: this file counts as fixed", 2)
+    await journey.repair(learner, 2, journey.HARDENED, fixed[lang])
     assert standing(app) == ("hardened", 1) and new_rows(app, known)[0] == "start"
     kept = sorted(file.name for file in app.workspace.home.solutions.iterdir())
     assert kept == ["sdpa.1.py", "sdpa.py"]

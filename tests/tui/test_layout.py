@@ -13,12 +13,12 @@ from textual.content import Content
 
 from attncli.domain.card import FollowUp
 from attncli.i18n import Lang, Localised
+from attncli.practice.record import interval_text
 from attncli.practice.start import editor_command
 from attncli.tui.textual_fixes import ascii_twin
 from attncli.tui.theme import THEMES, theme_named
 from attncli.tui.widgets.basics import LEAST_BESIDE, bar, beside, cut, left, right
 from attncli.tui.widgets.card import FollowUps
-from attncli.words.interval_texts import interval_text
 
 from .conftest import shown
 

@@ -12,10 +12,10 @@ from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.i18n import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice.mock import MockInterview, MockOptions, asked_card, report_of
+from attncli.practice.mock import MockInterview, MockOptions, asked_card
+from attncli.practice.mock_report import report_of, score_lines
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.mock import MockInterviewScreen
-from attncli.words.mock_texts import score_lines
 from moved_clock import Clock
 from same_answer import answer_in_app
 

@@ -18,7 +18,8 @@ from attncli.i18n import NOTHING, Lang
 from attncli.paths import Home
 from attncli.practice import mock_log, record
 from attncli.practice.grade import WarmJudge
-from attncli.practice.mock import MockInterview, MockOptions, past_mocks
+from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.mock_report import past_mocks
 from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
@@ -118,7 +119,7 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         await pilot.pause()
         assert "✗ Rejected" in shown(app) and not app.screen.is_settled
         await press(pilot, "s")
-        assert isinstance(app.screen, MockCodeScreen) and "1 bug to find and mend in this file:" in shown(app)
+        assert isinstance(app.screen, MockCodeScreen) and "Find and fix 1 bug in this file:" in shown(app)
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await press(pilot, "g")

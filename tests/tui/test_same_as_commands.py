@@ -23,11 +23,13 @@ from attncli.commands.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.grade_report import GradeReport, read
+from attncli.domain.grade_report_text import headline
 from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.i18n import LANGS, Lang, _
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.assistant import AssistantSession
+from attncli.practice.challenges import ASKED_NEXT
 from attncli.practice.grade import GradeOptions
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter

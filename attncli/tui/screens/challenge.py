@@ -21,7 +21,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from attncli.domain.challenge import MOST_BUGS, Challenge
+from attncli.domain.counterexample_text import Answers
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
+from attncli.domain.vocabulary import track_title
 from attncli.errors import AttnError, JudgeFailed
 from attncli.i18n import N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import grade as grade_file
@@ -42,6 +44,7 @@ from attncli.practice.grade import (
     counterexample_text,
     try_request,
 )
+from attncli.practice.record import interval_text
 from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen, edit_externally, ensure_file, error_text
@@ -441,7 +444,7 @@ class OwnCaseScreen(AttnScreen):
                 classes="note",
             )
         if answers.shown is not None:
-            names = Answers("reference", "yours", starred=answers.same is False)
+            names = Answers(_("the reference"), _("your file"), answers.same is False, with_error_text=True)
             yield CounterexampleView(answers.shown, lang, self.file.name, _("The case"), names)
         if answers.printed:
             yield heading(_("Your file printed")[lang])

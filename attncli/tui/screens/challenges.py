@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.domain.vocabulary import RUNGS
+from attncli.domain.vocabulary import RUNGS, track_title
 from attncli.i18n import N_, _, pgettext
 from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, standings
 from attncli.tui.screens.base import AttnScreen

@@ -13,8 +13,9 @@ from textual.widgets import OptionList
 
 from attncli.i18n import N_, Localised, _, ngettext, pgettext
 from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
+from attncli.practice.record import interval_text
 from attncli.practice.stats import Overview, overview
-from attncli.practice.today import Pace, standstill
+from attncli.practice.today import Pace, countdown_line, standstill
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right

@@ -17,14 +17,15 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.grade_report import GradeReport
-from attncli.domain.mock_interview import MissedItem, MockReport
+from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockReport
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
 from attncli.i18n import N_, Localised, _
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
-from attncli.practice.mock import MOCK_LEVEL, MockInterview, MockOptions, past_mocks, report_of, split
+from attncli.practice.mock import MOCK_LEVEL, MockInterview, MockOptions, split
+from attncli.practice.mock_report import code_task, missed_lines, past_mocks, read_line, report_of, score_lines
 from attncli.practice.queue import default_level
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen

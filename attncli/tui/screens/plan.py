@@ -16,7 +16,6 @@ from attncli.practice import today
 from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
-from attncli.words import plan_texts as words
 
 DAYS_SHOWN = 28
 _DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
@@ -81,7 +80,7 @@ class PlanScreen(AttnScreen):
         yield Plain(today.expected_line(plan, lang))
         for line in today.left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        for line in (today.basis_line(plan, lang), *today.studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
+        for line in (today.basis_line(plan, lang), *today.studied_line(plan, lang), today.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(_("Day by day")[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))

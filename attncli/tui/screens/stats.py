@@ -24,6 +24,7 @@ from attncli.practice.stats import (
     minutes_by_day,
     progress,
 )
+from attncli.practice.today import countdown_line
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right

@@ -15,7 +15,19 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.counterexample_text import Answers, counterexample_lines
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
+from attncli.domain.grade_report_text import (
+    deciding_checks,
+    diagnosis_lines,
+    follows,
+    headline,
+    repaired_lines,
+    status_of,
+    told,
+    unproved,
+)
+from attncli.domain.statement import EVERYWHERE, HARDENED, Statement
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.i18n import Lang, Localised, _

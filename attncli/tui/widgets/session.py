@@ -14,12 +14,13 @@ from textual.widget import Widget
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
+from attncli.practice.mock_report import clock_text
 from attncli.practice.queue import due_counts
+from attncli.practice.record import interval_text
 from attncli.practice.review import ReviewSession, SessionProgress
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
-from attncli.words import mock_texts
 from attncli.words.interval_texts import interval_text
 
 RATING_NAMES: dict[Rating, Localised] = {
@@ -274,7 +275,7 @@ class MockTimeLine(Widget):
         return Content.assemble((label, "bold"), bar(share, width, "$primary"), (time_text, style))
 
     def _time_text(self, is_up: bool, left_seconds: int) -> str:
-        clock = mock_texts.clock_text(left_seconds)
+        clock = clock_text(left_seconds)
         if is_up:
             return _("Time is up {clock}", clock=clock)[self._lang]
         return _("{time} left", time=clock)[self._lang]

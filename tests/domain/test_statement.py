@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from attncli.domain.challenge import FORBIDDEN_EVERYWHERE, IMPORTS, SIXTEEN_BITS, TORCH_MODULES, Challenge
+from attncli.domain.statement import EVERYWHERE, HARDENED, SharedFacts, Statement, statement_of
 from attncli.i18n import LANGS, Lang, Localised
-from attncli.words import statement_texts
-from attncli.words.statement_texts import SharedFacts, Statement, statement_of
 
 ALL = ("loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "random", "forbidden")
 
@@ -40,16 +39,16 @@ def composed(*required: str, hardened: Localised | None = None, **facts: object)
 @pytest.mark.parametrize(
     ("check", "part", "en", "zh"),
     [
-        ("gradients", "everywhere", "Gradients are compared", "梯度要与参考解数值一致"),
-        ("gradients", "everywhere", "float32 and float64 stay", "float64 保持原样"),
-        ("low-precision", "everywhere", "float32 and float64 stay", "float64 保持原样"),
-        ("gradients", "hardened", "float64 is computed in float64", "float64 按 float64 计算"),
-        ("low-precision", "hardened", "float64 is computed in float64", "float64 按 float64 计算"),
-        ("random", "everywhere", "the same input with the same random state", "同样的输入、同样的随机状态"),
-        ("low-precision", "hardened", "bfloat16 are computed in float32", "bfloat16 先转成 float32"),
-        ("layout", "hardened", "Any memory layout", "任意内存布局"),
-        ("device", "hardened", "on the inputs' device", "输入所在的设备上"),
-        ("pure", "hardened", "never a view of an argument", "不是任何参数的视图"),
+        ("gradients", "everywhere", "Gradients must equal", "梯度要与参考解一致"),
+        ("gradients", "everywhere", "float32 and float64 keep", "float64 保持自己的 dtype"),
+        ("low-precision", "everywhere", "float32 and float64 keep", "float64 保持自己的 dtype"),
+        ("gradients", "hardened", "Compute float64 in float64", "float64 按 float64 计算"),
+        ("low-precision", "hardened", "Compute float64 in float64", "float64 按 float64 计算"),
+        ("random", "everywhere", "the same input and random state", "同样的输入和随机状态"),
+        ("low-precision", "hardened", "bfloat16 in float32 and cast", "bfloat16 转成 float32"),
+        ("layout", "hardened", "any memory layout", "任意内存布局"),
+        ("device", "hardened", "on the device of the inputs", "输入所在的设备上"),
+        ("pure", "hardened", "not a view of an argument", "不能是参数的视图"),
     ],
 )
 def test_a_sentence_is_there_exactly_where_its_check_is_required(check: str, part: str, en: str, zh: str) -> None:
@@ -65,26 +64,26 @@ def test_a_statement_without_any_of_these_checks_still_says_what_is_not_allowed(
     for name in (*FORBIDDEN_EVERYWHERE, *IMPORTS, *(module.removeprefix("torch.") for module in TORCH_MODULES)):
         assert f"`{name}`" in shared.everywhere[lang]
     assert shared.hardened[lang] == ""
-    assert statement_texts.HARDENED[lang] not in shared.whole(lang)
+    assert HARDENED[lang] not in shared.whole(lang)
 
 
 def test_sixteen_bits_are_said_as_the_challenge_has_them() -> None:
     said = {fact: composed("low-precision", sixteen_bits=fact).hardened for fact in SIXTEEN_BITS}
-    assert "computed in float32" in said["float32"].en and "float32 计算" in said["float32"].zh
+    assert "in float32 and cast" in said["float32"].en and "float32 计算" in said["float32"].zh
     assert "their own precision" in said["native"].en and "自身的精度" in said["native"].zh
-    assert said["technique"] == Localised("- float64 is computed in float64.", "- float64 按 float64 计算。")
+    assert said["technique"] == Localised("- Compute float64 in float64.", "- float64 按 float64 计算。")
 
 
 def test_where_an_argument_may_come_back_a_result_need_not_be_memory_of_its_own() -> None:
     said = composed("pure", may_return_argument=True).hardened
-    assert "never a view" not in said.en and "No later call writes to a result." in said.en
-    assert "视图" not in said.zh and "之后的调用不会再写" in said.zh
+    assert "view" not in said.en and "Later calls must not write to a returned result." in said.en
+    assert "视图" not in said.zh and "之后的调用不能再写" in said.zh
 
 
 def test_where_results_show_the_state_they_are_no_views_of_arguments_and_may_change() -> None:
     said = composed("pure", shows_state=True).hardened
-    assert said.en == "- A result is never a view of an argument."
-    assert said.zh == "- 结果不是任何参数的视图。"
+    assert said.en == "- A result must not be a view of an argument."
+    assert said.zh == "- 结果不能是参数的视图。"
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -95,9 +94,9 @@ def test_the_parts_stand_in_their_order_and_what_is_special_comes_last(lang: Lan
         text.index(piece)
         for piece in (
             composed().first[lang].strip(),
-            f"## {statement_texts.EVERYWHERE[lang]}\n",
+            f"## {EVERYWHERE[lang]}\n",
             "`torch.compile`",
-            f"## {statement_texts.HARDENED[lang]}\n",
+            f"## {HARDENED[lang]}\n",
             "\n- ",
             special[lang].strip(),
         )

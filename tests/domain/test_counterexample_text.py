@@ -1,4 +1,4 @@
-"""The smallest counterexample as text: arguments, calls, what was due beside what came, places."""
+"""Counterexamples as text: arguments, calls, expected beside actual, places."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.domain.counterexample_text import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 from attncli.domain.grade_report import DIGITS, CodeLine, Counterexample, ShownTensor, read
 from attncli.domain.text import cells
 from attncli.i18n import Lang
-from attncli.words.counterexample_lines import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 
 TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
 
@@ -32,16 +32,16 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
         "frames": [{"line": 3, "function": "f", "code": "return x"}],
     }
     assert lines_of(shown) == [
-        "Called with",
+        "Arguments",
         "x = 1",
         "call 2 of: prefill, decode_step",
         "",
-        "expected            got",
+        "expected            actual",
         "[2, d=1] float32    [2, 1] float32",
         "0.5                 0.5",
         "  2                   3*",
         "                    * differs",
-        "first wrong at [1, d=0]",
+        "first difference at [1, d=0]",
         "line 3, in f: return x",
     ]
 
@@ -110,8 +110,8 @@ def test_of_an_error_that_is_due_the_kind_is_shown_and_of_the_one_that_came_the_
 numbers = st.floats(-1e6, 1e6)
 
 
-def differing(due: float, came: float, place: int = 1) -> Counterexample:
-    tensors = [ShownTensor((1, 2), "float64", (0.5, value)) for value in (due, came)]
+def differing(expected: float, actual: float, place: int = 1) -> Counterexample:
+    tensors = [ShownTensor((1, 2), "float64", (0.5, value)) for value in (expected, actual)]
     return Counterexample(expected=tensors[0], got=tensors[1], first_wrong_index=(0, place))
 
 

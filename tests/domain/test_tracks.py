@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from attncli.domain.vocabulary import TRACKS, reading_order, track_title
 from attncli.i18n import Localised
 from attncli.paths import bundled_impl
-from attncli.words.track_texts import TRACKS, reading_order, track_title
 
 
 def test_every_bundled_track_is_known() -> None:

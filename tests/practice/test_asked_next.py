@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from attncli.domain.card import FollowUp
 from attncli.i18n import Localised
-from attncli.words.after_solving_texts import after_solving, asked_next
-
-from .test_statement_texts import challenge
+from attncli.practice.challenges import after_solving, asked_next
+from tests.domain.test_statement import challenge
 
 QUESTIONS = (
     FollowUp(Localised("And 0?", "0 呢？"), Localised("It is 0.", "还是 0。"), "att-01"),

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
-from attncli.i18n import Localised
-from attncli.words.grade_report_texts import (
+from attncli.domain.grade_report_text import (
     REACHED,
     REASONS,
     STATUSES,
@@ -23,6 +22,7 @@ from attncli.words.grade_report_texts import (
     told,
     unproved,
 )
+from attncli.i18n import Localised
 
 CONTRACT = (
     "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "

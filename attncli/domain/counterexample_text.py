@@ -1,0 +1,116 @@
+"""Format a counterexample as lines for the app and the terminal.
+
+Numbers get as many digits as it takes to tell expected from actual; few earlier calls are shown with their arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from attncli.domain.grade_report import (
+    ABSENT,
+    DIGITS,
+    CodeLine,
+    Counterexample,
+    ShownCall,
+    ShownTensor,
+    Value,
+    named_lines,
+    side_by_side,
+    value_lines,
+)
+from attncli.domain.text import printable
+from attncli.i18n import Lang, Localised, _
+
+Style = Literal["value", "note", "place"]
+MOST_CALLS_SHOWN = 4
+MOST_DIGITS = 17
+EXPECTED, ACTUAL = _("expected"), _("actual")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The titles of the two answers; `starred` marks the entries that differ.
+
+    The text of an expected error is hidden unless `with_error_text`: the learner may choose it.
+    """
+
+    expected: Localised = EXPECTED
+    actual: Localised = ACTUAL
+    starred: bool = True
+    with_error_text: bool = False
+
+
+def counterexample_lines(
+    shown: Counterexample, width: int, lang: Lang, file: str = "", answers: Answers | None = None
+) -> Iterator[tuple[Style, str]]:
+    """Yield its lines in `width` cells. A `place` in the learner's `file` may be longer and can be wrapped."""
+    if shown.args:
+        yield "note", _("Arguments")[lang]
+        yield from _arguments(shown.args, width)
+    if shown.call:
+        calls = ", ".join(call.call for call in shown.calls)
+        yield "note", _("call {number} of: {calls}", number=shown.call, calls=calls)[lang]
+    for number, call in _earlier_calls(shown):
+        yield "note", _("call {number}, {name}:", number=number, name=call.call)[lang]
+        for style, line in _arguments(call.args, width - 2):
+            yield style, f"  {line}"
+    if outcomes := list(_outcomes(shown, lang, answers or Answers())):
+        yield from (("value", line) for line in ["", *side_by_side(outcomes, width)])
+    if shown.first_wrong:
+        yield "place", _("first difference at {index}", index=shown.first_wrong)[lang]
+    yield from (("place", line) for line in frame_lines(shown.frames, file, lang))
+
+
+def _earlier_calls(shown: Counterexample) -> list[tuple[int, ShownCall]]:
+    """Return number and call of each before the failing one if they are few; names suffice for many."""
+    calls = shown.calls[: max(0, shown.call - 1)]
+    return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if found[1].args]
+
+
+def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, str]]:
+    yield from (("value", line) for line in side_by_side([named_lines(*argument) for argument in args.items()], width))
+
+
+def digits_apart(shown: Counterexample) -> int:
+    """Return the significant digits at which the first wrong entry differs from the expected one, at least DIGITS."""
+    index = shown.first_wrong_index or ()
+    expected, actual = (v.at(index) if isinstance(v, ShownTensor) else None for v in (shown.expected, shown.got))
+    if not index or not isinstance(expected, float) or not isinstance(actual, float) or expected == actual:
+        return DIGITS
+    apart = (digits for digits in range(DIGITS, MOST_DIGITS) if f"{expected:.{digits}g}" != f"{actual:.{digits}g}")
+    return next(apart, MOST_DIGITS)
+
+
+def _outcomes(shown: Counterexample, lang: Lang, answers: Answers) -> Iterator[list[str]]:
+    digits = digits_apart(shown)
+    if shown.expected is not ABSENT:
+        expected = shown.expected if answers.with_error_text else _without_error_text(shown.expected)
+        yield [answers.expected[lang], *value_lines(expected, None, digits)]
+    if shown.got is not ABSENT:
+        lines = value_lines(shown.got, shown.expected if answers.starred else None, digits)
+        legend = [_("* differs")[lang]] if any("*" in line for line in lines) else []
+        yield [answers.actual[lang], *lines, *legend]
+
+
+def _without_error_text(expected: Value) -> Value:
+    if isinstance(expected, Mapping) and set(expected) == {"raised", "text"}:
+        return {"raised": expected["raised"]}
+    return expected
+
+
+def frame_lines(frames: Sequence[CodeLine], file: str, lang: Lang) -> Iterator[str]:
+    """Yield one line a frame, outermost first; `file` is the name to show, or empty. A recursion is shown once."""
+    for text, same in groupby(_line(frame, file, lang) for frame in frames):
+        yield text
+        if count := len(list(same)) - 1:
+            yield _("… and {count} times more", count=count)[lang]
+
+
+def _line(frame: CodeLine, file: str, lang: Lang) -> str:
+    place = f"{file}:{frame.line}" if file else _("line {line}", line=frame.line)
+    shown = _("{place}, in {function}: {code}", place=place, function=frame.function, code=frame.code)[lang]
+    return " ".join(printable(shown).split())

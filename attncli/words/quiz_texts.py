@@ -1,3 +1,0 @@
-"""What is said of a quiz and its score, in the app and line by line."""
-
-from __future__ import annotations
