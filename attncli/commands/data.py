@@ -14,10 +14,9 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, Lang, _
+from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
-from attncli.words.anki_texts import ANKI_IMPORTED
 from attncli.words.command_texts import (
     counted,
 )
@@ -186,8 +185,19 @@ def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
 
 def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:
     known = done.cards - done.new_cards - done.own - done.unreadable
-    lines = [
-        ANKI_IMPORTED["done"][lang].format(
+    counts = (
+        (done.suspended, _("suspended as in Anki: {count}")),
+        (done.unreadable, _("cards skipped, no text on one side (only pictures or sounds): {count}")),
+        (done.media, _("pictures and sounds dropped from texts: {count}")),
+        (done.gone, _("attn cards missing from the banks: {count}; their reviews count once you add them")),
+        (done.forgotten, _("reviews from before a reset in Anki, not counted: {count}")),
+        (done.taken_back, _("reviews corrected by this package, undone: {count}")),
+        (done.lost_reviews, _("reviews skipped, their cards are missing: {count}")),
+    )
+    messages: list[Localised] = [
+        _(
+            "{file}: {cards} cards (new: {new_cards}, of attn: {own}, known: {known}), "
+            "{reviews} reviews (new: {new_reviews})",
             file=file,
             cards=done.cards,
             new_cards=done.new_cards,
@@ -195,21 +205,14 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
             known=known,
             reviews=done.reviews,
             new_reviews=done.new_reviews,
-        )
+        ),
+        *(text.format(count=count) for count, text in counts if count),
     ]
-    counts = {
-        "suspended": done.suspended,
-        "unreadable": done.unreadable,
-        "media": done.media,
-        "gone": done.gone,
-        "forgotten": done.forgotten,
-        "taken_back": done.taken_back,
-        "lost": done.lost_reviews,
-    }
-    lines += [ANKI_IMPORTED[name][lang].format(count=count) for name, count in counts.items() if count]
     if dry_run:
-        return [*lines, ANKI_IMPORTED["dry-run"][lang]]
-    return [*lines, *(ANKI_IMPORTED["file"][lang].format(file=path) for path in done.files)]
+        messages.append(_("nothing written (--dry-run)"))
+    else:
+        messages += [_("new cards: {file}", file=path) for path in done.files]
+    return [message[lang] for message in messages]
 
 
 @import_.command("log")

@@ -20,6 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.vocabulary import Kind, Level, Rung
+from attncli.export.labels import labels
 from attncli.i18n import Lang, _
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
@@ -28,7 +29,6 @@ from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
-from attncli.words.summary_texts import LABELS, labels
 
 STRONG_READINESS = 0.8
 LEAST_SEEN = 3
@@ -408,7 +408,7 @@ def environment(*, autoescape: bool) -> Environment:
 
 
 def percent(share: float | None, lang: Lang = "en") -> str:
-    return "–" if share is None else LABELS["share"][lang].format(f"{100 * share:.0f}")
+    return "–" if share is None else _("{percent} %", percent=f"{100 * share:.0f}")[lang]
 
 
 def unbroken_percent(share: float | None, lang: Lang = "en") -> str:
@@ -565,9 +565,9 @@ def _number(card: NumericCard, lang: Lang) -> str:
     found = worked(card)
     *steps, result = found.steps
     shown = "\n".join([steps[0] if steps else "", *(f"  = {step}" for step in steps[1:]), f"  = {result}"]).lstrip("\n")
-    tolerance = _(" (within {tolerance})", tolerance=found.task.tolerance)[lang]
+    tolerance = _(" (±{tolerance})", tolerance=found.task.tolerance)[lang]
     slips = [
-        f"- {_('Not {number}: ', number=f'{slip.value:.6g} {card.unit}'.strip())[lang]}{slip.says[lang].strip()}"
+        _("- Not {number}: {why}", number=f"{slip.value:.6g} {card.unit}".strip(), why=slip.says[lang].strip())[lang]
         for slip in found.task.slips
         if not found.task.fits(slip.value)
     ]
@@ -593,7 +593,7 @@ def _fixed_code(card: DebugCard, lang: Lang) -> str:
     points = _("Line {lines}: {symptom}", lines=lines, symptom=card.symptom[lang].strip())[lang]
     parts = [code_block(listing), points]
     if card.fix:
-        parts.append(f"{_('Fixed:')[lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
+        parts += [_("Fixed:")[lang], code_block(card.fix[lang].strip(), "python")]
     return "\n\n".join(parts)
 
 
