@@ -20,7 +20,7 @@ _LABELS: dict[str, Localised] = {
     "readiness": _("readiness, all cards"),
     "forecast_note": _("Forecast without further reviews; each review raises it."),
     "open_with": _("Open with"),
-    "no_open_with": _("Nothing yet: no topic with 3 cards seen reaches 70\u00a0% recall."),
+    "no_open_with": _("Nothing yet: no topic with 3 cards seen is recalled at 70%."),
     "open_with_code": _("Your own code"),
     "more": _(" and {count} more"),
     "avoid": _("Do not bring up"),

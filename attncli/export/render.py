@@ -175,7 +175,7 @@ _CLASS_LABELS: dict[str, Localised] = {
     "how_many": _("How many"),
     "cards": _("Cards"),
     "similar": _("Similar submissions"),
-    "similar_note": _("Worth a look, not proof. {method} of at least {percent} %, starter code excluded."),
+    "similar_note": _("Worth a look, not proof. {method} of at least {percent}%, starter code excluded."),
     "share": _("Shared"),
     "nobody": _("None."),
     "nothing_stopped": _("None."),

@@ -397,7 +397,7 @@ def environment(*, autoescape: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters["percent"] = unbroken_percent if autoescape else percent
+    jinja.filters["percent"] = percent
     jinja.filters["reasons"] = reasons
     jinja.filters["cell"] = cell
     jinja.filters["asked"] = asked
@@ -407,13 +407,8 @@ def environment(*, autoescape: bool) -> Environment:
     return jinja
 
 
-def percent(share: float | None, lang: Lang = "en") -> str:
-    return "–" if share is None else _("{percent} %", percent=f"{100 * share:.0f}")[lang]
-
-
-def unbroken_percent(share: float | None, lang: Lang = "en") -> str:
-    """Return the percentage for a page, where the sign stays on the line of its number."""
-    return percent(share, lang).replace(" ", "\u00a0")
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
 
 
 def reasons(card: CardLine, summary: Summary) -> str:
@@ -421,7 +416,7 @@ def reasons(card: CardLine, summary: Summary) -> str:
     words = labels(summary.lang)
     key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
     texts = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
-    recall = unbroken_percent(card.recall, summary.lang)
+    recall = percent(card.recall)
     return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in texts)
 
 
@@ -493,7 +488,7 @@ def _draw(svg: ElementTree.Element, topic: TopicLine, x: float, y: float, width:
     base = y + TEXT
     title = _text(svg, shortened(topic.title, width - FIGURE_WIDTH), x, base)
     title.set("data-topic", topic.id)
-    figure = _text(svg, percent(topic.readiness_on_day, lang).replace(" ", "\u00a0"), x + width, base)
+    figure = _text(svg, percent(topic.readiness_on_day), x + width, base)
     figure.set("text-anchor", "end")
     for share, colour, opacity in (
         (1.0, "currentColor", "0.12"),
