@@ -14,7 +14,7 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, Lang, Localised, _
+from attncli.i18n import LANGS, Lang, Localised, _, ngettext
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
 from attncli.words.command_texts import (
@@ -196,14 +196,13 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
     )
     messages: list[Localised] = [
         _(
-            "{file}: {cards} cards (new: {new_cards}, of attn: {own}, known: {known}), "
-            "{reviews} reviews (new: {new_reviews})",
+            "{file}: {cards} (new: {new_cards}, of attn: {own}, known: {known}), {reviews} (new: {new_reviews})",
             file=file,
-            cards=done.cards,
+            cards=ngettext("{count} card", "{count} cards", done.cards),
             new_cards=done.new_cards,
             own=done.own,
             known=known,
-            reviews=done.reviews,
+            reviews=ngettext("{count} review", "{count} reviews", done.reviews),
             new_reviews=done.new_reviews,
         ),
         *(text.format(count=count) for count, text in counts if count),

@@ -252,7 +252,7 @@ def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
     before, after = done.before, done.after
     lines = [
         _(
-            "Fitted to {reviews} reviews and tested on {held_back} others.",
+            "Fitted to {reviews} reviews. Test on {held_back} held-out reviews:",
             reviews=done.reviews,
             held_back=done.held_back,
         )[lang],

@@ -18,7 +18,7 @@ from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, N
 from attncli.domain.log_row import Rating
 from attncli.domain.text import filled
 from attncli.errors import InvalidInput, UsageError
-from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
+from attncli.i18n import NOTHING, Lang, Localised, _, quoted
 
 SHUFFLES = 20
 HARD_FROM = 0.5
@@ -418,7 +418,8 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
         tolerance=task.tolerance,
         given=given,
     )
-    return Marked(False, pgettext("sentences", " ").join([detail, slip]) if (slip := task.slip(value)) else detail)
+    slip = task.slip(value)
+    return Marked(False, _("{result} {mistake}", result=detail, mistake=slip) if slip else detail)
 
 
 def give_up(task: NumericTask) -> Marked:

@@ -78,7 +78,7 @@ def test_layers_versions_seed_and_what_failed_are_told() -> None:
     assert (report["sandbox"], report["seed"]) == ([{"layers": ["process"], "files": 5}], 0)
     assert report["judge_failed"] == [{"learner": "zoe", "challenge": "double", "error": "the judge died"}]
     assert [row["message"] for row in report["left_out"]] == [
-        "nothing was handed in",
+        "nothing submitted",
         "there is no such challenge; did you mean double?",
     ]
 

@@ -66,16 +66,16 @@ def deck(tmp_path: Path) -> Path:
 
 def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home: Path) -> None:
     seen = attn("import", "anki", str(deck), "--dry-run")
-    assert seen.out.startswith(f"cards in {deck}: 2 (new: 1, of attn: 0, here already: 0); reviews: 1 (new: 1)\n")
-    assert seen.out.endswith("nothing was written (--dry-run)\n") and not (home / "banks").exists()
+    assert seen.out.startswith(f"{deck}: 2 cards (new: 1, of attn: 0, known: 0), 1 review (new: 1)\n")
+    assert seen.out.endswith("nothing written (--dry-run)\n") and not (home / "banks").exists()
     done = attn("import", "anki", str(deck))
     (file,) = (home / "banks").iterdir()
     assert done.code == 0 and done.err == ""
     assert done.out.splitlines()[1:] == [
-        "suspended there, and now here: 1",
-        "cards left out, with nothing to read on one side (pictures or sounds alone): 1",
-        "pictures or sounds left out of texts: 1",
-        f"new cards are in {file}",
+        "suspended as in Anki: 1",
+        "cards skipped, no text on one side (only pictures or sounds): 1",
+        "pictures and sounds dropped from texts: 1",
+        f"new cards: {file}",
     ]
     assert attn("bank", "check", str(file)).code == 0
     (card,) = attn("cards", "--topic", file.stem, "--json").json
@@ -83,7 +83,7 @@ def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home:
     assert shown["short"]["en"] == "so"
     assert attn("import", "anki", str(deck), "--json").json["new_reviews"] == 0
     told = attn("--lang", "zh", "import", "anki", str(deck)).out
-    assert told.startswith(f"{deck} 中的卡片：2 张（新增 0，来自 attn 0，已有 1）；复习记录：1 条（新增 0）\n")
+    assert told.startswith(f"{deck}：2 张卡片（新增 0，attn 自带 0，已有 1），复习 1 次（新增 0）\n")
 
 
 def test_an_import_that_cannot_be_says_why(attn: Attn, tmp_path: Path, home: Path) -> None:

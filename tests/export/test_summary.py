@@ -48,8 +48,8 @@ def text_of(page):
 def test_an_empty_home_has_a_summary_that_says_so(workspace):
     text = to_markdown(summarise(workspace, "en"))
     assert "No weak cards." in text
-    assert "No challenge solved yet." in text
-    assert "No card has been reviewed yet" in text
+    assert "No challenges solved yet." in text
+    assert "No cards reviewed yet" in text
 
 
 def test_weak_cards_come_with_answer_points_and_formulas(workspace):
@@ -144,7 +144,7 @@ def test_topics_come_by_need_and_those_not_begun_take_one_line(workspace):
     assert {t.id for t in summary.started} == {"att", "kv"}
     text = to_markdown(summary)
     assert sum(line.startswith("| ") and "/" in line for line in text.splitlines()) == 2
-    assert sum(line.startswith("Not begun: ") for line in text.splitlines()) == 1
+    assert sum(line.startswith("Not started: ") for line in text.splitlines()) == 1
 
 
 def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):

@@ -67,7 +67,7 @@ def test_the_answers_of_every_kind_are_marked(tutor: AssistantSession) -> None:
     order = [next(int(line.split(".")[0]) for line in items if word in line) for word in ("prefill", "decode", "detok")]
     assert tutor.attempt("kv-02", numbers=order)["correct"] is True
     tutor.rate("kv-02", Rating.GOOD)
-    assert tutor.next_card(card="att-03")["how"] == "blanks: 2 texts, one for each blank"
+    assert tutor.next_card(card="att-03")["how"] == "blanks: 2 texts, one per blank"
     assert tutor.attempt("att-03", blanks=["QK^T", "d"])["said"].startswith("~ Partly right: 1 of 2")
 
 
