@@ -18,9 +18,10 @@ from typing import Any
 
 from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _, quoted
 from attncli.sandbox.worker_process import Ending, Reply, Worker
 from attncli.words import ladder_texts as words
+from attncli.sandbox.wire import Ending
 
 FRAME, SHARED = "seats", ("measure", "model")
 DAY: tuple[str, ...] = ("training", "reading", "weather", "decoding", "choosing", "serving")
@@ -375,6 +376,113 @@ def _close(expected: float, found: float, tolerance: float) -> bool:
 
 # Printing
 
+ROLES: Mapping[str, Localised] = {
+    "embedding": _("embedding"),
+    "position": _("positions"),
+    "norm": _("norm"),
+    "attention": _("attention"),
+    "ffn": _("feed-forward network"),
+    "experts": _("experts"),
+    "loss": _("loss"),
+    "optimiser": _("optimiser"),
+    "cache": _("KV cache"),
+    "prefix-cache": _("prefix cache"),
+    "sampler": _("sampler"),
+    "speculation": _("speculation"),
+    "scheduler": _("scheduler"),
+}
+PARTS: Mapping[str, Localised] = {
+    "training": _("training"),
+    "reading": _("prefill"),
+    "weather": _("stress test"),
+    "decoding": _("cached decoding"),
+    "choosing": _("sampling"),
+    "serving": _("serving"),
+}
+PLACES: Mapping[str, Localised] = {
+    "rates": _("the learning rates of a run"),
+    "embedding": _("the embedded tokens of the first batch"),
+    "embedding-norm": _("the embeddings after their norm"),
+    "block-a": _("the output of the first block"),
+    "block-b": _("the output of the second block"),
+    "first-loss": _("the loss before the first step"),
+    "loss": _("the loss of training step {n}"),
+    "gradients": _("the gradients of training step {n}"),
+    "clipping": _("the clipped gradients of training step {n}"),
+    "update": _("the weights after training step {n}"),
+    "weights": _("the trained weights"),
+    "learned": _("the first and the last loss"),
+    "arguments": _("an argument was changed in place"),
+    "results": _("an earlier result was changed in place"),
+    "prompt": _("the logits after a prompt"),
+    "future": _("a later token changes earlier results"),
+    "chunk": _("chunk {n} of a prompt"),
+    "ragged-rows": _("rows of a batch that start at different positions"),
+    "first-position": _("a token at position 0"),
+    "turned": _("queries in no order of position"),
+    "distance": _("scores far into a text"),
+    "groups": _("heads that share keys"),
+    "copies": _("keys are copied for every head"),
+    "groups-backward": _("the gradients of shared keys"),
+    "uneven-groups": _("a head count that does not divide evenly"),
+    "short-past": _("fewer keys than causal queries"),
+    "widths": _("the hidden width of the feed-forward network"),
+    "routes": _("the chosen experts and their weights"),
+    "router-learns": _("the gradient of the router"),
+    "bias-learns": _("the gradient of the router's bias"),
+    "unknown-rule": _("an unknown gating rule"),
+    "output-layer": _("loss and gradients of the output layer"),
+    "logits-at-once": _("the number of logits in memory at once"),
+    "norms": _("a norm of features of several sizes"),
+    "norms-far-out": _("a norm of features far from zero"),
+    "norms-backward": _("the gradients of a norm"),
+    "table": _("rows of the embedding table and their gradients"),
+    "sharp-attention": _("attention with scores of ±200"),
+    "gates": _("gates far from zero"),
+    "steep-routes": _("a router with logits of ±200"),
+    "steep-choice": _("a choice among probabilities that underflow to 0"),
+    "loud-loss": _("the loss for logits of ±10⁴, with each kind of mask"),
+    "loud-output-layer": _("the output layer with logits of ±10⁴"),
+    "clipped": _("gradients that are tiny, zero, infinite or NaN"),
+    "long-run": _("update {n} of a long run"),
+    "cached-step": _("a decoding step with a cache"),
+    "continuation": _("two continuations of one text"),
+    "cache-size": _("the size of the cache"),
+    "cache-work": _("the work of one step over a long cache"),
+    "page-slot": _("the slot assigned to a token"),
+    "paged-attention": _("attention through a page table"),
+    "page-tables": _("the page tables"),
+    "shared-pages": _("the pages that two texts share"),
+    "freed": _("the pages left after freeing two of three texts"),
+    "unknown-sequence": _("an unknown sequence"),
+    "memory-is-full": _("a token for which no page is free"),
+    "parted": _("texts that diverge inside a page"),
+    "gathered": _("several sequences gathered into one tensor"),
+    "merged": _("a long cache read in chunks"),
+    "merged-backward": _("the gradients of merged chunks"),
+    "penalty": _("penalised logits"),
+    "filters": _("filtered logits"),
+    "text": _("a text sampled without speculation"),
+    "drafted": _("a text drafted by one block, verified by the model"),
+    "guesses": _("a draft that is surely accepted or rejected"),
+    "generator": _("the source of random numbers"),
+    "frequencies": _("the acceptance rate and the tokens that follow"),
+    "schedule": _("the requests scheduled, preempted and finished"),
+    "door": _("a request that just fits, or can never fit"),
+    "prefix": _("the prefixes found"),
+    "evicted": _("the evicted pages"),
+    "served": _("step {n} of the server"),
+    "prefix-hit": _("the prefix cache hit of request {id}"),
+    "logits": _("the logits from which a served token is drawn"),
+    "tokens": _("the tokens of request {id}"),
+    "pages-evicted": _("the pages evicted for request {id}"),
+    "whole-text": _("the text of request {id}, recomputed without a cache"),
+    "counts": _("the counts of tokens computed and cached"),
+    "sample": _("the served text"),
+    "day": _("the totals of the server"),
+}
+"""The places of an engine's log; `n` counts from 1."""
+
 
 def document(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> dict[str, Any]:
     """Return what `--json` prints. `origins` describes the origin of each piece of the learner's."""
@@ -402,54 +510,77 @@ def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) 
     yield from _table(run, origins, lang)
     yield ""
     for blame in run.blames:
-        frame = (
-            _("{pieces} (each right alone, wrong together): {where}")
-            if len(blame.pieces) > 1
-            else _("{pieces}: {where}")
-        )
-        yield frame[lang].format(
-            pieces=_(", ")[lang].join(blame.pieces), where=describe_difference(blame.difference, lang)
-        )
+        pieces, where = _listed(blame.pieces), describe_difference(blame.difference)
+        if len(blame.pieces) > 1:
+            yield _("{pieces} (right alone, wrong together): {where}", pieces=pieces, where=where)[lang]
+        else:
+            yield _("{pieces}: {where}", pieces=pieces, where=where)[lang]
     if run.blames:
-        yield _("With references in their place:")[lang]
+        yield _("With references instead:")[lang]
     figures = _figures(run)
     first, last = figures["loss"]
-    yield _("Trained: the loss went from {first:.2f} to {last:.2f}.", first=first, last=last)[lang]
-    yield _(
-        "Served: {generated} tokens for {computed} computed ones; {found} came out of the prefix cache.",
-        **figures["tokens"],
-    )[lang]
-    yield _("It wrote: {text}", text=figures["sample"])[lang]
+    yield _("Training: loss {first:.2f} → {last:.2f}", first=first, last=last)[lang]
+    tokens = figures["tokens"]
+    yield _("Serving: {generated} tokens generated, {computed} computed, {found} from the prefix cache", **tokens)[lang]
+    yield _("Sample: {text}", text=figures["sample"])[lang]
     if not run.blames:
-        yield _("The engine runs right.")[lang]
+        yield _("The engine works.")[lang]
     yield _next(origins, lang)
 
 
 def failure(run: LadderRun, lang: Lang) -> str:
     """Return the error line for an engine with broken pieces."""
     broken = [id for blame in run.blames for id in blame.pieces]
-    return words.FAILED[lang].format(pieces=_(", ")[lang].join(broken), first=broken[0])
+    return _(
+        "the engine is broken by {pieces}; for details run attn grade {first} FILE, "
+        "or try another file with attn ladder --piece {first}=FILE",
+        pieces=_listed(broken),
+        first=broken[0],
+    )[lang]
 
 
-def describe_difference(difference: Difference, lang: Lang) -> str:
-    """Return the place of a difference in words."""
-    part = words.PARTS[difference.part][lang]
+def describe_difference(difference: Difference) -> Localised:
+    """Return the part and the place of a difference, or why the engine stopped."""
     if difference.stopped is not None:
-        reason = words.REASONS.get(difference.stopped.reason, words.REASONS["protocol"])
-        message = difference.stopped.message.partition("\n")[0][:LONGEST_MESSAGE]
-        text = reason[lang].format(said=message, seconds=difference.stopped.seconds, mib=MEMORY_MIB)
-        return _("{part}: {place}", part=part, place=text)[lang]
-    place = words.PLACES[difference.place][lang].format(n=difference.number + 1, id=difference.number)
-    return _("{part}: {place}", part=part, place=place)[lang]
+        place = _stop_reason(difference.stopped)
+    else:
+        place = PLACES[difference.place].format(n=difference.number + 1, id=difference.number)
+    return _("{part}: {place}", part=PARTS[difference.part], place=place)
+
+
+def _stop_reason(stop: Stop) -> Localised:
+    match stop.reason:
+        case "exception":
+            return _("raised {error}", error=stop.message.partition("\n")[0][:LONGEST_MESSAGE])
+        case "timeout":
+            return _("did not finish within {seconds:g} s", seconds=stop.seconds)
+        case "memory":
+            return _("used more than {mib} MiB", mib=MEMORY_MIB)
+        case "exited":
+            return _("ended the engine's process")
+        case "crashed":
+            return _("crashed the engine's process")
+        case "output":
+            return _("printed without end")
+        case "refused":
+            return _("made a forbidden call")
+        case "too-large":
+            return _("overflowed the engine's log")
+    return _("corrupted the engine's log")
+
+
+def _listed(pieces: Sequence[str]) -> Localised:
+    return _(", ").join(map(quoted, pieces))
 
 
 def _table(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> Iterator[str]:
-    rows = [_("rung|piece|whose|used|in the engine")[lang].split("|")]
+    statuses = {"right": _("works"), "broken": _("BREAKS IT"), "reference": quoted("-")}
+    rows = [_("role|piece|source|calls|in the engine")[lang].split("|")]
     for piece in PIECES:
-        own = _("your own") if piece.id in origins else _("the reference")
-        status = words.STANDING[_status(run, piece.id, origins)]
-        used = _("{count} ×", count=_calls(run, piece.id))[lang]
-        rows.append([words.ROLES[piece.role][lang], piece.id, own[lang], used, status[lang]])
+        own = _("yours") if piece.id in origins else _("reference")
+        status = statuses[_status(run, piece.id, origins)]
+        calls = _("{count} ×", count=_calls(run, piece.id))
+        rows.append([ROLES[piece.role][lang], piece.id, own[lang], calls[lang], status[lang]])
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(left(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -473,7 +604,7 @@ def _blame_document(blame: Blame, lang: Lang) -> dict[str, Any]:
         "place": found.place or None,
         "number": found.number if found.place else None,
         "reason": found.stopped.reason if found.stopped else None,
-        "says": describe_difference(found, lang),
+        "says": describe_difference(found)[lang],
     }
 
 
@@ -492,14 +623,14 @@ def _figures(run: LadderRun) -> dict[str, Any]:
 def _next(origins: Mapping[str, Any], lang: Lang) -> str:
     missing = [piece.id for piece in PIECES if piece.id not in origins]
     if not missing:
-        return _("All {total} pieces are your own: a language model and its engine.", total=len(PIECES))[lang]
+        return _("All {total} pieces are yours: a language model and its engine.", total=len(PIECES))[lang]
     if len(missing) == len(PIECES):
         return _(
-            "No piece is your own yet. Begin with the first: attn start {challenge}, then attn grade {challenge} FILE",
+            "None of the pieces is yours yet. Start with: attn start {challenge}, then attn grade {challenge} FILE",
             challenge=missing[0],
         )[lang]
     return _(
-        "{own} of {total} pieces are your own; next: attn start {challenge}",
+        "{own} of {total} pieces are yours; next: attn start {challenge}",
         own=len(PIECES) - len(missing),
         total=len(PIECES),
         challenge=missing[0],

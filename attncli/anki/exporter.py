@@ -137,7 +137,12 @@ NOTE_TYPE = 1_795_020_117
 """Anki identifies the note type by this number: never change it."""
 PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
 FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
-_PART_HEADINGS = {"Why": _("Why"), "Points": _("Points"), "Pitfalls": _("Pitfalls"), "Follow-ups": _("Follow-ups")}
+_PART_HEADINGS = {
+    "Why": _("Why"),
+    "Points": _("Points"),
+    "Pitfalls": _("Pitfalls"),
+    "Follow-ups": _("Follow-ups"),
+}
 
 
 def _note_type() -> genanki.Model:
@@ -232,7 +237,7 @@ def _question_and_answer(card: Card, lang: Lang) -> tuple[str, str]:
 
 def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
     options = [card.options[index] for index in shuffled_options(card, rng)]
-    several = f"<p>{_('Several are right.')[lang]}</p>" if card.multiple else ""
+    several = _paragraph(_("Several options are right."), lang) if card.multiple else ""
     marked = []
     for letter, option in zip(LETTERS, options, strict=False):
         mark = "✓" if option.correct else "✗"
@@ -248,21 +253,21 @@ def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
 
 def _numeric(card: NumericCard, lang: Lang, rng: Random) -> tuple[str, str]:
     task = draw(card, rng)
-    unit = f"<p>{_('Answer in {unit}.', unit=plain(task.unit))[lang]}</p>" if task.unit else ""
+    unit = _paragraph(_("Answer in {unit}.", unit=plain(task.unit)), lang) if task.unit else ""
     expected = plain(f"{shown(task.expected)} {task.unit}".strip())
-    right = _(
-        "{expected} (within {tolerance})", expected=f"<strong>{expected}</strong>", tolerance=plain(task.tolerance)
-    )[lang]
+    right = _("{expected} (±{tolerance})", expected=f"<strong>{expected}</strong>", tolerance=plain(task.tolerance))[
+        lang
+    ]
     values = ", ".join(f"{name} = {label}" for name, label in task.values.items())
     formula = f"<code>{plain(card.compute)}</code>" + (f" ({plain(values)})" if values else "")
-    computed = _("Computed as {formula}", formula=formula)[lang]
+    computed = _("Computation: {formula}", formula=formula)[lang]
     return block(task.question[lang]) + unit, f"<p>{right}</p><p>{computed}</p>"
 
 
 def _cloze(card: ClozeCard, lang: Lang) -> tuple[str, str]:
     several = len(card.blanks) > 1
     numbers = iter(NUMBERS[: len(card.blanks)] if several else "")
-    asked = block(_BLANK.sub(lambda _: next(numbers, "") + r"\_\_\_\_", card.question[lang]))
+    asked = block(_BLANK.sub(lambda blank: next(numbers, "") + r"\_\_\_\_", card.question[lang]))
     answers = []
     for blank in card.blanks:
         answer = f"<code>{plain(blank.answer)}</code>"
@@ -277,26 +282,24 @@ def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
     ordered = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
     pairs = _listed([f"{inline(texts[a][lang])} → {inline(texts[b][lang])}" for a, b in card.before])
     free = len(card.before) < len(card.items) - 1
-    head = _("One right order:")[lang] if free else ""
-    more = f"<p>{_('What must come first:')[lang]}</p>{pairs}" if free else ""
-    return (
-        f"{block(card.question[lang])}<p>{_('Put these in order:')[lang]}</p>{asked}",
-        (f"<p>{head}</p>" if head else "") + ordered + more,
-    )
+    head = _paragraph(_("One right order:"), lang) if free else ""
+    more = _paragraph(_("Required order:"), lang) + pairs if free else ""
+    return block(card.question[lang]) + _paragraph(_("Put in order:"), lang) + asked, head + ordered + more
 
 
 def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
     lines = _(" or ")[lang].join(map(str, card.lines))
-    answer = f"<p>{_('Line {lines}: {symptom}', lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))[lang]}</p>"
-    fix = f"<p>{_(' Fix: {fix}', fix='')[lang].strip()}</p>{code(card.fix[lang])}" if card.fix else ""
+    lines, symptom = f"<strong>{lines}</strong>", inline(card.symptom[lang])
+    answer = _paragraph(_("Line {lines}: {symptom}", lines=lines, symptom=symptom), lang)
+    fix = _paragraph(_("Fixed:"), lang) + code(card.fix[lang]) if card.fix else ""
     return block(card.question[lang]) + code(card.code, numbered=True), answer + fix
 
 
 def _why(card: Card, lang: Lang) -> str:
     text = block(card.explain[lang]) if card.explain else ""
-    notes = [_("Nobody has published this; it cannot be checked.")[lang]] if card.unverifiable else []
-    notes += [_("As of {date}.", date=plain(card.as_of))[lang]] if card.as_of else []
-    return text + "".join(f"<p><em>{note}</em></p>" for note in notes)
+    notes = [_("Nobody has published this; it cannot be checked.")] if card.unverifiable else []
+    notes += [_("As of {date}.", date=plain(card.as_of))] if card.as_of else []
+    return text + "".join(f"<p><em>{note[lang]}</em></p>" for note in notes)
 
 
 def _slips(card: Card, lang: Lang) -> str:
@@ -304,7 +307,8 @@ def _slips(card: Card, lang: Lang) -> str:
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
     slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    return f"<p><strong>{_('Common mistakes')[lang]}</strong></p>" + _listed(slips)
+    heading = _("Common mistakes")[lang]
+    return f"<p><strong>{heading}</strong></p>" + _listed(slips)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:
@@ -315,6 +319,10 @@ def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:
         return f"<p>{inline(question_of(follow_up.card)[lang])}{more}</p>"
     except NotFound:
         return ""
+
+
+def _paragraph(message: Localised, lang: Lang) -> str:
+    return f"<p>{message[lang]}</p>"
 
 
 def sources(card: Card) -> str:

@@ -31,6 +31,18 @@ from attncli.practice.grade import LARGEST_SUBMISSION, specification
 
 ENDING = ".py"
 _LAYOUT = "a class lies in folders: DIR/LEARNER/CHALLENGE.py"
+LEFT_OUT: dict[str, Localised] = {
+    "no-learner": _("not in a learner's folder; move it to DIR/LEARNER/"),
+    "name-not-utf-8": _("the name is not UTF-8; rename it"),
+    "link": _("a link out of the folder; put the file itself there"),
+    "folder": _("a subfolder; put files directly in the learner's folder"),
+    "empty": _("nothing submitted"),
+    "unknown-challenge": _("there is no such challenge"),
+    "needs-triton": _("needs Triton: pip install 'attncli[kernels]' (Linux)"),
+    "no-file": _("not a regular file"),
+    "unreadable": _("cannot be read"),
+    "too-large": _("larger than 128 KiB"),
+}
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -49,11 +61,20 @@ class SubmittedFile:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A path below the folder that is not graded, and why (see `attncli.words.cohort_texts.LEFT_OUT`)."""
+    """A path below the folder that is not graded, and why (a key of `LEFT_OUT`); `detail` is a name or an error."""
 
     path: str
     reason: str
     detail: str = ""
+
+    @property
+    def message(self) -> Localised:
+        """The reason and what to do."""
+        if self.detail and self.reason == "unknown-challenge":
+            return _("there is no such challenge; did you mean {name}?", name=self.detail)
+        if self.detail and self.reason == "unreadable":
+            return _("cannot be read ({error})", error=self.detail)
+        return LEFT_OUT[self.reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +325,7 @@ def judge_crash_result(layers: Sequence[str]) -> Graded:
         status="fail",
         rung="solved",
         reason="crashed",
-        message=_("grading this file ended the judge twice; read it before you run it"),
+        message=_("the judge died twice on this file; read it before you run it"),
     )
     return {
         "rung": "none",

@@ -20,9 +20,8 @@ from typing import Any
 from attncli.cohort.outcomes import ClassFolder, Graded, Pair, shown, stated
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import printable
-from attncli.i18n import Lang
+from attncli.i18n import Lang, Localised, _, quoted
 from attncli.judge.client import GradeOptions
-from attncli.words.cohort_texts import left_out_text
 
 Document = dict[str, Any]
 Shingle = tuple[str, ...]
@@ -79,7 +78,8 @@ def report_document(results: ClassResults, with_times: bool = False) -> Document
             for found in results.similar
         ],
         "left_out": [
-            {**asdict(item), "message": left_out_text(item.reason, item.detail).en} for item in results.folder.left_out
+            {**asdict(item), "message": item.message.en, "message_zh": item.message.zh}
+            for item in results.folder.left_out
         ],
         "judge_failed": [
             {"learner": shown(learner), "challenge": challenge, "error": error}
@@ -87,6 +87,22 @@ def report_document(results: ClassResults, with_times: bool = False) -> Document
         ],
     }
     return {**report, "times": _times(results)} if with_times else report
+
+
+def grading_standard(report: Mapping[str, Any]) -> Localised:
+    """Return the line with the seed, the limits and the sandbox layers that all files were graded with."""
+    several = len(report["sandbox"]) > 1
+    layers = []
+    for found in report["sandbox"]:
+        names = quoted(", ".join(found["layers"])) if found["layers"] else _("none")
+        layers.append(_("{layers} ({files} files)", layers=names, files=found["files"]) if several else names)
+    return _(
+        "seed {seed}, {timeout:g} s and {memory} MiB per run, sandbox: {layers}",
+        seed=report["seed"],
+        timeout=report["timeout_seconds"],
+        memory=report["memory_mib"],
+        layers=quoted("; ").join(layers) if layers else _("none"),
+    )
 
 
 def _submitted(results: ClassResults) -> list[str]:
@@ -212,15 +228,15 @@ def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
                 "hardened": int(result["rung"] == "hardened"),
                 "check": stopped.get("name", ""),
                 "reason": stopped.get("reason", ""),
-                "message": _in_language(stopped, "message", lang),
-                "diagnosis": "; ".join(_in_language(found, "says", lang) for found in result["diagnosis"]),
+                "message": in_language(stopped, "message", lang),
+                "diagnosis": "; ".join(in_language(found, "says", lang) for found in result["diagnosis"]),
                 "cards": " ".join(card for found in result["diagnosis"] for card in found["cards"]),
                 "alike": _first_names(similar.get((learner["learner"], result["challenge"]), ())),
             }
     for failed in report["judge_failed"]:
         yield {"learner": failed["learner"], "challenge": failed["challenge"], "problem": failed["error"]}
     for left in report["left_out"]:
-        yield {"learner": left["path"], "problem": left_out_text(left["reason"], left["detail"])[lang]}
+        yield {"learner": left["path"], "problem": in_language(left, "message", lang)}
 
 
 def _similar_learners(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
@@ -238,7 +254,8 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def _in_language(document: Mapping[str, Any], name: str, lang: Lang) -> str:
+def in_language(document: Mapping[str, Any], name: str, lang: Lang) -> str:
+    """Return the text `name` of a document; its Chinese, if there is one, is under `name_zh`."""
     text = document.get(name, "")
     return str(document.get(f"{name}_zh", text) if lang == "zh" else text)
 

@@ -17,13 +17,10 @@ from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.i18n import N_, Lang, _
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
-from attncli.words.cohort_texts import (
-    REPORT,
-    graded_by,
-    left_out_text,
-)
+from attncli.i18n import Lang, Localised, N_, _, pgettext
+from attncli.judge.client import GradeOptions, MEMORY_MIB, TIMEOUT_SECONDS
+from attncli.words.cohort_texts import REPORT, graded_by, left_out_text
+from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from attncli.cohort.outcomes import Outcome, Task
@@ -148,7 +145,7 @@ def _progress(lang: Lang) -> Callable[[int, int, int], None]:
 
     def show(done: int, total: int, before: int) -> None:
         if done == before:
-            message = _("{count} of {total} were graded before", count=before, total=total)[lang] if before else ""
+            message = _("{count} of {total} already graded", count=before, total=total)[lang] if before else ""
         elif done < total:
             left = (time.monotonic() - start) / (done - before) * (total - done)
             wait = _("{count} min") if left >= 90 else _("{count} s")
@@ -166,7 +163,7 @@ def _progress(lang: Lang) -> Callable[[int, int, int], None]:
 def _output(report: dict[str, Any], output: Path | None, format: str, as_json: bool, lang: Lang) -> None:
     if output is not None:
         Target(output).write_text(_rendered(report, format, lang))
-        echo(_("the report is in {file}", file=output)[lang], err=True)
+        echo(_("wrote the report to {file}", file=output)[lang], err=True)
     with keep_verdict():
         if as_json:
             print_json(report)
@@ -177,9 +174,10 @@ def _output(report: dict[str, Any], output: Path | None, format: str, as_json: b
 
 def _rendered(report: dict[str, Any], format: str, lang: Lang) -> str:
     if format == "html":
+        from attncli.cohort.report import grading_standard
         from attncli.export.render import to_page
 
-        return to_page(report, lang)
+        return to_page(report, grading_standard(report), lang)
     if format == "csv":
         from attncli.cohort.report import to_csv
 
@@ -192,45 +190,50 @@ def _rendered(report: dict[str, Any], format: str, lang: Lang) -> str:
 
 def _report_lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
     """Yield the report: learners, challenges, common failures and mistakes, similar files, files not graded."""
-    head = [REPORT[name][lang] for name in ("handed_in", "solved", "hardened")]
+    from attncli.cohort.report import grading_standard, in_language
+
+    head = [text[lang] for text in (_("Files"), _("Solved"), pgettext("status", "Hardened"))]
     learners = [[row["learner"], *_reached(row)] for row in report["learners"]]
-    yield from _section("people", [[REPORT["learner"][lang], *head], *learners], lang)
+    yield from _section(_("People"), [[_("Name")[lang], *head], *learners], lang)
     challenges = [[row["challenge"], *_reached(row)] for row in report["challenges"]]
-    yield from _section("challenges", [[REPORT["challenge"][lang], *head], *challenges], lang)
+    yield from _section(_("Challenges"), [[_("Challenge")[lang], *head], *challenges], lang)
     colon = "：" if lang == "zh" else ": "
     checks = [
         f"{row['learners']} × {row['name']}"
         + (f"{colon}{REASONS[row['reason']][lang]}" if row["reason"] in REASONS else "")
         for row in report["costliest"]["checks"]
     ]
-    yield from _section("costliest_checks", [[check] for check in checks], lang)
+    yield from _section(_("Checks that most people failed"), [[check] for check in checks], lang)
     mistakes = [
-        [f"{row['learners']} × {row['challenge']}", row.get("says_zh", row["says"]) if lang == "zh" else row["says"]]
+        [f"{row['learners']} × {row['challenge']}", in_language(row, "says", lang)]
         for row in report["costliest"]["diagnoses"]
     ]
-    yield from _section("costliest_diagnoses", mistakes, lang)
+    yield from _section(_("Most common mistakes"), mistakes, lang)
     similar = [[f"{row['share']:.0%}", row["challenge"], ", ".join(row["learners"])] for row in report["similar"]]
-    yield from _section("similar", similar, lang)
-    left_out = [[row["path"], left_out_text(row["reason"], row["detail"])[lang]] for row in report["left_out"]]
-    yield from _section("left_out", left_out, lang)
+    yield from _section(_("Similar submissions"), similar, lang)
+    left_out = [[row["path"], in_language(row, "message", lang)] for row in report["left_out"]]
+    yield from _section(_("Not graded"), left_out, lang)
     failed = [[f"{row['learner']}/{row['challenge']}.py", row["error"]] for row in report["judge_failed"]]
-    yield from _section("judge_failed", failed, lang)
+    yield from _section(_("The judge failed"), failed, lang)
     files = sum(learner["graded"] for learner in report["learners"])
-    yield REPORT["graded"][lang].format(
-        files=files, learners=len(report["learners"]), challenges=len(report["challenges"])
-    )
-    yield graded_by(report, lang)
+    yield _(
+        "{files} files of {learners} people, {challenges} challenges",
+        files=files,
+        learners=len(report["learners"]),
+        challenges=len(report["challenges"]),
+    )[lang]
+    yield grading_standard(report)[lang]
 
 
 def _reached(row: Mapping[str, Any]) -> list[str]:
     return [str(row[name]) for name in ("graded", "solved", "hardened")]
 
 
-def _section(name: str, rows: Rows, lang: Lang) -> Iterator[str]:
-    """Yield a heading and its rows in columns; with four columns the last three are numbers."""
+def _section(title: Localised, rows: Rows, lang: Lang) -> Iterator[str]:
+    """Yield the title and its rows in columns; with four columns the last three are numbers."""
     if not rows:
         return
-    yield REPORT[name][lang]
+    yield title[lang]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     sides = [left, right, right, right] if len(widths) == 4 else [left] * len(widths)
     for row in rows:

@@ -14,7 +14,7 @@ from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
 from attncli.domain.text import cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
-from attncli.i18n import N_, Lang, _
+from attncli.i18n import Lang, N_, _, quoted
 from attncli.paths import expanded
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
         outcomes = run.outcomes(lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else ""))
     if output is not None:
         Target(output).write_text(svg(outcomes[0].plots, lang))
-        echo(_("the plot is in {file}", file=output)[lang], err=True)
+        echo(_("wrote the plot to {file}", file=output)[lang], err=True)
     with keep_verdict():
         width = min(WIDEST, shutil.get_terminal_size().columns)
         print_result(
@@ -196,8 +196,8 @@ def _ladder_progress(as_json: bool, lang: Lang) -> Callable[[int, Sequence[str]]
         return lambda number, own: None
 
     def show(number: int, own: Sequence[str]) -> None:
-        many = _("{count} pieces of your own", count=len(own))[lang]
-        pieces = _("references alone")[lang] if not own else own[0] if len(own) == 1 else many
-        show_progress(_("engine {number}: {pieces}", number=number, pieces=pieces)[lang])
+        pieces = _("{count} of your pieces", count=len(own)) if len(own) != 1 else quoted(own[0])
+        shown = pieces if own else _("references only")
+        show_progress(_("engine {number}: {pieces}", number=number, pieces=shown)[lang])
 
     return show

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Iterator
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,15 +30,14 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import N_, Lang, _, ngettext, pgettext, quoted
+from attncli.i18n import CATALOGUE, Lang, Localised, N_, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
 from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import newest_copy, with_topics_named
-from attncli.words import doctor_texts as words
-from attncli.words import fit_texts
+from attncli.words import doctor_texts as words, fit_texts
 from attncli.words.in_chinese import told_in
 
 NAME_CELLS = 12
@@ -96,7 +96,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 def _rebuild(current: Session) -> None:
     count = health.rebuild(current.home, current.workspace, show_thousands)
-    echo(_("derived {count} schedules anew", count=count)[current.message_lang], err=True)
+    echo(ngettext("rebuilt {count} schedule", "rebuilt {count} schedules", count)[current.message_lang], err=True)
 
 
 def _findings(current: Session) -> dict[str, Any]:
@@ -158,46 +158,77 @@ def _clock(current: Session, whole: bool) -> list[str]:
         return []
 
 
+_NAMES: dict[str, Localised] = {
+    "platform": _("platform"),
+    "home": _("home"),
+    "config": _("config"),
+    "database": _("history"),
+    "history": _("history"),
+    "cache": _("cache"),
+    "solutions": _("solutions"),
+    "quizbank": _("quizbank"),
+    "impl": _("impl"),
+    "copies": _("backups"),
+    "banks": _("banks"),
+    "clock": _("clock"),
+    "device": _("device"),
+    "sandbox": _("sandbox"),
+    "gpu": _("GPU sandbox"),
+    "language": _("language"),
+}
+"""The names of the lines of the report; a library, such as torch, has the same name in both languages."""
+
+
 def _report_lines(found: dict[str, Any], lang: Lang) -> list[str]:
-    database, banks, sandbox = found["database"], found["banks"], found["sandbox"]
     lines = [_line(name, version, lang) for name, version in found["versions"].items()]
     lines += ["", *(_line(name, place, lang) for name, place in found["paths"].items()), ""]
-    integrity = words.INTEGRITY[database["integrity"]][lang]
-    lines.append(_line("database", f"{integrity}{_rows(database, lang)}", lang))
+    if not CATALOGUE.is_file():
+        missing = _(
+            "{file} is missing, so there is no Chinese; reinstall attncli, or in a source checkout run `make messages`",
+            file=CATALOGUE,
+        )
+        lines.append(_line("language", missing[lang], lang))
+    return [*lines, *_data_lines(found, lang), *_sandbox_lines(found["sandbox"], lang)]
+
+
+def _data_lines(found: dict[str, Any], lang: Lang) -> Iterator[str]:
+    """Yield the state of the history, its backups, the banks, the clock and the device."""
+    database, banks = found["database"], found["banks"]
+    yield _line("database", _integrity(database)[lang], lang)
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
-    lines += [_line("", told_in(lang, problem), lang) for problem in problems]
+    for problem in problems:
+        yield _line("", told_in(lang, problem), lang)
     newest = database["newest_copy"]
-    lines.append(
-        _line("copies", (_("the newest of {date}") if newest else _("none yet"))[lang].format(date=newest), lang)
-    )
+    yield _line("copies", (_("latest: {date}", date=newest) if newest else _("none yet"))[lang], lang)
     if "cards" in banks:
-        lines.append(_line("banks", _("{cards} cards, {topics} topics, {challenges} challenges", **banks)[lang], lang))
-    lines += [_line("clock", told_in(lang, line), lang) for line in found["clock"]]
-    lines.append(_line("device", found["device"], lang))
-    lines.append(_line("sandbox", ", ".join(sandbox["layers"]) or _("none")[lang], lang))
-    missing = sandbox["missing"].items()
-    lines += [
-        _line("", _("missing {name}: {why}", name=name, why=told_in(lang, why))[lang], lang) for name, why in missing
-    ]
-    lines += [_line("", told_in(lang, note), lang) for note in sandbox["notes"]]
+        yield _line("banks", _("{cards} cards, {topics} topics, {challenges} challenges", **banks)[lang], lang)
+    for line in found["clock"]:
+        yield _line("clock", told_in(lang, line), lang)
+    yield _line("device", found["device"], lang)
+
+
+def _sandbox_lines(sandbox: dict[str, Any], lang: Lang) -> Iterator[str]:
+    yield _line("sandbox", ", ".join(sandbox["layers"]) or _("none")[lang], lang)
+    for name, why in sandbox["missing"].items():
+        yield _line("", _("missing {name}: {why}", name=name, why=told_in(lang, why))[lang], lang)
+    for note in sandbox["notes"]:
+        yield _line("", told_in(lang, note), lang)
     if "gpu" in sandbox:
-        lines.append(_line("gpu", ", ".join(sandbox["gpu"]["layers"]) or _("none")[lang], lang))
-        lines += [_line("", told_in(lang, note), lang) for note in sandbox["gpu"]["notes"]]
-    return lines
+        yield _line("gpu", ", ".join(sandbox["gpu"]["layers"]) or _("none")[lang], lang)
+        for note in sandbox["gpu"]["notes"]:
+            yield _line("", told_in(lang, note), lang)
 
 
 def _line(name: str, message: str, lang: Lang) -> str:
-    return f"{left(words.NAMES[name][lang] if name in words.NAMES else name, NAME_CELLS)} {message}"
+    return f"{left(_NAMES[name][lang] if name in _NAMES else name, NAME_CELLS)} {message}"
 
 
-def _rows(database: dict[str, Any], lang: Lang) -> str:
+def _integrity(database: dict[str, Any]) -> Localised:
+    states = {"ok": _("ok"), "damaged": _("damaged"), "unusable": _("unusable")}
+    state = states[database["integrity"]]
     if database["rows"] is None:
-        return ""
-    return _(", {rows}", rows=_rows_counted(database["rows"], lang))[lang]
-
-
-def _rows_counted(count: int, lang: Lang) -> str:
-    return ngettext("{count} row", "{count} rows", count)[lang]
+        return state
+    return _("{state}, {rows}", state=state, rows=ngettext("{count} row", "{count} rows", database["rows"]))
 
 
 # `attn optimize`
@@ -220,7 +251,11 @@ def optimize(as_json: bool) -> None:
 def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
     before, after = done.before, done.after
     lines = [
-        fit_texts.JUDGED[done.kept][lang].format(reviews=done.reviews, held_back=done.held_back),
+        _(
+            "Fitted to {reviews} reviews. Test on {held_back} held-out reviews:",
+            reviews=done.reviews,
+            held_back=done.held_back,
+        )[lang],
         _(
             "  log loss {before:.4f} → {after:.4f} (gain {gain:.4f}, standard error {error:.4f}); "
             "RMSE in bins {rmse_before:.4f} → {rmse_after:.4f}",
@@ -233,26 +268,25 @@ def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
         )[lang],
     ]
     if not done.kept:
-        return lines
+        return [*lines, _("No clear improvement: your current parameters stay.")[lang]]
     intervals = [
-        quoted("{rating} {before:g} → {after:g}")[lang].format(
-            rating=RATINGS[rating][lang], before=days, after=after.first_interval_days[rating]
-        )
+        quoted(f"{RATINGS[rating][lang]} {days:g} → {after.first_interval_days[rating]:g}")
         for rating, days in before.first_interval_days.items()
     ]
-    lines.append(fit_texts.FIRST_INTERVALS[lang].format(intervals=pgettext("clauses", ", ")[lang].join(intervals)))
+    listed = pgettext("clauses", ", ").join(intervals)
+    lines.append(_("  first interval of a new card: {intervals} (days, without steps)", intervals=listed)[lang])
     if before.recall is not None and after.recall is not None:
         lines.append(
             _(
-                "  recall when a card comes due: {before:.0%} → {after:.0%} (you asked for {wished:.0%})",
+                "  recall when a card is due: {before:.0%} → {after:.0%} (target {target:.0%})",
                 before=before.recall,
                 after=after.recall,
-                wished=retention,
+                target=retention,
             )[lang]
         )
     lines.append(
         _(
-            "  the cards seen so far take {before:.1f} → {after:.1f} minutes a day (mean of the next {days} days)",
+            "  minutes a day for cards seen so far: {before:.1f} → {after:.1f} (mean of the next {days} days)",
             before=before.minutes_a_day,
             after=after.minutes_a_day,
             days=AHEAD_DAYS,
@@ -260,16 +294,18 @@ def _fit_lines(done: Optimised, retention: float, lang: Lang) -> list[str]:
     )
     return [
         *lines,
-        fit_texts.MEANING[_meaning(done)][lang],
-        _("All schedules follow the new parameters now; `attn undo` takes that back.")[lang],
+        _meaning(done)[lang],
+        _("All schedules now use the new parameters; `attn undo` reverts them.")[lang],
     ]
 
 
-def _meaning(done: Optimised) -> str:
+def _meaning(done: Optimised) -> Localised:
     before, after = done.before.minutes_a_day, done.after.minutes_a_day
     if abs(after - before) <= SAME_WITHIN * max(before, after):
-        return "same"
-    return "longer" if after < before else "shorter"
+        return _("The daily workload stays about the same; intervals fit your memory better.")
+    if after < before:
+        return _("You remember longer than assumed: intervals grow and take less time.")
+    return _("You forget sooner than assumed: intervals shrink to reach your retention.")
 
 
 # `attn completion`, `attn mcp` and `attn serve`
@@ -300,10 +336,7 @@ def mcp() -> None:
     current = session()
     if sys.stdin.isatty():
         echo(
-            _(
-                "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says "
-                "how to add it."
-            )[current.lang],
+            _("Waiting for an MCP client on stdin; press Ctrl-C to stop. Set-up: docs/assistant.md")[current.lang],
             err=True,
         )
     with current.workspace() as workspace:

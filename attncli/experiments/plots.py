@@ -45,7 +45,7 @@ MOST_NUMBERS = 14
 def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
     """Yield title, claim, table, plots, checks, caveats, and the verdict in one sentence."""
     yield experiment.title[lang]
-    yield from wrapped(f"{_('Claimed')[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
+    yield from wrapped(_("Claimed: {claim}", claim=experiment.claim)[lang], width)
     yield ""
     yield from table(outcomes, lang)
     for plot in outcomes[0].plots:
@@ -53,10 +53,11 @@ def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, l
         yield from drawn(plot, width, lang)
     yield ""
     for check in _merged_checks(outcomes):
-        text = _("{says}: {got} (due: {due})", says=check.says, got=check.got, due=check.due)[lang]
-        yield f"{(_('holds') if check.holds else _('FAILS'))[lang]}  {text}"
+        verdict = _("holds") if check.holds else _("FAILS")
+        text = _("{says}: {got} (expected: {expected})", says=check.says, got=check.got, expected=check.due)[lang]
+        yield f"{verdict[lang]}  {text}"
     for caveat in experiment.caveats:
-        yield from wrapped(f"{_('But')[lang]}{_colon(lang)}{caveat[lang]}", width)
+        yield from wrapped(_("Note: {caveat}", caveat=caveat)[lang], width)
     yield ""
     yield from wrapped(_verdict(outcomes)[lang], width)
 
@@ -98,10 +99,6 @@ def unmet(outcomes: Sequence[SeedOutcome]) -> str:
     return "; ".join(
         f"{check.says.en}, got {check.got}, due {check.due}" for check in _merged_checks(outcomes) if not check.holds
     )
-
-
-def _colon(lang: Lang) -> str:
-    return "：" if lang == "zh" else ": "
 
 
 # The table
@@ -196,7 +193,8 @@ def _tick_labels(across: Axis, width: int) -> str:
 
 def _legend(names: Sequence[str], overlap: bool, lang: Lang) -> Iterator[str]:
     entries = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    yield "   ".join(entries + [f"{MEETING} {_('several in one place')[lang]}"] * overlap)
+    overlaps = _("overlapping")[lang]
+    yield "   ".join(entries + [f"{MEETING} {overlaps}"] * overlap)
 
 
 def _draw_bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:

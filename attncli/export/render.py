@@ -34,11 +34,12 @@ from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
 from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
-from attncli.i18n import Lang
+from attncli.i18n import Lang, Localised, _, pgettext, quoted
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
 from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
+from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from nh3 import Cleaner
@@ -157,18 +158,55 @@ def _is_mathml(text: str) -> bool:
     return all(tag in MATHML_TAGS and not (tag in MATHML_WORDS and children) for tag, children in elements)
 
 
-def to_page(report: Mapping[str, Any], lang: Lang) -> str:
-    """Return the report on a class as a page; `report` is the document that `attn cohort --json` prints."""
+_CLASS_LABELS: dict[str, Localised] = {
+    "title": _("Class report"),
+    "graded": _("{files} files of {learners} people, {challenges} challenges"),
+    "versions": _("Versions"),
+    "judge_failed": _("The judge failed"),
+    "people": _("People"),
+    "learner": _("Name"),
+    "challenges": _("Challenges"),
+    "challenge": _("Challenge"),
+    "handed_in": _("Files"),
+    "solved": _("Solved"),
+    "hardened": pgettext("status", "Hardened"),
+    "costliest_checks": _("Checks that most people failed"),
+    "costliest_diagnoses": _("Most common mistakes"),
+    "check": _("Check"),
+    "mistake": _("Mistake"),
+    "how_many": _("How many"),
+    "cards": _("Cards"),
+    "similar": _("Similar submissions"),
+    "similar_note": _("Worth a look, not proof. {method} of at least {percent}%, starter code excluded."),
+    "share": _("Shared"),
+    "nobody": _("None."),
+    "nothing_stopped": _("None."),
+    "left_out": _("Not graded"),
+    "path": _("Path"),
+    "why": _("Reason"),
+    "each": _("Files that are not hardened"),
+    "rung": _("Reached"),
+    "stopped": _("Failed check"),
+    "times": _("Time"),
+    "seconds": _("{seconds:.1f} s of grading"),
+}
+_RUNGS: dict[str, Localised] = {"none": quoted("–"), "solved": _("solved"), "hardened": _("hardened")}
+
+
+def to_page(report: Mapping[str, Any], standard: Localised, lang: Lang) -> str:
+    """Return the report on a class as a page; `report` is the document that `attn cohort --json` prints.
+
+    `standard` is the line with the seed, limits and sandbox of the grading.
+    """
     jinja = environment(autoescape=True)
     jinja.filters["said"] = lambda found, name: found.get(f"{name}_zh", found[name]) if lang == "zh" else found[name]
-    jinja.filters["why"] = lambda left: left_out_text(left["reason"], left["detail"])[lang]
     jinja.filters["reason"] = lambda word: REASONS[word][lang] if word in REASONS else ""
     style = jinja.get_template("cohort.css").render()
     page = jinja.get_template("cohort.html.j2").render(
         report=report,
         lang=lang,
-        l={name: text[lang] for name, text in REPORT.items()},
-        rung={name: text[lang] for name, text in RUNG.items()},
+        l={name: text[lang] for name, text in _CLASS_LABELS.items()},
+        rung={name: text[lang] for name, text in _RUNGS.items()},
         reached={
             learner["learner"]: {result["challenge"]: result["rung"] for result in learner["results"]}
             for learner in report["learners"]
@@ -179,7 +217,7 @@ def to_page(report: Mapping[str, Any], lang: Lang) -> str:
             for result in learner["results"]
             if result["stopped_by"]
         ],
-        by=graded_by(report, lang),
+        by=standard[lang],
         files=sum(learner["graded"] for learner in report["learners"]),
         style=Markup(style),
         policy=policy(style),
@@ -257,7 +295,9 @@ def card_parser(formula: Callable[[str, dict[str, bool]], str]) -> MarkdownIt:
     `formula` renders a formula, given its source and options, of which `display_mode` matters.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=formula, label_renderer=lambda _: "", allow_space=True, double_inline=True)
+    parser.use(
+        dollarmath_plugin, renderer=formula, label_renderer=lambda label: "", allow_space=True, double_inline=True
+    )
     parser.add_render_rule("image", _picture)
     return parser
 

@@ -20,6 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.vocabulary import Kind, Level, Rung
+from attncli.export.labels import labels
 from attncli.i18n import Lang, _
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
@@ -28,7 +29,6 @@ from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
-from attncli.words.summary_texts import LABELS, labels
 
 STRONG_READINESS = 0.8
 LEAST_SEEN = 3
@@ -397,7 +397,7 @@ def environment(*, autoescape: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters["percent"] = unbroken_percent if autoescape else percent
+    jinja.filters["percent"] = percent
     jinja.filters["reasons"] = reasons
     jinja.filters["cell"] = cell
     jinja.filters["asked"] = asked
@@ -407,13 +407,8 @@ def environment(*, autoescape: bool) -> Environment:
     return jinja
 
 
-def percent(share: float | None, lang: Lang = "en") -> str:
-    return "–" if share is None else LABELS["share"][lang].format(f"{100 * share:.0f}")
-
-
-def unbroken_percent(share: float | None, lang: Lang = "en") -> str:
-    """Return the percentage for a page, where the sign stays on the line of its number."""
-    return percent(share, lang).replace(" ", "\u00a0")
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
 
 
 def reasons(card: CardLine, summary: Summary) -> str:
@@ -421,7 +416,7 @@ def reasons(card: CardLine, summary: Summary) -> str:
     words = labels(summary.lang)
     key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
     texts = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
-    recall = unbroken_percent(card.recall, summary.lang)
+    recall = percent(card.recall)
     return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in texts)
 
 
@@ -493,7 +488,7 @@ def _draw(svg: ElementTree.Element, topic: TopicLine, x: float, y: float, width:
     base = y + TEXT
     title = _text(svg, shortened(topic.title, width - FIGURE_WIDTH), x, base)
     title.set("data-topic", topic.id)
-    figure = _text(svg, percent(topic.readiness_on_day, lang).replace(" ", "\u00a0"), x + width, base)
+    figure = _text(svg, percent(topic.readiness_on_day), x + width, base)
     figure.set("text-anchor", "end")
     for share, colour, opacity in (
         (1.0, "currentColor", "0.12"),
@@ -565,9 +560,9 @@ def _number(card: NumericCard, lang: Lang) -> str:
     found = worked(card)
     *steps, result = found.steps
     shown = "\n".join([steps[0] if steps else "", *(f"  = {step}" for step in steps[1:]), f"  = {result}"]).lstrip("\n")
-    tolerance = _(" (within {tolerance})", tolerance=found.task.tolerance)[lang]
+    tolerance = _(" (±{tolerance})", tolerance=found.task.tolerance)[lang]
     slips = [
-        f"- {_('Not {number}: ', number=f'{slip.value:.6g} {card.unit}'.strip())[lang]}{slip.says[lang].strip()}"
+        _("- Not {number}: {why}", number=f"{slip.value:.6g} {card.unit}".strip(), why=slip.says[lang].strip())[lang]
         for slip in found.task.slips
         if not found.task.fits(slip.value)
     ]
@@ -593,7 +588,7 @@ def _fixed_code(card: DebugCard, lang: Lang) -> str:
     points = _("Line {lines}: {symptom}", lines=lines, symptom=card.symptom[lang].strip())[lang]
     parts = [code_block(listing), points]
     if card.fix:
-        parts.append(f"{_('Fixed:')[lang]}\n\n{code_block(card.fix[lang].strip(), 'python')}")
+        parts += [_("Fixed:")[lang], code_block(card.fix[lang].strip(), "python")]
     return "\n\n".join(parts)
 
 

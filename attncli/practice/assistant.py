@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, FollowUp
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.grade_report_text import diagnosis_lines, headline
 from attncli.domain.log_row import Rating, RowKind
@@ -30,6 +30,8 @@ from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 from attncli.words.assistant_texts import HOW
+from attncli.words.grade_report_texts import diagnosis_lines, headline
+from attncli.words.interval_texts import interval_text
 
 CODE_SUFFIX = ".py"
 
@@ -86,7 +88,7 @@ class AssistantSession:
             self._drill = self._asked = None
             return {
                 "card": None,
-                "said": _("No card is left to ask here now.")[self.workspace.lang],
+                "said": _("No more cards to ask.")[self.workspace.lang],
                 "due": due_counts(self.workspace).due,
             }
         if self._asked is None or self._asked.card.id != item.card.id:
@@ -223,13 +225,20 @@ def question_document(asked: Asked, lang: Lang) -> dict[str, Any]:
 
 def how_to_answer(asked: Asked, lang: Lang) -> str:
     """Return which argument of `attempt` this card expects."""
-    unit = asked.task.unit if asked.task else ""
-    kind: str = asked.exercise.kind
-    if isinstance(asked.exercise, ChoiceCard) and asked.exercise.multiple:
-        kind = "choice-many"
-    elif unit:
-        kind = "numeric-unit"
-    return HOW[kind][lang].format(unit=unit, n=len(asked.texts))
+    match asked.exercise:
+        case ChoiceCard() as exercise:
+            many, one = _("numbers: all right options"), _("numbers: the one right option")
+            return (many if exercise.multiple else one)[lang]
+        case NumericCard():
+            unit = asked.task.unit if asked.task else ""
+            return (_("text: a number in {unit}", unit=unit) if unit else _("text: a number"))[lang]
+        case ClozeCard():
+            return _("blanks: {n} texts, one per blank", n=len(asked.texts))[lang]
+        case OrderingCard():
+            return _("numbers: all items in the right order")[lang]
+        case DebugCard():
+            return _("numbers: the line with the bug")[lang]
+    return _("text: what the learner said")[lang]
 
 
 def answer_document(asked: Asked, item: SessionItem, lang: Lang) -> dict[str, Any]:

@@ -18,9 +18,7 @@ from attncli.domain.card import Blank, Card, ChoiceCard, ClozeCard, DebugCard, N
 from attncli.domain.log_row import Rating
 from attncli.domain.text import filled
 from attncli.errors import InvalidInput, UsageError
-from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
-from attncli.words import marking_texts
-from attncli.words.marking_texts import HEADS
+from attncli.i18n import NOTHING, Lang, Localised, _, quoted
 
 SHUFFLES = 20
 HARD_FROM = 0.5
@@ -180,10 +178,13 @@ class Asked:
         right, total = sum(marked.parts), len(marked.parts)
         exercise = self.exercise
         by_part = isinstance(exercise, ClozeCard) or (isinstance(exercise, ChoiceCard) and exercise.multiple)
-        key = "right" if marked.correct else "no-answer" if self.is_blank else "wrong"
-        if key == "wrong" and by_part and total > 1 and right:
-            key = "partly"
-        return HEADS[key].format(right=right, total=total), marked.detail
+        if marked.correct:
+            return _("✓ Right"), marked.detail
+        if self.is_blank:
+            return _("no answer"), marked.detail
+        if by_part and total > 1 and right:
+            return _("~ Partly right: {right} of {total}", right=right, total=total), marked.detail
+        return _("✗ Not right"), marked.detail
 
     @property
     def suggestion(self) -> Rating:
@@ -262,7 +263,7 @@ def _about_option(card: ChoiceCard, index: int) -> Localised:
     option = card.options[index]
     if option.correct:
         return _("“{option}” is right.", option=option.text)
-    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or _("it is wrong."))
+    return _("“{option}”: {why}", option=option.text, why=option.why_not or _("it is wrong."))
 
 
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
@@ -284,7 +285,7 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
         if not right
     ]
-    return Marked(False, marking_texts.WANTED.format(blanks=_("; ").join(expected)), parts)
+    return Marked(False, _("Expected: {blanks}", blanks=_("; ").join(expected)), parts)
 
 
 def _fits(blank: Blank, answer: str) -> bool:
@@ -303,7 +304,7 @@ def _bare(text: str) -> str:
 def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
     """Return the item keys in a random order that is not a right one, if one is found in SHUFFLES tries."""
     keys = list(card.texts)
-    for _round in range(SHUFFLES):
+    for _attempt in range(SHUFFLES):
         rng.shuffle(keys)
         if not mark_ordering(card, keys).correct:
             break
@@ -390,8 +391,8 @@ def draw(card: NumericCard, rng: Random) -> NumericTask:
 
 def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> NumericTask:
     """Build the task for these parameters, each a (label, value) pair."""
-    labels = {name: label for name, (label, _) in chosen.items()}
-    values = {name: value for name, (_, value) in chosen.items()}
+    labels = {name: label for name, (label, _value) in chosen.items()}
+    values = {name: value for name, (_label, value) in chosen.items()}
 
     def answer(formula: str) -> Number:
         return convert(evaluate(formula, values), card.computed_in, card.unit)
@@ -419,12 +420,13 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
         return Marked(True, _("{expected}.", expected=expected))
     given = f"{shown(value)} {task.unit}".strip()
     detail = _(
-        "{expected} was wanted (within {tolerance}), not {given}.",
+        "Expected {expected} (±{tolerance}); you entered {given}.",
         expected=expected,
         tolerance=task.tolerance,
         given=given,
     )
-    return Marked(False, pgettext("sentences", " ").join([detail, slip]) if (slip := task.slip(value)) else detail)
+    slip = task.slip(value)
+    return Marked(False, _("{result} {mistake}", result=detail, mistake=slip) if slip else detail)
 
 
 def give_up(task: NumericTask) -> Marked:
@@ -505,7 +507,7 @@ def worked(card: NumericCard) -> WorkedNumber:
     """Work `card` through with the first value of each parameter, as `Card.listed` asks it."""
     chosen = {name: choices[0] for name, choices in card.parameters}
     task = task_of(card, chosen)
-    values = {name: value for name, (_, value) in chosen.items()}
+    values = {name: value for name, (_label, value) in chosen.items()}
     formula = _NAME.sub(lambda name: _operand(values[name[0]]) if name[0] in values else name[0], card.compute)
     steps = [_typeset(card.compute), _typeset(formula)]
     computed = evaluate(card.compute, values)

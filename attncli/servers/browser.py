@@ -29,7 +29,6 @@ from textual_serve.server import Server, to_int
 
 from attncli.domain.text import printable
 from attncli.i18n import Lang, _
-from attncli.words.serve_texts import PAGE
 
 LOOPBACK = "127.0.0.1"
 # Not localhost: a browser may ask [::1] first, where another program may listen.
@@ -170,7 +169,12 @@ class BrowserServer(Server):
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """Return the page in the learner's language."""
-        texts = {name: PAGE[name][self.lang] for name in ("closed", "again", "noscript")}
+        messages = {
+            "closed": _("The app has closed."),
+            "again": _("Open it again"),
+            "noscript": _("The app needs JavaScript."),
+        }
+        texts = {name: message[self.lang] for name, message in messages.items()}
         texts |= {"lang": self.lang, "websocket": f"ws://{request.host}/{self.token}/ws"}
         page = (FILES / "index.html").read_text(encoding="utf-8")
         filled = page.format(**{name: escape(text) for name, text in texts.items()})
@@ -183,7 +187,7 @@ class BrowserServer(Server):
         page = web.WebSocketResponse(heartbeat=HEARTBEAT_SECONDS)
         await page.prepare(request)
         if len(self._apps) >= MOST_VISITORS:
-            await page.send_bytes(_("Too many apps are open here; close one.")[self.lang].encode())
+            await page.send_bytes(_("Too many apps are open; close one.")[self.lang].encode())
             await page.close()
             return page
         app = AppProcess(self.app_command, page, self.download_manager)

@@ -20,12 +20,11 @@ from attncli.domain.log_row import Rating
 from attncli.domain.text import escaped, printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import AttnError, NotFound, UsageError
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _
 from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import WarmJudge
 from attncli.practice.workspace import Workspace
-from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, TITLES
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
@@ -87,17 +86,12 @@ class ToolServer:
             NAME,
             version=__version__,
             instructions=_(
-                "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card "
-                "gives a "
-                "question without its answer. Put it to the learner in full, wait for what they say, and hand that "
-                "in unchanged "
-                "with attempt; do not answer for them. Only attempt gives the answer. Tell them what was right and "
-                "what was "
-                "missing, agree on a rating, record it with rate, then go on. Coding: challenges lists them, start "
-                "writes a "
-                "starter file, hint gives one hint at a time, grade judges their file in a sandbox. There is no way "
-                "to a "
-                "reference; do not write the solution for them unless they ask."
+                "You quiz a learner who prepares for a Transformer and LLM interview, one card at a time. next_card "
+                "returns a question without its answer. Ask it in full, wait for the reply, and submit that unchanged "
+                "with attempt; never answer for the learner. Only attempt returns the answer. Say what was right and "
+                "what was missing, agree on a rating, record it with rate, and go on. Coding: challenges lists them, "
+                "start writes a starter file, hint returns one hint at a time, grade judges the file in a sandbox. "
+                "References are not available; do not write the solution unless the learner asks."
             )[self.workspace.lang],
             on_list_tools=self._list,
             on_call_tool=self._call,
@@ -114,8 +108,8 @@ class ToolServer:
         lang = self.workspace.lang
         return types.Tool(
             name=tool.name,
-            title=tool.title(lang),
-            description=tool.description(lang),
+            title=tool.title[lang],
+            description=tool.description[lang],
             input_schema=tool.schema(lang),
             annotations=types.ToolAnnotations(
                 read_only_hint=tool.only_reads, destructive_hint=False, open_world_hint=False
@@ -155,29 +149,36 @@ class ToolServer:
 
 
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a tool: its JSON schema, and what to put there."""
+
+    schema: Schema
+    description: Localised
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: the schemas of its arguments (`takes`) and the required ones (`needs`); `run` is None for grading."""
+    """A tool and its arguments by name; `run` is None for grading."""
 
     name: str
+    title: Localised
+    description: Localised
     run: Callable[..., dict[str, Any]] | None
-    takes: Mapping[str, Schema] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
+    takes: Mapping[str, Argument] = field(default_factory=dict)
     only_reads: bool = False
 
     def schema(self, lang: Lang) -> dict[str, Any]:
         """Return the JSON schema of the arguments, with descriptions in `lang`."""
-        prefix = f"argument.{_text_key(self.name)}"
-        properties = {
-            name: {**schema, "description": ARGUMENTS[f"{prefix}.{_text_key(name)}"][lang]}
-            for name, schema in self.takes.items()
+        return {
+            "type": "object",
+            "properties": {
+                name: {**argument.schema, "description": argument.description[lang]}
+                for name, argument in self.takes.items()
+            },
+            "required": [name for name, argument in self.takes.items() if argument.required],
+            "additionalProperties": False,
         }
-        return {"type": "object", "properties": properties, "required": list(self.needs), "additionalProperties": False}
-
-    def title(self, lang: Lang) -> str:
-        return TITLES[f"title.{_text_key(self.name)}"][lang]
-
-    def description(self, lang: Lang) -> str:
-        return DESCRIPTIONS[f"about.{_text_key(self.name)}"][lang]
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments if they fit the schema. Raises UsageError that names the first one that does not."""
@@ -192,45 +193,118 @@ class Tool:
         return {name: _whole(value) for name, value in arguments.items()}
 
 
-TOOLS = {
-    tool.name: tool
-    for tool in (
-        Tool("due", AssistantSession.due, only_reads=True),
-        Tool("next_card", AssistantSession.next_card, {"topic": _NAME, "card": _NAME, "weak": _YES}, only_reads=True),
-        Tool(
-            "attempt",
-            AssistantSession.attempt,
-            {"card": _NAME, "text": _TEXT, "numbers": _NUMBERS, "blanks": _TEXTS, "gave_up": _YES},
-            ("card",),
+_ASKING = (
+    Tool(
+        "due",
+        _("Show what is due"),
+        _("Counts what is due now: new, learning and review cards by topic, and challenges."),
+        AssistantSession.due,
+        only_reads=True,
+    ),
+    Tool(
+        "next_card",
+        _("Ask a card"),
+        _(
+            "Returns the question of the next card, never its answer. Without arguments it follows the schedule. It "
+            "returns the same card until that is attempted and rated."
         ),
-        Tool(
-            "rate",
-            lambda tutor, card, rating, points=None: tutor.rate(card, Rating.of(rating), points),
-            {"card": _NAME, "rating": _RATING, "points": _NUMBERS},
-            ("card", "rating"),
+        AssistantSession.next_card,
+        {
+            "topic": Argument(_NAME, _("Only cards of this topic (id).")),
+            "card": Argument(_NAME, _("This card (id), due or not.")),
+            "weak": Argument(_YES, _("The weakest cards, due or not.")),
+        },
+        only_reads=True,
+    ),
+    Tool(
+        "attempt",
+        _("Submit the learner's answer"),
+        _(
+            "Submits the learner's answer to the current card and returns the right answer, the points to look for, "
+            "and the marking if the card has one right answer. `how` of next_card names the argument to use."
         ),
-        Tool(
-            "challenges",
-            lambda tutor, track=None: assistant.listed(tutor.workspace, track),
-            {"track": _NAME},
-            only_reads=True,
+        AssistantSession.attempt,
+        {
+            "card": Argument(_NAME, _("The id of the current card."), required=True),
+            "text": Argument(_TEXT, _("What the learner said, or the number with its unit.")),
+            "numbers": Argument(
+                _NUMBERS, _("The chosen options, all items in the learner's order, or the line with the bug.")
+            ),
+            "blanks": Argument(_TEXTS, _("The learner's text for each blank, in order.")),
+            "gave_up": Argument(_YES, _("True only if the learner does not know; then omit the other arguments.")),
+        },
+    ),
+    Tool(
+        "rate",
+        _("Record the rating"),
+        _(
+            "Records how well the learner recalled the attempted card; saved when this returns. Good: all points, or "
+            "marked right. Hard: at least half of the points. Again: fewer, or marked wrong. Easy: no effort."
         ),
-        Tool(
-            "start",
-            lambda tutor, challenge, bug=False, fresh=False: assistant.started(tutor.workspace, challenge, bug, fresh),
-            {"challenge": _NAME, "bug": _YES, "fresh": _YES},
-            ("challenge",),
+        lambda tutor, card, rating, points=None: tutor.rate(card, Rating.of(rating), points),
+        {
+            "card": Argument(_NAME, _("The id of the attempted card."), required=True),
+            "rating": Argument(_RATING, _("How well it was recalled."), required=True),
+            "points": Argument(
+                _NUMBERS, _("The numbers of the points that the learner made; only for cards that are not marked.")
+            ),
+        },
+    ),
+    Tool(
+        "stats",
+        _("Show the learner's progress"),
+        _("Retention, streak, forecast, and for each topic the readiness and the weak cards."),
+        AssistantSession.stats,
+        only_reads=True,
+    ),
+)
+_CODING = (
+    Tool(
+        "challenges",
+        _("List the coding challenges"),
+        _("Lists every coding challenge with the learner's status and its next due date."),
+        lambda tutor, track=None: assistant.listed(tutor.workspace, track),
+        {"track": Argument(_NAME, _("Only this track (id)."))},
+        only_reads=True,
+    ),
+    Tool(
+        "start",
+        _("Write a starter file"),
+        _("Writes the starter of a challenge to the learner's solutions folder and returns it with the statement."),
+        lambda tutor, challenge, bug=False, fresh=False: assistant.started(tutor.workspace, challenge, bug, fresh),
+        {
+            "challenge": Argument(_NAME, _("The id of the challenge."), required=True),
+            "bug": Argument(
+                _YES, _("Write a wrong solution to debug instead of a starter. Grade it before asking for another.")
+            ),
+            "fresh": Argument(_YES, _("Start again; an existing file is kept as a numbered copy.")),
+        },
+    ),
+    Tool(
+        "hint",
+        _("Show the next hint"),
+        _("Returns the next hint of a challenge. It is recorded as help: use it only if the learner asks."),
+        lambda tutor, challenge: assistant.hinted(tutor.workspace, challenge),
+        {"challenge": Argument(_NAME, _("The id of the challenge."), required=True)},
+    ),
+    Tool(
+        "grade",
+        _("Grade a solution"),
+        _(
+            "Grades the learner's code in a sandbox and records the attempt. Returns the verdict, the checks, the "
+            "smallest counterexample and the likely mistake. Without file and source it grades their file in the "
+            "solutions folder."
         ),
-        Tool(
-            "hint",
-            lambda tutor, challenge: assistant.hinted(tutor.workspace, challenge),
-            {"challenge": _NAME},
-            ("challenge",),
-        ),
-        Tool("grade", None, {"challenge": _NAME, "file": _PATH, "source": _SOURCE, "rung": _RUNG}, ("challenge",)),
-        Tool("stats", AssistantSession.stats, only_reads=True),
-    )
-}
+        None,
+        {
+            "challenge": Argument(_NAME, _("The id of the challenge."), required=True),
+            "file": Argument(_PATH, _("The file to grade; a relative path starts at the solutions folder.")),
+            "source": Argument(_SOURCE, _("The code itself, instead of a file.")),
+            "rung": Argument(_RUNG, _("The rung to reach: solved (whiteboard) or hardened (production).")),
+        },
+    ),
+)
+TOOLS = {tool.name: tool for tool in (*_ASKING, *_CODING)}
 
 
 def tool(name: str) -> Tool:
@@ -238,11 +312,6 @@ def tool(name: str) -> Tool:
     if name not in TOOLS:
         raise NotFound(_("there is no tool {name}; there are {names}", name=one_line(name), names=", ".join(TOOLS)))
     return TOOLS[name]
-
-
-def _text_key(name: str) -> str:
-    """Return the name of a tool or an argument as the tables of texts have it."""
-    return name.replace("_", "-")
 
 
 def _whole(value: Any) -> Any:

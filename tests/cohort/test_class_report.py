@@ -13,6 +13,7 @@ import pytest
 
 from attncli.cohort.grade_class import FILE, FOLDER, grade_class
 from attncli.cohort.outcomes import (
+    LEFT_OUT,
     LONGEST_MESSAGE,
     ClassFolder,
     LeftOut,
@@ -21,13 +22,12 @@ from attncli.cohort.outcomes import (
     standard_of,
     stored_result,
 )
-from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, report_document, to_csv
+from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, grading_standard, report_document, to_csv
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.errors import EnvironmentFailure
 from attncli.export.render import to_page
 from attncli.i18n import quoted
 from attncli.judge.client import GradeOptions
-from attncli.words.cohort_texts import LEFT_OUT
 
 from .conftest import RIGHT, WRONG, challenge, report_on
 
@@ -78,7 +78,7 @@ def test_layers_versions_seed_and_what_failed_are_told() -> None:
     assert (report["sandbox"], report["seed"]) == ([{"layers": ["process"], "files": 5}], 0)
     assert report["judge_failed"] == [{"learner": "zoe", "challenge": "double", "error": "the judge died"}]
     assert [row["message"] for row in report["left_out"]] == [
-        "nothing was handed in",
+        "nothing submitted",
         "there is no such challenge; did you mean double?",
     ]
 
@@ -172,7 +172,8 @@ def test_a_large_group_is_cut_short_in_a_cell() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_is_whole_and_runs_nothing(lang) -> None:
-    page = to_page(report_document(results(), with_times=True), lang)
+    report = report_document(results(), with_times=True)
+    page = to_page(report, grading_standard(report), lang)
     assert "<script>" not in page and "&lt;script&gt;" in page
     assert "default-src &#39;none&#39;" in page and "http://" not in page and "https://" not in page
     for said in ("ada", "eve/dubble.py", "the judge died", LEFT_OUT["empty"][lang], f"{90}"):
@@ -183,8 +184,8 @@ def test_the_page_is_whole_and_runs_nothing(lang) -> None:
 def test_a_class_without_any_fault_has_a_page_too() -> None:
     right = {("ada", "double"): stored_result(report_on(RIGHT))}
     folder = ClassFolder(("ada",), (SubmittedFile("ada", "double", RIGHT),), ())
-    page = to_page(report_document(results(graded=right, folder=folder, failed={}, similar=[])), "en")
-    assert "Nobody." in page and "Nothing did." in page
+    report = report_document(results(graded=right, folder=folder, failed={}, similar=[]))
+    assert "None." in to_page(report, grading_standard(report), "en")
 
 
 @pytest.fixture

@@ -95,14 +95,14 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     kept = results.read_bytes()
     for name in ("r.json", "r.csv", "r.html"):
         done = attn("cohort", honest, "-o", tmp_path / name)
-        assert (done.code, done.out) == (0, "") and done.err == f"the report is in {tmp_path / name}\n"
+        assert (done.code, done.out) == (0, "") and done.err == f"wrote the report to {tmp_path / name}\n"
     assert results.read_bytes() == kept
     assert (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
     rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
     assert [row["rung"] for row in rows] == ["none", "hardened", "hardened", "hardened", ""]
     assert {row["seed"] for row in rows} == {str(report["seed"])}
     assert f"seed {report['seed']}," in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "高度相似" in attn("cohort", honest, "--lang", "zh").out
+    assert "相似的提交" in attn("cohort", honest, "--lang", "zh").out
     results.unlink()
     assert attn("cohort", honest, "--json", "--jobs", "2", "--seed", report["seed"]).out == first.out
 

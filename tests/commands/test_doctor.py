@@ -87,3 +87,9 @@ def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> No
     attn("answer", "att-01", "--rating", "good")
     newest = attn("doctor", "--json").json["database"]["newest_copy"]
     assert [file.name for file in (home / "backups").iterdir()] == [f"{newest}-daily.jsonl"]
+
+
+def test_a_missing_chinese_catalogue_is_named(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "language" not in attn("doctor").out
+    monkeypatch.setattr("attncli.commands.setup.CATALOGUE", tmp_path / "attn.mo")
+    assert f"language     {tmp_path / 'attn.mo'} is missing" in attn("doctor").out

@@ -88,8 +88,8 @@ def test_a_claim_that_shows_ends_with_0(attn: Attn, toy: Path) -> None:
         ["seed", "seed", "quick"],
         *([str(seed), str(seed), "no"] for seed in range(3)),
     ]
-    assert "holds  the seed: 0 / 1 / 2 (due: < 9)" in lines
-    assert lines[-3:] == ["But: Only a toy.", "", "As claimed in 3 of 3 seeds: it was 0."]
+    assert "holds  the seed: 0 / 1 / 2 (expected: < 9)" in lines
+    assert lines[-3:] == ["Note: Only a toy.", "", "As claimed in 3 of 3 seeds: it was 0."]
 
 
 def test_the_same_in_chinese(attn: Attn, toy: Path) -> None:
@@ -106,7 +106,7 @@ def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -
         "attn: toy: the claim did not show: the seed, got 0 / 1 / 2, due < 2; the table above has what was seen"
     )
     assert done.code == 1
-    assert "FAILS  the seed: 0 / 1 / 2 (due: < 2)" in done.out
+    assert "FAILS  the seed: 0 / 1 / 2 (expected: < 2)" in done.out
     assert done.out.splitlines()[-1] == "Not as claimed in 1 of 3 seeds: it was 2."
 
 
@@ -160,7 +160,7 @@ def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path, limit:
 def test_a_picture_is_written(attn: Attn, toy: Path, tmp_path: Path) -> None:
     file = tmp_path / "plot.svg"
     done = attn("experiment", "toy", "--quick", "-o", str(file))
-    assert (done.code, done.err) == (0, f"the plot is in {file}\n")
+    assert (done.code, done.err) == (0, f"wrote the plot to {file}\n")
     assert ElementTree.parse(file).getroot().tag.endswith("svg")
 
 

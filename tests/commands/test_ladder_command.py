@@ -56,9 +56,9 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whoever_has_solved_nothing_is_told_how_to_begin(tmp_path: Path) -> None:
     done = ladder(tmp_path / "new")
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[0].split() == ["rung", "piece", "whose", "used", "in", "the", "engine"]
-    assert done.out.count("the reference") == 20
-    assert "The engine runs right." in done.out
+    assert done.out.splitlines()[0].split() == ["role", "piece", "source", "calls", "in", "the", "engine"]
+    assert done.out.count(" reference ") == 20
+    assert "The engine works." in done.out
     assert "attn start input-embedding" in done.out.splitlines()[-1]
 
 
@@ -81,8 +81,8 @@ def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(learner
 def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages(learner: Path) -> None:
     done = ladder(learner, "--piece", f"rms-norm={WRONG}")
     assert done.code == 1
-    assert "rms-norm: training: what the first block gives" in done.out.splitlines()
-    assert done.line.startswith("attn: the engine does not run right, broken by rms-norm; attn grade")
+    assert "rms-norm: training: the output of the first block" in done.out.splitlines()
+    assert done.line.startswith("attn: the engine is broken by rms-norm; for details run attn grade")
     (row,) = [line for line in done.out.splitlines() if line.split()[1:2] == ["rms-norm"]]
     assert row.split()[-2:] == ["BREAKS", "IT"]
     chinese = ladder(learner, "--piece", f"rms-norm={WRONG}", "--json", "--lang", "zh")
@@ -94,7 +94,7 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
         "place": "block-a",
         "number": 0,
         "reason": None,
-        "says": "训练：第一个 Transformer 块的输出",
+        "says": "训练：第一个 block 的输出",
     }
 
 

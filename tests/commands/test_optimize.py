@@ -48,12 +48,12 @@ def remember(attn: Attn, tmp_path: Path) -> Callable[[tuple[float, ...]], None]:
 def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callable[..., None]) -> None:
     remember(LONG_MEMORY)
     english = attn("optimize").out
-    assert "predicts recall better than the parameters in force" in english
+    assert "Fitted to " in english and "held-out reviews:" in english
     assert "log loss" in english and "RMSE" in english and "Good 2 → " in english
-    assert english.endswith("`attn undo` takes that back.\n")
+    assert english.endswith("`attn undo` reverts them.\n")
     assert "took back the fit" in attn("undo").out
     chinese = attn("optimize", "--lang", "zh").out
-    assert "优于当前参数" in chinese and "对数损失" in chinese and "良好 2 → " in chinese
+    assert "留出的" in chinese and "对数损失" in chinese and "良好 2 → " in chinese
     assert "已撤销" in attn("undo", "--lang", "zh").out
     document = attn("optimize", "--json").json
     assert document["kept"] and document["before"]["parameters"] == [] and len(document["after"]["parameters"]) == 21
@@ -64,8 +64,8 @@ def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callab
 def test_what_is_no_better_is_said_and_changes_nothing(attn: Attn, remember: Callable[..., None]) -> None:
     remember(PUBLISHED)
     result = attn("optimize")
-    assert result.code == 0 and "nothing was changed" in result.out and "undo" not in result.out
-    assert "未作任何改动" in attn("optimize", "--lang", "zh").out
+    assert result.code == 0 and "your current parameters stay" in result.out and "undo" not in result.out
+    assert "继续使用当前参数" in attn("optimize", "--lang", "zh").out
 
 
 def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn) -> None:

@@ -72,7 +72,7 @@ def test_points_stand_where_their_values_are() -> None:
 
 def test_series_have_letters_and_meetings_a_star() -> None:
     lines = drawn(plot(series=[series("one", [1, 2, 3]), series("two", [1, 5, 3])]), 60, "en")
-    assert lines[-1] == "a one   b two   * several in one place"
+    assert lines[-1] == "a one   b two   * overlapping"
     assert sum(line.count("*") for line in lines[1:14]) == 2
 
 

@@ -80,7 +80,7 @@ def test_the_first_page_is_one_page_even_where_every_topic_was_begun(workspace):
         forget(workspace, *(card.id for card in workspace.library.cards(topic=topic.id)[:3]))
     for challenge in workspace.library.challenges():
         record_attempt(workspace, GradeReport(challenge=challenge.id, file="x.py", verdict="accepted"), "pass\n")
-    for lang, starts in (("en", "Weak cards with"), ("zh", "各主题的薄弱卡片")):
+    for lang, starts in (("en", "Weak cards and"), ("zh", "薄弱卡片与答案")):
         reader, _ = read(to_pdf(summarise(workspace, lang, date(2026, 3, 20))))
         assert starts in reader.pages[1].extract_text().replace("\u2f00", "一")
 

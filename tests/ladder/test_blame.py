@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from attncli.ladder import BY_ID, DAY, PIECES, Engines, climb
-from attncli.words.ladder_texts import PARTS, PLACES, ROLES
+from attncli.ladder import BY_ID, DAY, PARTS, PIECES, PLACES, ROLES, Engines, climb
 
 from .conftest import right_names, submission, wrong_names
 

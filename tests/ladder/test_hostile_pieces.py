@@ -10,9 +10,9 @@ from .conftest import submission
 
 HEAD = "def rms_norm(x, weight, eps=1e-6):\n    "
 HOSTILE = {
-    "hangs": (HEAD + "while True: pass", "timeout", "did not come to an end"),
-    "hangs-while-loaded": ("while True: pass", "timeout", "did not come to an end"),
-    "eats-memory": (HEAD + "return bytearray(8 << 30)", "memory", "took more than its 512 MiB"),
+    "hangs": (HEAD + "while True: pass", "timeout", "did not finish within"),
+    "hangs-while-loaded": ("while True: pass", "timeout", "did not finish within"),
+    "eats-memory": (HEAD + "return bytearray(8 << 30)", "memory", "used more than 512 MiB"),
     "exits": (HEAD + "import os; os._exit(0)", "exited", "ended the engine's process"),
     "raises": (HEAD + "raise KeyError('no norm')", "exception", "raised KeyError: 'no norm'"),
     "prints": (HEAD + "print('a' * (8 << 20)); return x", "output", "printed without end"),
@@ -35,13 +35,13 @@ sys.modules["submission"].live = live
 def rms_norm(x, weight, eps=1e-6): return x
 """,
         "protocol",
-        "spoiled the engine's log",
+        "corrupted the engine's log",
     ),
     "fills-the-log": (
         HEAD + "import sys; log = sys.modules['submission'].engine.log; "
         "log.entries += [['x' * 9, 0, 0, 0, 0]] * (0 if len(log.entries) > 30_000 else 30_000); return x * weight",
         "protocol",
-        "spoiled the engine's log",
+        "corrupted the engine's log",
     ),
 }
 
@@ -53,7 +53,7 @@ def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str
     assert blame.pieces == ("rms-norm",)
     assert blame.difference.stopped is not None
     assert blame.difference.stopped.reason == reason
-    assert says in describe_difference(blame.difference, "en")
+    assert says in describe_difference(blame.difference).en
 
 
 def test_a_piece_that_hangs_is_named_and_its_neighbour_is_not(impatient: Engines) -> None:

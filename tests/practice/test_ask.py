@@ -113,7 +113,7 @@ def test_what_is_told_counts_the_blanks_of_several() -> None:
     asked = Asked.of(card("cloze", blanks=blanks, explain=BOTH), Random(0))
     asked.texts = ["one", "three"]
     asked.submit()
-    assert [text.en for text in asked.told] == ["~ Partly right: 1 of 2", "Wanted: 2. two"]
+    assert [text.en for text in asked.told] == ["~ Partly right: 1 of 2", "Expected: 2. two"]
     asked.texts = ["one", "two"]
     asked.submit()
     assert [text.zh for text in asked.told] == ["✓ 正确", ""]

@@ -41,9 +41,9 @@ def review(tutor: AssistantSession, rating: Rating = Rating.EASY, **which: Any) 
 def test_every_due_card_is_put_once_and_then_nothing_is_left(tutor: AssistantSession) -> None:
     assert tutor.due()["due"] == 6 and tutor.due()["asked"] is None
     assert sorted(review(tutor) for _ in range(6)) == sorted(ANSWERS)
-    assert tutor.next_card() == {"card": None, "said": "No card is left to ask here now.", "due": 0}
+    assert tutor.next_card() == {"card": None, "said": "No more cards to ask.", "due": 0}
     tutor.workspace.lang = "zh"
-    assert tutor.next_card()["said"] == "现在没有可问的卡片了。"
+    assert tutor.next_card()["said"] == "没有可问的卡片了。"
 
 
 @pytest.mark.parametrize("card", ANSWERS)
@@ -67,7 +67,7 @@ def test_the_answers_of_every_kind_are_marked(tutor: AssistantSession) -> None:
     order = [next(int(line.split(".")[0]) for line in items if word in line) for word in ("prefill", "decode", "detok")]
     assert tutor.attempt("kv-02", numbers=order)["correct"] is True
     tutor.rate("kv-02", Rating.GOOD)
-    assert tutor.next_card(card="att-03")["how"] == "blanks: 2 texts, one for each blank"
+    assert tutor.next_card(card="att-03")["how"] == "blanks: 2 texts, one per blank"
     assert tutor.attempt("att-03", blanks=["QK^T", "d"])["said"].startswith("~ Partly right: 1 of 2")
 
 

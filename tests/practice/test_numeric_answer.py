@@ -166,4 +166,4 @@ def test_of_two_slips_that_fit_the_nearer_is_told() -> None:
 def test_a_wrong_answer_that_is_no_slip_is_told_the_number_alone() -> None:
     task = draw(slipping(), Random(0))
     assert task.slip(3 * task.expected) is None
-    assert mark_numeric(task, "1").detail.en.endswith("not 1 GiB.")
+    assert mark_numeric(task, "1").detail.en.endswith("you entered 1 GiB.")

@@ -83,8 +83,8 @@ def test_what_was_missed_comes_with_the_right_answer_in_both_languages(workspace
     told = {missed.card: missed.answer for missed in score.missed}
     assert told.keys() == MARKED
     assert "“attention” is right." in told["att-02"].en and "“注意力”是对的" in told["att-02"].zh
-    assert told["att-03"].en == "Wanted: 1. QK^T; 2. sqrt(d)"
-    assert "GiB was wanted (within 2%)" in told["kv-01"].en
+    assert told["att-03"].en == "Expected: 1. QK^T; 2. sqrt(d)"
+    assert "GiB (±2%); you entered" in told["kv-01"].en
     assert told["kv-02"].en == "prefill → decode → detokenise"
     assert "Line 1: Shapes differ. Fix: k = torch.cat" in told["kv-03"].en
     assert all("{{" not in missed.question.en for missed in score.missed), "as it was asked"
@@ -98,7 +98,7 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
     asked = Asked.of(card_of(document), Random(1))
     asked.texts = ["8"]
     asked.submit()
-    assert right_answer(asked).en == "16 was wanted (within 1%), not 8. Forgets the values."
+    assert right_answer(asked).en == "Expected 16 (±1%); you entered 8. Forgets the values."
     assert right_answer(asked).zh.endswith("漏了 value。")
 
 

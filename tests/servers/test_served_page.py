@@ -203,6 +203,6 @@ def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPag
     page.open(url)
     page.wait_for("Review")
     page.press("q")
-    page.wait_until("return document.body.innerText.includes('The app has ended')")
+    page.wait_until("return document.body.innerText.includes('The app has closed')")
     page.run("document.querySelector('.closed a').click()")
     page.wait_for("Review")

@@ -255,7 +255,7 @@ async def test_rows_below_the_screen_come_when_the_typing_rests(
         ("att-09", "zh", "正确顺序"),
         ("kv-04", "en", "The answer is "),
         ("kv-04", "zh", "答案是 "),
-        ("pos-03", "en", "Wanted: "),
+        ("pos-03", "en", "Expected: "),
         ("pos-03", "zh", "应为："),
         ("att-15", "en", "Line "),
         ("att-15", "zh", " 行："),

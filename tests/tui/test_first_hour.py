@@ -68,7 +68,7 @@ async def test_a_quiz_from_home_asks_nothing_above_the_level_that_is_set(make_ap
     ("card", "right"),
     [
         ("kv-04", "The answer is"),
-        ("pos-03", "Wanted: 1."),
+        ("pos-03", "Expected: 1."),
         ("att-09", "1. Scores QKᵀ"),
         ("att-15", "Line 3 or 4: Rows no longer sum to 1."),
     ],
