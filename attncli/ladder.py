@@ -19,9 +19,8 @@ from typing import Any
 from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
 from attncli.i18n import Lang, Localised, _, quoted
-from attncli.sandbox.worker_process import Ending, Reply, Worker
-from attncli.words import ladder_texts as words
 from attncli.sandbox.wire import Ending
+from attncli.sandbox.worker_process import Ending, Reply, Worker
 
 FRAME, SHARED = "seats", ("measure", "model")
 DAY: tuple[str, ...] = ("training", "reading", "weather", "decoding", "choosing", "serving")

@@ -17,10 +17,8 @@ from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.i18n import Lang, Localised, N_, _, pgettext
-from attncli.judge.client import GradeOptions, MEMORY_MIB, TIMEOUT_SECONDS
-from attncli.words.cohort_texts import REPORT, graded_by, left_out_text
-from attncli.words.grade_report_texts import REASONS
+from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
 
 if TYPE_CHECKING:
     from attncli.cohort.outcomes import Outcome, Task

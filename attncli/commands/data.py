@@ -14,10 +14,9 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, Lang, Localised, N_, _, ngettext
+from attncli.i18n import LANGS, N_, Lang, Localised, _, ngettext
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
-from attncli.words.command_texts import counted
 
 if TYPE_CHECKING:
     from attncli.anki.importer import AnkiImported

@@ -14,7 +14,7 @@ from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
 from attncli.domain.text import cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
-from attncli.i18n import Lang, N_, _, quoted
+from attncli.i18n import N_, Lang, _, quoted
 from attncli.paths import expanded
 
 if TYPE_CHECKING:

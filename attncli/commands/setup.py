@@ -30,14 +30,13 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import CATALOGUE, Lang, Localised, N_, _, ngettext, pgettext, quoted
+from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
 from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import newest_copy, with_topics_named
-from attncli.words import doctor_texts as words, fit_texts
 from attncli.words.in_chinese import told_in
 
 NAME_CELLS = 12

@@ -38,8 +38,6 @@ from attncli.i18n import Lang, Localised, _, pgettext, quoted
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
-from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
-from attncli.words.grade_report_texts import REASONS
 
 if TYPE_CHECKING:
     from nh3 import Cleaner

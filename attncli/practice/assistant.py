@@ -29,9 +29,6 @@ from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
-from attncli.words.assistant_texts import HOW
-from attncli.words.grade_report_texts import diagnosis_lines, headline
-from attncli.words.interval_texts import interval_text
 
 CODE_SUFFIX = ".py"
 

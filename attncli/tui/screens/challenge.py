@@ -70,10 +70,6 @@ from attncli.tui.widgets.grading import (
     hints_and_solution,
     requirements,
 )
-from attncli.words.counterexample_lines import Answers
-from attncli.words.grade_report_texts import STANDINGS
-from attncli.words.interval_texts import interval_text
-from attncli.words.track_texts import track_title
 
 _NOT_STARTED = _("Press e to start in your editor, or w to start here.")
 

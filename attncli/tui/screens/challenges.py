@@ -17,8 +17,6 @@ from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, stand
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import PassingField, Plain, TitleBar, left
-from attncli.words.grade_report_texts import STANDINGS
-from attncli.words.track_texts import track_title
 
 _TRACK, _LEVEL, _STATUS = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}

@@ -20,8 +20,6 @@ from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
 from attncli.tui.widgets.charts import shade
-from attncli.words.interval_texts import interval_text
-from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5

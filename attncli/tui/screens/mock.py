@@ -38,7 +38,6 @@ from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.session import MockTimeLine
-from attncli.words.mock_texts import PART_NAMES, code_task, missed_lines, read_line, score_lines
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"

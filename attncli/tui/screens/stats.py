@@ -29,7 +29,6 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 from attncli.tui.widgets.charts import Forecast, Heatmap, RecallReport
-from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
 CARDS_AT_ONCE = 5

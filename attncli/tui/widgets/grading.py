@@ -38,18 +38,6 @@ from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, heading, left, mount_in
 from attncli.tui.widgets.card import FollowUps, Questions
 from attncli.tui.widgets.session import Progress
-from attncli.words.counterexample_lines import Answers, counterexample_lines
-from attncli.words.grade_report_texts import (
-    deciding_checks,
-    diagnosis_lines,
-    follows,
-    headline,
-    status_of,
-    told,
-    unproved,
-)
-from attncli.words.repair_texts import repaired_lines
-from attncli.words.statement_texts import EVERYWHERE, HARDENED, Statement
 
 _SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
 

@@ -21,7 +21,6 @@ from attncli.practice.review import ReviewSession, SessionProgress
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
-from attncli.words.interval_texts import interval_text
 
 RATING_NAMES: dict[Rating, Localised] = {
     Rating.AGAIN: _("Again"),
