@@ -99,7 +99,7 @@ async def test_leaving_it_ends_it(
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 40)) as pilot:
         app.show("experiment", "attention-sink")
-        await seen(pilot, "Running … 25%")
+        await seen(pilot, "Running… 25%")
         await pilot.press("escape")
         for _ in range(1200):
             if freed(lock):
