@@ -82,7 +82,7 @@ async def test_the_experiment_of_a_card_is_run_and_told(
         await pilot.press("x")
         text = await seen(pilot, "As claimed: it was seen.")
         assert "A sink" in text and "Claimed: Something is seen." in text and "holds  it is seen: 1" in text
-        assert "the full one: attn experiment attention-sink" in text
+        assert "Full run: attn experiment attention-sink" in text
         await pilot.press("l")
         assert "与论断相符：看到了。" in await seen(pilot, "论断：能看到某样东西。")
         await pilot.press("escape")
@@ -99,7 +99,7 @@ async def test_leaving_it_ends_it(
     only(toy, monkeypatch)
     async with app.run_test(size=(80, 40)) as pilot:
         app.show("experiment", "attention-sink")
-        await seen(pilot, "Running … 25%")
+        await seen(pilot, "Running… 25%")
         await pilot.press("escape")
         for _ in range(1200):
             if freed(lock):
