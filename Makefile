@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CHINESE := attncli/locale/zh_CN/LC_MESSAGES/attn
+CHINESE := attncli/locale/zh_CN/LC_MESSAGES
 
 .PHONY: run test lint messages verify bench wheel clean
 
@@ -29,8 +29,8 @@ lint: $(VENV)/.installed-dev
 # Collect the messages of the code into the Chinese catalogue; those without Chinese stay empty, old ones go.
 messages: $(VENV)/.installed-dev
 	$(BIN)/pybabel -q extract --no-location --sort-output --output build/attn.pot attncli
-	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE).po --locale zh_CN
-	$(BIN)/pybabel -q compile --input-file $(CHINESE).po --output-file $(CHINESE).mo
+	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE)/attn.po --locale zh_CN
+	$(BIN)/pybabel -q compile --directory attncli/locale --domain "attn click"
 
 verify: $(VENV)/.installed
 	$(BIN)/attn verify --streams 5
@@ -49,7 +49,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # torch comes first: a plain range would otherwise take the newest build with all of its GPU packages.
-$(VENV)/.installed: pyproject.toml constraints.txt $(CHINESE).po | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt $(wildcard $(CHINESE)/*.po) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	$(BIN)/python -m compileall -q attncli

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
+import gettext
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from importlib import import_module
 from itertools import pairwise
@@ -17,8 +18,7 @@ import click
 from attncli.commands.session import COMPLETION_VARIABLE, Session
 from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
-from attncli.i18n import LANGS, _
-from attncli.words.in_chinese import in_chinese, told_in
+from attncli.i18n import CATALOGUE, LANGS, N_, Localised, _, quoted
 
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.cards:answer",
@@ -85,8 +85,8 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             near = sorted(get_close_matches(name, COMMANDS), key=lambda known: known[0] != name[:1])
-            hint = _("did you mean {near}?", near=near[0]) if near else "`attn --help` lists the commands"
-            raise click.UsageError(_("there is no command {name}; {hint}", name=name, hint=hint), ctx)
+            hint = _("did you mean {near}?", near=near[0]) if near else _("run `attn --help` for a list")
+            raise UsageError(_("unknown command {name}; {hint}", name=name, hint=hint))
         return super().resolve_command(ctx, args)
 
 
@@ -106,24 +106,24 @@ def _global_options() -> list[click.Option]:
             metavar="DIR",
             expose_value=False,
             callback=_set_home,
-            help="The learner's folder (default: $ATTN_HOME, else the user data folder).",
+            help=N_("The learner's folder (default: $ATTN_HOME, else the user data folder)."),
         ),
         click.Option(
             ["--lang"],
             type=click.Choice(["en", "zh"]),
             expose_value=False,
             callback=_set_lang,
-            help="Language of cards and output.",
+            help=N_("Language of cards and output."),
         ),
         click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_set_debug, help="Full tracebacks, and a log."
+            ["--debug"], is_flag=True, expose_value=False, callback=_set_debug, help=N_("Full tracebacks, and a log.")
         ),
     ]
 
 
 def _set_home(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     if value == "":
-        raise click.BadParameter(_("names no folder"), ctx, parameter)
+        raise UsageError(_("--home needs a folder"))
     if value is not None:
         ctx.ensure_object(Session).home_folder = Path(value)
 
@@ -150,17 +150,20 @@ def _accept_global_options(command: click.Command) -> None:
 
 
 @click.group(
-    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}, name="attn"
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    name="attn",
+    help=N_(
+        "Get ready for Transformer and LLM interviews: cards on a schedule, code that is graded.\n\n"
+        "Without a command the app opens."
+    ),
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="The version."
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help=N_("The version.")
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Get ready for Transformer and LLM interviews: cards on a schedule, code that is graded.
-
-    Without a command the app opens.
-    """
     ctx.ensure_object(Session)
     if ctx.invoked_subcommand is None:
         from attncli.commands.session import open_app
@@ -173,14 +176,18 @@ cli.params[:0] = _global_options()
 
 def run(words: Sequence[str], current: Session) -> int:
     """Run the command in `words` and return its exit code. Raises AttnError, KeyboardInterrupt."""
+    _read_ahead(words, current)
+    if current.message_lang == "en":
+        return _run(words, current, cli)
+    with _click_in_chinese():
+        return _run(words, current, _in_chinese())
+
+
+def _run(words: Sequence[str], current: Session, group: click.Group) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(_in_language(current), {}, "attn", COMPLETION_VARIABLE, instruction)
-    group: click.Group = cli
-    if "--help" in words or "-h" in words:
-        _read_ahead(words, current)
-        group = _in_language(current)
+        return shell_complete(group, {}, "attn", COMPLETION_VARIABLE, instruction)
     try:
         with group.make_context("attn", list(words), obj=current) as ctx:
             result = group.invoke(ctx)
@@ -188,22 +195,17 @@ def run(words: Sequence[str], current: Session) -> int:
         return end.exit_code
     except click.Abort as abort:
         raise KeyboardInterrupt from abort
-    except click.UsageError as error:
-        _read_ahead(words, current)
-        raise UsageError(_usage_message(error)) from error
     except click.ClickException as error:
-        raise UsageError(error.format_message()) from error
+        raise UsageError(_usage_message(error)) from error
     return result if isinstance(result, int) else 0
 
 
-def _usage_message(error: click.UsageError) -> str:
+def _usage_message(error: click.ClickException) -> Localised:
+    problem = error.format_message().rstrip(".。")
+    if not isinstance(error, click.UsageError) or getattr(error, "possibilities", None):
+        return quoted(problem)
     path = error.ctx.command_path if error.ctx else "attn"
-    message = error.format_message().rstrip(".")
-    return (
-        message
-        if "`" in message or "did you mean" in message.lower()
-        else _("{message}; see `{path} --help`", message=message, path=path)
-    )
+    return _("{problem}; see `{path} --help`", problem=problem, path=path)
 
 
 def _read_ahead(words: Sequence[str], current: Session) -> None:
@@ -219,15 +221,35 @@ def _read_ahead(words: Sequence[str], current: Session) -> None:
             current.home_folder = Path(value)
 
 
-# `--help` in Chinese
+# `--help` and usage errors in Chinese
 
 _EXTRA = re.compile(r"(?P<help>.*?)(?:  )?\[(?P<extra>[^\[\]]*)\]", re.DOTALL)
+_PLACEHOLDERS = (
+    *(N_("[OPTIONS]"), N_("COMMAND [ARGS]..."), N_("[COMMAND] [ARGS]...")),
+    *(N_("TEXT"), N_("INTEGER"), N_("INTEGER RANGE"), N_("FLOAT"), N_("FLOAT RANGE")),
+    *(N_("PATH"), N_("FILE"), N_("DIRECTORY"), N_("required"), N_("Show this message and exit.")),
+)
+"""Click's own texts that it does not translate."""
 
 
-def _in_language(current: Session) -> click.Group:
-    """Return the group `cli`, or a copy with Chinese help."""
-    if current.message_lang == "en":
-        return cli
+@contextmanager
+def _click_in_chinese() -> Iterator[None]:
+    """Let Click find `click.mo`: it asks gettext, which takes the language from the environment."""
+    before, domain = os.environ.get("LANGUAGE"), gettext.textdomain()
+    gettext.bindtextdomain("click", CATALOGUE.parents[2])
+    gettext.textdomain("click")
+    os.environ["LANGUAGE"] = "zh_CN"
+    try:
+        yield
+    finally:
+        gettext.textdomain(domain)
+        if before is None:
+            del os.environ["LANGUAGE"]
+        else:
+            os.environ["LANGUAGE"] = before
+
+
+def _in_chinese() -> click.Group:
     chinese = with_chinese_help(cli)
     assert isinstance(chinese, Commands), "a copy is what was copied"
     chinese.localise = with_chinese_help
@@ -242,8 +264,7 @@ def with_chinese_help(command: _Command) -> _Command:
     chinese = copy(command)
     chinese.context_class = ChineseContext
     chinese.options_metavar = _chinese(command.options_metavar or "")
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    chinese.help = "\n\n".join(_chinese(" ".join(paragraph.split())) for paragraph in paragraphs)
+    chinese.help = _chinese(command.help or "")
     chinese.short_help = re.split("[。：；]", chinese.help, maxsplit=1)[0]
     chinese.params = [_chinese_option(parameter) for parameter in command.params]
     if isinstance(command, click.Group) and isinstance(chinese, click.Group):
@@ -256,23 +277,24 @@ def _chinese_option(parameter: click.Parameter) -> click.Parameter:
     chinese = copy(parameter)
     if isinstance(chinese, click.Option):
         chinese.help = _chinese(chinese.help or "")
-        chinese.metavar = chinese.metavar or in_chinese(chinese.type.name.upper())
+        if not chinese.metavar and (name := chinese.type.name.upper()) in _PLACEHOLDERS:
+            chinese.metavar = _chinese(name)
     return chinese
 
 
 def _chinese(text: str) -> str:
-    return told_in("zh", text)
+    return _(text)["zh"] if text else ""
 
 
 class ChineseFormatter(click.HelpFormatter):
     """The layout of Click, measured in terminal cells."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        first = f"{prefix or _chinese('Usage: ')}{prog} "
+        first = f"{prefix or gettext.gettext('Usage:')}{prog} "
         self._write_beside(first, wrapped(args, max(self.width - cells(first), 20)))
 
     def write_heading(self, heading: str) -> None:
-        self.write(f"{'':{self.current_indent}}{_chinese(heading)}：\n")
+        self.write(f"{'':{self.current_indent}}{heading}：\n")
 
     def write_text(self, text: str) -> None:
         indent = " " * self.current_indent
@@ -307,5 +329,5 @@ def _chinese_description(text: str) -> str:
     found = _EXTRA.fullmatch(text)
     if not found:
         return text
-    extra = "；".join(map(_chinese, found["extra"].split("; ")))
+    extra = "；".join(_chinese(part) if part in _PLACEHOLDERS else part for part in found["extra"].split("; "))
     return f"{found['help']}［{extra}］"

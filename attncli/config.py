@@ -15,7 +15,7 @@ from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
 from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
-from attncli.i18n import LANGS, Lang, _
+from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -101,14 +101,14 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     Raises ConfigInvalid that names all problems of the file, EnvironmentFailure if it may not be read.
     """
     settings = Settings(lang=default_lang(environ))
-    values, problems = dict[str, Any](), list[str]()
+    values, problems = dict[str, Any](), list[Localised]()
     for key, value in _parse(_read(path), path).items():
         try:
             values[key] = _READERS[known_key(key)](value)
-        except (_Unfit, ConfigInvalid) as problem:
-            problems.append(str(problem) if isinstance(problem, ConfigInvalid) else f"{key}: {problem}")
+        except ConfigInvalid as problem:
+            problems.append(_of(key, problem) if isinstance(problem, _Unfit) else problem.message)
     if problems:
-        raise ConfigInvalid(f"{path}: " + "; ".join(problems))
+        raise ConfigInvalid(_("{path}: {problems}", path=path, problems=_("; ").join(problems)))
     return replace(settings, **values)
 
 
@@ -134,7 +134,7 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
                 _("{value} is past; give the day of an interview to come, or an empty value for none", value=value)
             )
     except _Unfit as problem:
-        raise ConfigInvalid(f"{key}: {problem}") from problem
+        raise ConfigInvalid(_of(key, problem)) from problem
     before = _read(path)
     _parse(before, path)
     document = tomlkit.parse(before)
@@ -154,8 +154,8 @@ def known_key(key: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(key, KEYS, n=1)
-    hint = _("did you mean {near}?", near=near[0]) if near else "known keys: " + ", ".join(KEYS)
-    raise ConfigInvalid(_("there is no setting {key}; {hint}", key=key, hint=hint))
+    hint = _("did you mean {near}?", near=near[0]) if near else _("use one of {names}", names=", ".join(KEYS))
+    raise ConfigInvalid(_("unknown setting {key}; {hint}", key=key, hint=hint))
 
 
 def topic_in(key: str) -> str:
@@ -226,8 +226,12 @@ def _write(path: Path, text: str) -> None:
 # Readers of values
 
 
-class _Unfit(Exception):
+class _Unfit(ConfigInvalid):
     """A value does not fit its key; the message says what does."""
+
+
+def _of(key: str, problem: _Unfit) -> Localised:
+    return _("{key}: {problem}", key=key, problem=problem.message)
 
 
 _STEP_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -262,13 +266,16 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     return read
 
 
-def _instance(kind: type, message: str) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        if isinstance(value, kind):
-            return value
-        raise _Unfit(f"{value!r} {message}")
+def _switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _Unfit(_("{value!r} is neither true nor false", value=value))
 
-    return read
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise _Unfit(_("{value!r} is not text; put it in quotes", value=value))
 
 
 def _time(value: Any) -> time:
@@ -337,8 +344,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_STEPS, _steps),
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
-    **dict.fromkeys(SWITCHES, _instance(bool, "is neither true nor false")),
-    "editor": _instance(str, "is no text"),
+    **dict.fromkeys(SWITCHES, _switch),
+    "editor": _text,
     "rung": _one_of(*RUNGS),
     "interview": _date,
     "level": _one_of(*LEVEL_CHOICES),

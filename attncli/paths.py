@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, remedy_for
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -169,7 +169,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     _write(path, [content])
 
 
-def write_text(path: Path, text: str, remedy: str) -> None:
+def write_text(path: Path, text: str, remedy: Localised) -> None:
     """Write `text` to `path` as `write_whole` does, and create its folders.
 
     Raises UsageError with `remedy`, or EnvironmentFailure if there is no space; then `path` is unchanged.
@@ -200,7 +200,7 @@ def flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
+def cannot_write(path: Path, error: OSError, remedy: Localised) -> AttnError:
     """Return the error for a path that cannot be written; `remedy` is for causes other than missing space."""
     if error.errno in DISK_FULL:
         return EnvironmentFailure(

@@ -11,7 +11,7 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.errors import BankInvalid
-from attncli.i18n import Lang, _
+from attncli.i18n import N_, Lang, _
 from attncli.words.command_texts import counted
 from attncli.words.in_chinese import told_in
 
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 PLACES_SHOWN = 4
 
 
-@click.group(no_args_is_help=False)
+@click.group(no_args_is_help=False, help=N_("The question bank."))
 def bank() -> None:
-    """The question bank."""
+    pass
 
 
-@bank.command()
+@bank.command(
+    help=N_(
+        "Validates banks: every problem at once, each as file:line:column: message.\n\n"
+        "Without PATHS the bundled bank and your own banks are checked."
+    )
+)
 @click.argument("paths", nargs=-1, type=UserPath(path_type=Path))
 @json_option
 def check(paths: tuple[Path, ...], as_json: bool) -> None:
-    """Validates banks: every problem at once, each as file:line:column: message.
-
-    Without PATHS the bundled bank and your own banks are checked.
-    """
     from attncli import paths as places
     from attncli.bank.check import check as check_banks
     from attncli.bank.checked_files import Surroundings
@@ -77,20 +78,22 @@ def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
         yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
 
 
-@click.group(no_args_is_help=False)
+@click.group(no_args_is_help=False, help=N_("Scaffolds a card or a challenge in place."))
 def new() -> None:
-    """Scaffolds a card or a challenge in place."""
+    pass
 
 
-@new.command()
+@new.command(
+    help=N_(
+        "Adds a card to your own bank TOPIC, with places for a question and an answer, or with those that are "
+        "given.\n\n"
+        "Prints where it begins, as file:line. One language, a question and an answer are enough."
+    )
+)
 @click.argument("topic")
-@click.option("--question", default="", help="What it asks.")
-@click.option("--answer", default="", help="What is right.")
+@click.option("--question", default="", help=N_("What it asks."))
+@click.option("--answer", default="", help=N_("What is right."))
 def card(topic: str, question: str, answer: str) -> None:
-    """Adds a card to your own bank TOPIC, with places for a question and an answer, or with those that are given.
-
-    Prints where it begins, as file:line. One language, a question and an answer are enough.
-    """
     from attncli.practice.authoring import add_card
 
     with session().workspace() as workspace:
@@ -105,13 +108,14 @@ def card(topic: str, question: str, answer: str) -> None:
     echo(next_step[lang].format(id=new.id, path=new.path), err=True)
 
 
-@new.command()
+@new.command(
+    help=N_(
+        "A folder for the challenge ID of TRACK, in which the reference and one wrong solution are left to write.\n\n"
+        "In a checkout it lies in impl/, otherwise in challenges/ of your attn folder."
+    )
+)
 @click.argument("name", metavar="TRACK/ID")
 def challenge(name: str) -> None:
-    """A folder for the challenge ID of TRACK, in which the reference and one wrong solution are left to write.
-
-    In a checkout it lies in impl/, otherwise in challenges/ of your attn folder.
-    """
     from attncli.practice.authoring import new_challenge
 
     with session().workspace() as workspace:

@@ -17,7 +17,7 @@ from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
-from attncli.i18n import LANGS, Lang, Localised, _
+from attncli.i18n import LANGS, N_, Lang, Localised, _
 from attncli.practice import record, today
 from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan
@@ -37,12 +37,13 @@ CARDS_PRINTED, DAYS_PRINTED = 12, 14
 TITLE_CELLS = 36
 
 
-@click.command()
+@click.command(
+    help=N_("List cards, or those whose text matches QUERY: English words and their beginnings, Chinese of any length.")
+)
 @click.argument("query", required=False)
-@click.option("--topic", help="Only cards of this topic.")
+@click.option("--topic", help=N_("Only cards of this topic."))
 @json_option
 def cards(query: str | None, topic: str | None, as_json: bool) -> None:
-    """List cards, or those whose text matches QUERY: English words and their beginnings, Chinese of any length."""
     with session().workspace() as workspace:
         found = workspace.library.cards(query, topic)
         lang = workspace.lang
@@ -65,12 +66,11 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
         )
 
 
-@click.command()
+@click.command(help=N_("Print one CARD, whole."))
 @click.argument("card")
-@click.option("--lang", type=click.Choice(LANGS), help="In this language; with --json, in this one only.")
+@click.option("--lang", type=click.Choice(LANGS), help=N_("In this language; with --json, in this one only."))
 @json_option
 def show(card: str, lang: Lang | None, as_json: bool) -> None:
-    """Print one CARD, whole."""
     current = session()
     current.lang_option = lang or current.lang_option
     with current.workspace() as workspace:
@@ -97,13 +97,12 @@ def _in_one_language(value: Any, lang: Lang) -> Any:
     return [_in_one_language(child, lang) for child in value] if isinstance(value, list) else value
 
 
-@click.command()
+@click.command(help=N_("Record one review of CARD. It is on disk once the new schedule is printed."))
 @click.argument("card")
 @click.option("--rating", required=True, type=click.Choice([rating.word for rating in Rating]))
 @at_option
 @json_option
 def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
-    """Record one review of CARD. It is on disk once the new schedule is printed."""
     with session().workspace(at) as workspace:
         answered = record.answer(workspace, card, Rating.of(rating), at)
     if as_json:
@@ -118,13 +117,14 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
         echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Take back what was last done on this machine.\n\n"
+        "A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock interview; what was "
+        "seen stays seen."
+    )
+)
 def undo() -> None:
-    """Take back what was last done on this machine.
-
-    A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock
-    interview; what was seen stays seen.
-    """
     with session().workspace() as workspace:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
@@ -132,10 +132,9 @@ def undo() -> None:
     echo(message.format(card=done.subject, rating=rating, at=record.iso(done.at)))
 
 
-@click.command()
+@click.command(help=N_("Take CARD out of the queue for good."))
 @click.argument("card")
 def suspend(card: str) -> None:
-    """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
         echo(
             _("{card} is suspended; `attn unsuspend` brings it back", card=record.suspend(workspace, card))[
@@ -144,10 +143,9 @@ def suspend(card: str) -> None:
         )
 
 
-@click.command()
+@click.command(help=N_("Take CARD out of the queue for today."))
 @click.argument("card")
 def bury(card: str) -> None:
-    """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
         echo(
             _("{card} is buried until tomorrow; `attn unsuspend` brings it back", card=record.bury(workspace, card))[
@@ -156,10 +154,9 @@ def bury(card: str) -> None:
         )
 
 
-@click.command()
+@click.command(help=N_("Put a suspended or buried CARD back into the queue."))
 @click.argument("card")
 def unsuspend(card: str) -> None:
-    """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
         echo(_("{card} is in the queue", card=record.unsuspend(workspace, card))[workspace.lang])
 
@@ -167,21 +164,19 @@ def unsuspend(card: str) -> None:
 # `attn due`
 
 
-@click.command()
+@click.command(help=N_("Show what is due now."))
 @at_option
 @json_option
 def due(at: datetime | None, as_json: bool) -> None:
-    """Show what is due now."""
     print_due(session(), at, as_json)
 
 
 # `attn stats`
 
 
-@click.command()
+@click.command(help=N_("Retention, streak, forecast, and how ready each topic is."))
 @json_option
 def stats(as_json: bool) -> None:
-    """Retention, streak, forecast, and how ready each topic is."""
     with session().workspace() as workspace:
         found = progress(workspace)
         lang = workspace.lang
@@ -223,22 +218,21 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
 # `attn plan`
 
 
-@click.command()
+@click.command(help=N_("Plan each day until the interview: what to study, the recall to expect, what does not fit."))
 @click.option(
     "--interview",
     type=click.DateTime(["%Y-%m-%d"]),
     default=None,
-    help="The day of the interview (default: the setting interview).",
+    help=N_("The day of the interview (default: the setting interview)."),
 )
 @click.option(
     "--minutes",
     type=click.IntRange(1, MOST_MINUTES_PER_DAY),
     default=None,
-    help="Minutes a day (default: the setting minutes_per_day).",
+    help=N_("Minutes a day (default: the setting minutes_per_day)."),
 )
 @json_option
 def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None:
-    """Plan each day until the interview: what to study, the recall to expect, what does not fit."""
     with session().workspace() as workspace:
         found = make_plan(workspace, interview.date() if interview else None, minutes)
         titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}

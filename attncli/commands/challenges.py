@@ -17,7 +17,7 @@ from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
 from attncli.domain.text import left
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import Rejected, UsageError
-from attncli.i18n import Lang, _
+from attncli.i18n import N_, Lang, _
 from attncli.practice.challenges import Hint, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
 from attncli.words.after_solving_texts import asked_next
@@ -35,11 +35,10 @@ JUDGES_ON_GPU = 4
 """Each worker holds a CUDA context of about 500 MiB, and more judges than this wait for the GPU."""
 
 
-@click.command()
-@click.option("--track", help="Only challenges of this track.")
+@click.command(help=N_("List the challenges with your standing in each."))
+@click.option("--track", help=N_("Only challenges of this track."))
 @json_option
 def challenges(track: str | None, as_json: bool) -> None:
-    """List the challenges with your standing in each."""
     with session().workspace() as workspace:
         found = standings(workspace, track)
         lang = workspace.lang
@@ -56,22 +55,21 @@ def challenges(track: str | None, as_json: bool) -> None:
         )
 
 
-@click.command()
+@click.command(help=N_("Write a starter file for CHALLENGE; an existing file is never overwritten."))
 @click.argument("challenge")
-@click.option("--dir", "folder", type=UserPath(path_type=Path), help="Where to write it (default: your solutions).")
-@click.option("--bug", is_flag=True, help="A wrong solution to debug instead of an empty starter.")
+@click.option("--dir", "folder", type=UserPath(path_type=Path), help=N_("Where to write it (default: your solutions)."))
+@click.option("--bug", is_flag=True, help=N_("A wrong solution to debug instead of an empty starter."))
 @click.option(
     "--repair",
     type=click.IntRange(1, MOST_BUGS),
     metavar="N",
-    help=f"The reference with N bugs to find and mend, 1 to {MOST_BUGS}.",
+    help=N_("Get the reference with N planted bugs to find and fix."),
 )
 @click.option(
-    "--seed", type=click.IntRange(0, STREAMS - 1), help="With --repair: the round of this number, not the next one."
+    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("With --repair: the round of this number, not the next one.")
 )
-@click.option("--force", is_flag=True, help="Keep an existing file as a numbered copy and write anew.")
+@click.option("--force", is_flag=True, help=N_("Keep an existing file as a numbered copy and write anew."))
 def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, force: bool) -> None:
-    """Write a starter file for CHALLENGE; an existing file is never overwritten."""
     if bug and repair is not None:
         raise UsageError(
             _("--bug hands out one wrong solution and --repair a reference with N bugs; leave out one of them")
@@ -97,10 +95,9 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     echo(str(started.path))
 
 
-@click.command()
+@click.command(help=N_("Print the next hint for CHALLENGE; it is recorded as seen."))
 @click.argument("challenge")
 def hint(challenge: str) -> None:
-    """Print the next hint for CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
         found = next_hint(workspace, challenge)
     print_hint(found, challenge, workspace.lang)
@@ -117,13 +114,14 @@ def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
         )
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Print the reference of CHALLENGE; it is recorded as seen.\n\n"
+        "What interviewers ask next goes to stderr, so that the reference can be kept as a file."
+    )
+)
 @click.argument("challenge")
 def solution(challenge: str) -> None:
-    """Print the reference of CHALLENGE; it is recorded as seen.
-
-    What interviewers ask next goes to stderr, so that the reference can be kept as a file.
-    """
     with session().workspace() as workspace:
         echo(show_solution(workspace, challenge), end="")
         follow_ups = asked_next(workspace.library.challenge(challenge), workspace.lang)
@@ -134,17 +132,20 @@ def solution(challenge: str) -> None:
 # `attn verify`
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.\n\n"
+        "What reading shows to be wrong with their files is told first, all at once, and then nothing is run."
+    )
+)
 @click.argument("challenges", nargs=-1)
-@click.option("--streams", type=click.IntRange(1, 1000), default=1, help="Input streams to prove it on.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Judges at work at once (default: the cores).")
-@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help="Where the files run.")
+@click.option("--streams", type=click.IntRange(1, 1000), default=1, help=N_("Input streams to prove it on."))
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=None, help=N_("Judges at work at once (default: the cores).")
+)
+@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help=N_("Where the files run."))
 @json_option
 def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: str, as_json: bool) -> None:
-    """Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.
-
-    What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
-    """
     from attncli.practice.grade import require_gpu
     from attncli.practice.verify import faults, verify_challenges
 

@@ -16,7 +16,7 @@ from attncli.commands.session import echo, json_text, keep_verdict, print_json, 
 from attncli.domain.text import cells, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.i18n import Lang, _
+from attncli.i18n import N_, Lang, _
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeOptions
 from attncli.words.cohort_texts import (
     REPORT,
@@ -33,18 +33,28 @@ ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 Rows = Sequence[Sequence[str]]
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Grade DIR/<learner>/<challenge>.py for everyone: exit 0 graded, 2 nothing to grade, 3 the judge failed.\n\n"
+        "Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. Nothing is recorded as your "
+        "attempt."
+    )
+)
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Judges at work at once (default: the cores).")
-@click.option("--ray", "address", metavar="ADDRESS", help="Grade on this Ray cluster: HOST:PORT.")
-@click.option("--allow-weak-sandbox", "weak", is_flag=True, help="Workers of the cluster may lack sandbox layers.")
-@click.option("-o", "--output", metavar="REPORT", type=UserPath(path_type=Path), help="A .html, .csv or .json file.")
+@click.option("--jobs", type=click.IntRange(1, 1024), help=N_("Judges at work at once (default: the cores)."))
+@click.option("--ray", "address", metavar="ADDRESS", help=N_("Grade on this Ray cluster: HOST:PORT."))
+@click.option("--allow-weak-sandbox", "weak", is_flag=True, help=N_("Workers of the cluster may lack sandbox layers."))
+@click.option(
+    "-o", "--output", metavar="REPORT", type=UserPath(path_type=Path), help=N_("A .html, .csv or .json file.")
+)
 @json_option
-@click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
-@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, STREAMS - 1), help="The stream of inputs (default: drawn, then kept).")
-@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for one run.")
-@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for one submission.")
+@click.option("--times", is_flag=True, help=N_("Also tell how long it took: then no two reports are the same."))
+@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Inputs for matches-reference."))
+@click.option(
+    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("The stream of inputs (default: drawn, then kept).")
+)
+@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help=N_("Seconds for one run."))
+@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("MiB for one submission."))
 def cohort(
     folder: Path,
     jobs: int | None,
@@ -58,10 +68,6 @@ def cohort(
     timeout: float,
     memory: int,
 ) -> None:
-    """Grade DIR/<learner>/<challenge>.py for everyone: exit 0 graded, 2 nothing to grade, 3 the judge failed.
-
-    Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. Nothing is recorded as your attempt.
-    """
     if math.isnan(timeout):
         raise UsageError(_("--timeout is no number; give seconds, such as 10"))
 
@@ -74,7 +80,8 @@ def cohort(
         first = failed[0]
         raise JudgeFailed(
             _(
-                "no verdict on {failed} files, the first {first}/{first_2}.py: {first_3}; the same command tries these again",
+                "no verdict on {failed} files, the first {first}/{first_2}.py: {first_3}; the same command tries "
+                "these again",
                 failed=len(failed),
                 first=first["learner"],
                 first_2=first["challenge"],

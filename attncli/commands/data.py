@@ -14,7 +14,7 @@ from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPat
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
-from attncli.i18n import LANGS, Lang, _
+from attncli.i18n import LANGS, N_, Lang, _
 from attncli.practice import sync
 from attncli.practice.sync import sync as synchronise
 from attncli.words.anki_texts import ANKI_IMPORTED
@@ -35,23 +35,26 @@ FORMATS = ("md", "html", "pdf", "json")
 # `attn export`
 
 
-@click.group(no_args_is_help=False)
+@click.group(
+    no_args_is_help=False, help=N_("Take something along: the interview summary, a deck for Anki, the history.")
+)
 def export() -> None:
-    """Take something along: the interview summary, a deck for Anki, the history."""
+    pass
 
 
-@export.command()
-@click.option("--format", type=click.Choice(FORMATS), default=None, help="Default: by FILE's ending, else md.")
-@click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help="Language of the summary.")
+@export.command(
+    help=N_("One page at a glance, weak cards with their answers, your own code, what to review before the day.")
+)
+@click.option("--format", type=click.Choice(FORMATS), default=None, help=N_("Default: by FILE's ending, else md."))
+@click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help=N_("Language of the summary."))
 @click.option(
     "--interview",
     type=click.DateTime(["%Y-%m-%d"]),
     default=None,
-    help="The day to forecast recall for (default: the setting interview).",
+    help=N_("The day to forecast recall for (default: the setting interview)."),
 )
-@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("Where to write (default: stdout)."))
 def summary(format: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
-    """One page at a glance, weak cards with their answers, your own code, what to review before the day."""
     chosen = _summary_format(format, target)
     if chosen == "pdf":
         target.refuse_terminal("a PDF", "summary.pdf")
@@ -128,14 +131,18 @@ def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
     return to_markdown(*summaries)
 
 
-@export.command("anki")
-@click.option(
-    "-o", "--output", "target", type=TargetType(), required=True, help="Where to write: a file such as DECK.apkg."
+@export.command(
+    "anki",
+    help=N_("A deck for Anki, with schedules and review history; importing a later one there updates its cards."),
 )
-@click.option("--topic", default=None, help="The cards of one topic.")
-@click.option("--lang", type=click.Choice([*LANGS, "both"]), default="both", help="Which languages (default: both).")
+@click.option(
+    "-o", "--output", "target", type=TargetType(), required=True, help=N_("Where to write: a file such as DECK.apkg.")
+)
+@click.option("--topic", default=None, help=N_("The cards of one topic."))
+@click.option(
+    "--lang", type=click.Choice([*LANGS, "both"]), default="both", help=N_("Which languages (default: both).")
+)
 def export_anki(target: Target, topic: str | None, lang: str) -> None:
-    """A deck for Anki, with schedules and review history; importing a later one there updates its cards."""
     target.refuse_other_endings(["apkg"], "a deck for Anki")
     target.refuse_terminal("a deck", "deck.apkg")
     from attncli.anki.exporter import export_deck
@@ -157,10 +164,9 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
         echo(message.format(cards=done.cards, file=file, reviewed=done.reviewed, reviews=done.reviews), err=True)
 
 
-@export.command("log")
-@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
+@export.command("log", help=N_("The whole history, one JSON document a line: what `attn import log` merges."))
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("Where to write (default: stdout)."))
 def export_log(target: Target) -> None:
-    """The whole history, one JSON document a line: what `attn import log` merges."""
     target.refuse_other_endings(["jsonl", "ndjson"], "the history")
     left_out = list[str]()
     with session().workspace() as workspace:
@@ -177,17 +183,21 @@ def export_log(target: Target) -> None:
 # `attn import`
 
 
-@click.group(name="import", no_args_is_help=False)
+@click.group(name="import", no_args_is_help=False, help=N_("Take over what another program or machine has."))
 def import_() -> None:
-    """Take over what another program or machine has."""
+    pass
 
 
-@import_.command("anki")
+@import_.command(
+    "anki",
+    help=N_(
+        "Cards and review history from FILE, an .apkg or .colpkg that Anki exported; what is here already counts once."
+    ),
+)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what is in it, and write nothing.")
+@click.option("--dry-run", is_flag=True, help=N_("Say what is in it, and write nothing."))
 @json_option
 def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
-    """Cards and review history from FILE, an .apkg or .colpkg that Anki exported; what is here already counts once."""
     from attncli.anki.importer import import_package
 
     with session().workspace() as workspace:
@@ -225,10 +235,12 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
     return [*lines, *(ANKI_IMPORTED["file"][lang].format(file=path) for path in done.files)]
 
 
-@import_.command("log")
+@import_.command(
+    "log",
+    help=N_("Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once."),
+)
 @click.argument("path", metavar="FILE|FOLDER", type=UserPath())
 def import_log(path: str) -> None:
-    """Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once."""
     if not path:
         raise UsageError(_("the name of the file is empty; name the file or folder to merge"))
     with session().workspace() as workspace:
@@ -252,10 +264,11 @@ import_.add_command(_also_known_as(import_log, "reviews"))
 # `attn backup`, `attn restore` and `attn sync`
 
 
-@click.command()
-@click.option("-o", "output", type=UserPath(path_type=Path), help="The new file (default: attn-DATE-TIME.jsonl here).")
+@click.command(help=N_("Write a consistent copy of your progress."))
+@click.option(
+    "-o", "output", type=UserPath(path_type=Path), help=N_("The new file (default: attn-DATE-TIME.jsonl here).")
+)
 def backup(output: Path | None) -> None:
-    """Write a consistent copy of your progress."""
     from attncli.practice.backups import write_copy
 
     current = session()
@@ -270,10 +283,9 @@ def backup(output: Path | None) -> None:
     echo(str(path))
 
 
-@click.command()
+@click.command(help=N_("Replace your progress by the backup FILE; a copy of what was there is kept."))
 @click.argument("file", type=UserPath(path_type=Path))
 def restore(file: Path) -> None:
-    """Replace your progress by the backup FILE; a copy of what was there is kept."""
     if not file.exists():
         raise NotFound(_("there is no file {file}; `attn backup` writes one", file=file))
     if not file.is_file():
@@ -295,7 +307,8 @@ def restore(file: Path) -> None:
     if done.missing:
         messages.append(
             _(
-                "not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is missing",
+                "not in the backup but here before: {rows}, kept in {kept}; `attn import log {kept}` adds what is "
+                "missing",
                 rows=counted(done.missing, "row"),
                 kept=done.kept,
             )
@@ -305,10 +318,9 @@ def restore(file: Path) -> None:
     echo(_("; ").join(messages)[lang])
 
 
-@click.command()
+@click.command(help=N_("Merge the histories of all machines that share the folder DIR, and leave this one's there."))
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 def sync_(folder: Path) -> None:
-    """Merge the histories of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:
         done = synchronise(workspace, folder)
         workspace.keep_daily_copy()

@@ -21,7 +21,8 @@ def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
         left_out = (
             [
                 _(
-                    "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what fades fastest "
+                    "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what "
+                    "fades fastest "
                     "comes first",
                     counts=counts,
                     minutes=minutes,

@@ -14,7 +14,7 @@ from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
 from attncli.domain.text import cells, left, right
 from attncli.errors import NotFound, Rejected, UsageError
-from attncli.i18n import Lang, _
+from attncli.i18n import N_, Lang, _
 from attncli.paths import expanded
 
 if TYPE_CHECKING:
@@ -27,19 +27,21 @@ TEXTUAL = "attention-map"
 # `attn experiment`
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Run the experiment ID behind a card's claim; without ID list them.\n\n"
+        "TEXT is what attention-map looks at, in any language.\n\n"
+        "Exit 0 where the claim showed, 1 where it did not."
+    )
+)
 @click.argument("id", required=False)
 @click.argument("text", required=False)
-@click.option("--quick", is_flag=True, help="The short form: seconds, and one seed.")
-@click.option("-o", "--output", type=UserPath(path_type=Path, dir_okay=False), help="Where to draw the plot (.svg).")
+@click.option("--quick", is_flag=True, help=N_("The short form: seconds, and one seed."))
+@click.option(
+    "-o", "--output", type=UserPath(path_type=Path, dir_okay=False), help=N_("Where to draw the plot (.svg).")
+)
 @json_option
 def experiment(id: str | None, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
-    """Run the experiment ID behind a card's claim; without ID list them.
-
-    TEXT is what attention-map looks at, in any language.
-
-    Exit 0 where the claim showed, 1 where it did not.
-    """
     if output is not None and output.suffix.lower() != ".svg":
         raise UsageError(
             _("{output} is no .svg file, and plots are drawn as SVG alone; name one such as plot.svg", output=output)
@@ -123,21 +125,22 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
 # `attn ladder`
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Run one small engine of your own solved pieces: it trains, then serves.\n\n"
+        "What is missing is the reference. Exit 0 where the engine runs right; 1 where it does not, with the piece "
+        "that breaks it."
+    )
+)
 @click.option(
     "--piece",
     "given",
     multiple=True,
     metavar="ID=FILE",
-    help="Put this file on the seat of a piece, whether it was graded or not; may be given several times.",
+    help=N_("Put this file on the seat of a piece, whether it was graded or not; may be given several times."),
 )
 @json_option
 def ladder(given: Sequence[str], as_json: bool) -> None:
-    """Run one small engine of your own solved pieces: it trains, then serves.
-
-    What is missing is the reference. Exit 0 where the engine runs right; 1 where it does not, with the piece that
-    breaks it.
-    """
     from attncli.ladder import BY_ID, Engines, Files, climb, document, failure, lines
     from attncli.sandbox.zygote_client import ZygoteClient
 

@@ -22,7 +22,7 @@ from attncli.domain.grade_report import INTERPRETER, CheckResult, GradeReport, r
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
-from attncli.i18n import Lang, _
+from attncli.i18n import N_, Lang, _
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
@@ -48,27 +48,31 @@ CheckStatus = tuple[str, str]
 """The status of a check, and the reason if it failed."""
 
 
-@click.command()
+@click.command(
+    help=N_("Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed.")
+)
 @click.argument("challenge")
 @click.argument("file", type=UserPath(path_type=Path))
 @json_option
-@click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
-@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, STREAMS - 1), default=0, help="Another stream of inputs: a fresh exam.")
+@click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
+@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Inputs for matches-reference."))
+@click.option(
+    "--seed", type=click.IntRange(0, STREAMS - 1), default=0, help=N_("Another stream of inputs: a fresh exam.")
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
     default=TIMEOUT_SECONDS,
-    help="Seconds for one run of your code (ten times that for all).",
+    help=N_("Seconds for one run of your code (ten times that for all)."),
 )
-@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for your code.")
+@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("MiB for your code."))
 @click.option(
-    "--device", type=click.Choice(CHOICES), default=AUTO, help="Where your code runs: auto takes a GPU that helps."
+    "--device", type=click.Choice(CHOICES), default=AUTO, help=N_("Where your code runs: auto takes a GPU that helps.")
 )
 @click.option(
-    "--rung", type=click.Choice(RUNGS), help="What is asked for: solved (the whiteboard) or hardened (production)."
+    "--rung", type=click.Choice(RUNGS), help=N_("What is asked for: solved (the whiteboard) or hardened (production).")
 )
-@click.option("--no-record", is_flag=True, help="Do not count this as an attempt.")
+@click.option("--no-record", is_flag=True, help=N_("Do not count this as an attempt."))
 def grade(
     challenge: str,
     file: Path,
@@ -82,7 +86,6 @@ def grade(
     rung: CaseRung | None,
     no_record: bool,
 ) -> None:
-    """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
     if device == CUDA:
         require_gpu()
     if math.isnan(timeout):

@@ -13,13 +13,13 @@ import click
 
 from attncli.commands.session import echo
 from attncli.errors import UsageError
-from attncli.i18n import _
+from attncli.i18n import N_, _
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
 
 STDOUT = "-"
-REMEDY = "name another file with -o"
+REMEDY = _("name another file with -o")
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
 
 
 class UserPath(click.Path):
@@ -40,13 +40,13 @@ class MomentType(click.ParamType[datetime]):
         try:
             at = datetime.fromisoformat(str(value))
         except ValueError:
-            self.fail(f"{value} is no time such as 2026-05-01T09:30:00+02:00", param, ctx)
+            raise UsageError(_("{value} is not a time such as 2026-05-01T09:30:00+02:00", value=value)) from None
         if at.tzinfo is None:
-            self.fail(f"{value} has no offset; end it with Z or, say, +08:00", param, ctx)
+            raise UsageError(_("{value} has no UTC offset; end it with Z or, e.g., +08:00", value=value))
         return at
 
 
-at_option = click.option("--at", type=MomentType(), help="As if it were then, with offset (default: now).")
+at_option = click.option("--at", type=MomentType(), help=N_("As if it were then, with offset (default: now)."))
 
 
 # Export targets

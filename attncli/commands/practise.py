@@ -12,18 +12,18 @@ from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
 from attncli.domain.vocabulary import KINDS, LEVELS, SITTINGS, Level
+from attncli.i18n import N_
 from attncli.practice.mock import MOCK_LEVEL, MOCK_MINUTES, MockOptions
 from attncli.practice.queue import DRILL_COUNT, CardFilter, level_of
 from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizOptions
 from attncli.practice.review import DrillSession, ReviewSession
 
 
-@click.command()
-@click.option("--topic", help="Only cards of this topic.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most this many answers.")
-@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+@click.command(help=N_("Review what is due."))
+@click.option("--topic", help=N_("Only cards of this topic."))
+@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many answers."))
+@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def review(topic: str | None, limit: int | None, plain: bool) -> int:
-    """Review what is due."""
     if not plain:
         return open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit)
     from attncli.commands.plain import PlainReview
@@ -33,22 +33,27 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
     return 0
 
 
-@click.command()
-@click.option("--topic", help="Only cards of this topic.")
-@click.option("--kind", type=click.Choice(KINDS), help="Only cards of this kind.")
-@click.option(
-    "--level", type=click.Choice(LEVEL_CHOICES), help="Only cards of this level (default: the setting level)."
+@click.command(
+    help=N_(
+        "Practise cards of your choice, due or not.\n\n"
+        "Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. "
+        "Without options the app asks what to drill."
+    )
 )
-@click.option("--weak", is_flag=True, help="Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
-@click.option("--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help="At most this many.")
-@click.option("--cram", is_flag=True, help="Record nothing: answers are no reviews.")
-@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+@click.option("--topic", help=N_("Only cards of this topic."))
+@click.option("--kind", type=click.Choice(KINDS), help=N_("Only cards of this kind."))
+@click.option(
+    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards of this level (default: the setting level).")
+)
+@click.option(
+    "--weak", is_flag=True, help=N_("Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
+)
+@click.option(
+    "--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help=N_("At most this many.")
+)
+@click.option("--cram", is_flag=True, help=N_("Record nothing: answers are no reviews."))
+@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def drill(plain: bool, level: str | None, **chosen: Any) -> int:
-    """Practise cards of your choice, due or not.
-
-    Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. Without
-    options the app asks what to drill.
-    """
     options = CardFilter(**chosen, level=level_of(level or session().settings.level))
     if not plain:
         is_open = level is None and options == CardFilter(level=options.level)
@@ -61,19 +66,22 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     return 0
 
 
-@click.command()
-@click.option("--topic", help="Only cards of this topic.")
-@click.option(
-    "--level", type=click.Choice(LEVEL_CHOICES), help="Only cards up to this level (default: the setting level)."
+@click.command(
+    help=N_(
+        "Answer cards that have one right answer, scored at the end.\n\n"
+        "A quiz changes no schedule and records nothing. Suspended and buried cards are left out."
+    )
 )
-@click.option("--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help="At most this many.")
-@click.option("--seed", type=click.IntRange(min=0), help="Draw the same quiz again.")
-@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+@click.option("--topic", help=N_("Only cards of this topic."))
+@click.option(
+    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
+)
+@click.option(
+    "--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help=N_("At most this many.")
+)
+@click.option("--seed", type=click.IntRange(min=0), help=N_("Draw the same quiz again."))
+@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def quiz(topic: str | None, level: str | None, count: int, seed: int | None, plain: bool) -> int:
-    """Answer cards that have one right answer, scored at the end.
-
-    A quiz changes no schedule and records nothing. Suspended and buried cards are left out.
-    """
     up_to = level_of(level or session().settings.level)
     options = QuizOptions(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
     if not plain:
@@ -85,28 +93,29 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     return 0
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "A timed mock interview: warm-up, a deep dive along follow-ups, code at the whiteboard, bugs to mend.\n\n"
+        "Cards keep their schedule; what was missed counts as weak, and its report is kept. Code that is graded is "
+        "an attempt like any other. An interview that was not finished is gone on with."
+    )
+)
 @click.option(
     "--minutes",
     type=click.IntRange(LEAST_MINUTES, MOST_MINUTES),
     default=MOCK_MINUTES,
     show_default=True,
-    help="How long it takes; a repair round from 25 on.",
+    help=N_("How long it takes; a repair round from 25 on."),
 )
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
-    help=f"Which interview (default: the setting level, {MOCK_LEVEL} where that is any).",
+    help=N_("Level of the interview (default: the setting level, or onsite)."),
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Draw the same interview again.")
-@click.option("--interviewer", is_flag=True, help="Somebody beside you sees the points at once, and ticks them.")
-@click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
+@click.option("--seed", type=click.IntRange(min=0), help=N_("Draw the same interview again."))
+@click.option("--interviewer", is_flag=True, help=N_("Somebody beside you sees the points at once, and ticks them."))
+@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool, plain: bool) -> int:
-    """A timed mock interview: warm-up, a deep dive along follow-ups, code at the whiteboard, bugs to mend.
-
-    Cards keep their schedule; what was missed counts as weak, and its report is kept. Code that is graded is an attempt
-    like any other. An interview that was not finished is gone on with.
-    """
     level = level or level_of(session().settings.level) or MOCK_LEVEL
     options = MockOptions(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:

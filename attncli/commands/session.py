@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 from attncli import config, paths
 from attncli.domain.text import escaped, printable
 from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 
 if TYPE_CHECKING:
     from attncli.i18n import Lang
@@ -82,7 +82,7 @@ class Session:
         return workspace
 
     @property
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Localised]:
         """Remarks about the database that are printed after a successful command."""
         return self._store.remarks if self._store else []
 
@@ -124,37 +124,34 @@ class Boundary:
             case AttnError():
                 return self._report(error.message, error.exit_code)
             case KeyboardInterrupt():
-                return self._report("interrupted; what was printed as recorded is kept", INTERRUPTED)
+                return self._report(_("interrupted; everything recorded so far is kept"), INTERRUPTED)
             case BrokenPipeError():
                 discard()
                 return 0
             case OSError() if error.filename is None and error.errno in DISK_FULL:
                 discard()
                 return self._report(
-                    f"cannot write the output ({error.strerror}); free some space or send it elsewhere",
+                    _("cannot write the output ({why}); free some space or send it elsewhere", why=error.strerror),
                     AttnError.exit_code,
                 )
             case MemoryError():
-                return self._report("ran out of memory; close other programs and try again", AttnError.exit_code)
+                return self._report(_("out of memory; close other programs and try again"), AttnError.exit_code)
         place = _log_trace(self.session, error)
-        return self._report(f"unexpected {type(error).__name__}: {error}; {place}", AttnError.exit_code)
+        problem = _("unexpected {kind}: {error}; {place}", kind=type(error).__name__, error=error, place=place)
+        return self._report(problem, AttnError.exit_code)
 
-    def _report(self, message: str, code: int) -> int:
+    def _report(self, message: Localised, code: int) -> int:
         show_progress("")
-        print_message(self.session, " ".join(printable(message).split()))
+        print_message(self.session, message)
         return code
 
 
-def print_message(session: Session, line: str) -> None:
-    """Print `line` on stderr as a message of the program, in the learner's language."""
-    if (lang := session.message_lang) != "en":
-        from attncli.words.in_chinese import told_in
-
-        line = told_in(lang, line)
-    echo(f"attn: {line}", err=True)
+def print_message(session: Session, message: Localised) -> None:
+    """Print a message of the program on stderr, on one line, in the learner's language."""
+    echo(f"attn: {' '.join(printable(message[session.message_lang]).split())}", err=True)
 
 
-def _log_trace(session: Session, error: BaseException) -> str:
+def _log_trace(session: Session, error: BaseException) -> Localised:
     """Append the traceback to the log and return where it can be found."""
     import traceback
 
@@ -165,8 +162,8 @@ def _log_trace(session: Session, error: BaseException) -> str:
             trace = "".join(traceback.format_exception(error))
             log.write(printable(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n"))
     except (OSError, AttnError):
-        return "run it again with --debug for the traceback"
-    return f"the traceback is in {file}; please report it"
+        return _("run it again with --debug to see the traceback")
+    return _("the traceback is in {file}; please report it", file=file)
 
 
 # Output

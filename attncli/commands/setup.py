@@ -29,7 +29,7 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import Lang, _, pgettext, quoted
+from attncli.i18n import N_, Lang, _, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
@@ -51,11 +51,10 @@ TOKEN_BYTES = 24
 START = "import sys; sys.path.append({root!r}); from attncli.__main__ import main; sys.exit(main())"
 
 
-@click.command()
+@click.command(help=N_("Read or set a setting; without KEY, list them all."))
 @click.argument("key", required=False)
 @click.argument("value", required=False)
 def config(key: str | None, value: str | None) -> None:
-    """Read or set a setting; without KEY, list them all."""
     current = session()
     if key is None:
         for name in configuration.KEYS:
@@ -76,11 +75,10 @@ def config(key: str | None, value: str | None) -> None:
 # `attn doctor`
 
 
-@click.command()
+@click.command(help=N_("Check versions, places, the sandbox and your history."))
 @json_option
-@click.option("--rebuild", is_flag=True, help="Make the cache anew from the history and the banks.")
+@click.option("--rebuild", is_flag=True, help=N_("Make the cache anew from the history and the banks."))
 def doctor(as_json: bool, rebuild: bool) -> None:
-    """Check versions, places, the sandbox and your history."""
     current = session()
     if rebuild:
         _rebuild(current)
@@ -206,10 +204,9 @@ def _rows_counted(count: int, lang: Lang) -> str:
 # `attn optimize`
 
 
-@click.command()
+@click.command(help=N_("Fit the FSRS parameters to your own reviews; kept if they predict recall better."))
 @json_option
 def optimize(as_json: bool) -> None:
-    """Fit the FSRS parameters to your own reviews; kept if they predict recall better."""
     with session().workspace() as workspace:
         try:
             done = optimise(workspace, show_thousands)
@@ -279,10 +276,9 @@ def _meaning(done: Optimised) -> str:
 # `attn completion`, `attn mcp` and `attn serve`
 
 
-@click.command()
+@click.command(help=N_("Print the completion script for SHELL; source it from the shell's start-up file."))
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script for SHELL; source it from the shell's start-up file."""
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
@@ -290,9 +286,12 @@ def completion(shell: str) -> None:
     echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())
 
 
-@click.command()
+@click.command(
+    help=N_(
+        "Serve your own assistant: it quizzes you, gives hints and grades, over the Model Context Protocol on stdio."
+    )
+)
 def mcp() -> None:
-    """Serve your own assistant: it quizzes you, gives hints and grades, over the Model Context Protocol on stdio."""
     if find_spec("mcp") is None or find_spec("jsonschema") is None:
         raise EnvironmentFailure(_("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'"))
     if sys.stdin is None:
@@ -303,7 +302,8 @@ def mcp() -> None:
     if sys.stdin.isatty():
         echo(
             _(
-                "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says how to add it."
+                "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says "
+                "how to add it."
             )[current.lang],
             err=True,
         )
@@ -311,16 +311,15 @@ def mcp() -> None:
         serve(workspace, Random())
 
 
-@click.command()
+@click.command(help=N_("Serve the app to a browser on this machine, at the URL that is printed; Ctrl-C ends it."))
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="Where to listen; 0 picks a free one.",
+    help=N_("Where to listen; 0 picks a free one."),
 )
 def serve(port: int) -> None:
-    """Serve the app to a browser on this machine, at the URL that is printed; Ctrl-C ends it."""
     from attncli.servers.browser import LOOPBACK
     from attncli.servers.browser import serve as serve_browser
 

@@ -68,8 +68,10 @@ class Folder:
         try:
             kernels.prepare()
         except ImportError as error:
-            message = "kernels are graded in Triton's interpreter, which does not run here"
-            raise JudgeFailed(f"{message} ({error}); pip install 'attncli[kernels]' (Linux)") from error
+            problem = _(
+                "Triton's interpreter does not run here ({error}); pip install 'attncli[kernels]' (Linux)", error=error
+            )
+            raise JudgeFailed(problem) from error
 
     @cached_property
     def reference(self) -> ModuleType:

@@ -23,7 +23,7 @@ from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.sandbox.launch import folders, launch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -207,7 +207,7 @@ class Judge:
                     if on_event is not None:
                         on_event(answer)
                 elif "error" in answer:
-                    raise JudgeFailed(str(answer["error"]))
+                    raise JudgeFailed(Localised.of(answer["error"]))
                 else:
                     return answer
         except (BrokenPipeError, json.JSONDecodeError) as error:
@@ -225,7 +225,7 @@ class Judge:
         last = log.splitlines()[-1] if log else f"exit status {self._process.returncode}"
         if "No module named 'torch'" in log:
             return NoTorch(_("grading needs PyTorch and it is not installed; install it with: pip install torch"))
-        return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
+        return JudgeFailed(_("the judge died ({last}); run attn doctor, then try again", last=last))
 
 
 class GradingCancelled(JudgeFailed):
@@ -273,7 +273,7 @@ class WarmJudge:
             return question(judge)
         except JudgeFailed as error:
             if self._cancelled:
-                raise GradingCancelled("the grading was cancelled; there is no verdict") from error
+                raise GradingCancelled(_("the grading was cancelled; there is no verdict")) from error
             raise
 
     def alive(self) -> bool:

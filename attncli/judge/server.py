@@ -109,7 +109,7 @@ class Server:
         try:
             self._send({"id": request["id"], **self._answer_to(request)})
         except AttnError as error:
-            self._send({"id": request.get("id"), "error": error.message})
+            self._send({"id": request.get("id"), "error": {"en": error.message.en, "zh": error.message.zh}})
 
     def _answer_to(self, request: Request) -> dict[str, Any]:
         operation = request["op"]
@@ -218,8 +218,8 @@ class Server:
             self._zygote.layers_under(policy)
         except JudgeFailed as error:
             if self._zygote.alive():
-                self._unusable[policy.name] = error.message
-            return error.message
+                self._unusable[policy.name] = str(error)
+            return str(error)
         return ""
 
     def _submission(

@@ -55,6 +55,10 @@ _REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
 _KILL_TIMEOUT_MS = 5000
 
 
+def _not_set_up(reason: str) -> JudgeFailed:
+    return JudgeFailed(_("cannot set up the sandbox's process ({reason}); run attn doctor", reason=reason))
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A worker's reply. The payload is the judge's own, writable memory."""
@@ -235,9 +239,9 @@ class Worker:
         try:
             frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
         except Stopped as stop:
-            raise JudgeFailed(f"a sandboxed process could not be set up: {stop.message}; see attn doctor") from stop
+            raise _not_set_up(stop.message) from stop
         if frame.header["op"] != "ready":
-            raise JudgeFailed(f"a sandboxed process could not be set up: {frame.header.get('text')}; see attn doctor")
+            raise _not_set_up(str(frame.header.get("text")))
         self._started = True
 
     def _expect_silence(self) -> None:

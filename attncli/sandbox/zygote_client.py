@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
+from attncli.i18n import _
 
 from . import namespaces
 from .launch import folders, launch
@@ -255,7 +256,8 @@ class ZygoteClient:
     def _failure(self, why: str) -> JudgeFailed:
         log = os.pread(self._log.fileno(), namespaces.MESSAGE_BYTES, 0)
         last = log.decode("utf-8", "replace").strip().splitlines()[-1:]
-        return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
+        said = f"{why} {' '.join(last)}".strip()
+        return JudgeFailed(_("the sandbox stopped: {said}; run attn doctor", said=said))
 
     def _run_canary(self, policy: WorkerPolicy) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="attn-canary-") as folder, socket.socket() as listener:
@@ -270,7 +272,9 @@ class ZygoteClient:
     def _judge_canary(self, findings: dict[str, Any], policy: WorkerPolicy) -> None:
         broken = broken_controls(findings)
         if broken:
-            raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")
+            raise JudgeFailed(
+                _("Python does not work in the sandbox ({names}); run attn doctor", names=", ".join(broken))
+            )
         proved = layers_in_force(findings, policy)
         self._layers[policy.name] = tuple(name for name in LAYERS if proved[name])
         for name in LAYERS:
@@ -335,7 +339,7 @@ def describe(gpu: bool = False) -> dict[str, Any]:
             layers, notes = zygote.layers, zygote.notes
             on_gpu = {"gpu": _on_gpu(zygote)} if gpu else {}
     except (JudgeFailed, SandboxUnavailable) as error:
-        return {"available": False, "layers": [], "missing": {}, "notes": [error.message]}
+        return {"available": False, "layers": [], "missing": {}, "notes": [str(error)]}
     missing = {
         name: next((note for note in notes if note.startswith(f"{name}:")), "not in force")
         for name in LAYERS
@@ -349,4 +353,4 @@ def _on_gpu(zygote: ZygoteClient) -> dict[str, Any]:
     try:
         return {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}
     except JudgeFailed as error:
-        return {"layers": [], "notes": [error.message]}
+        return {"layers": [], "notes": [str(error)]}

@@ -12,7 +12,7 @@ from time import thread_time
 from typing import Any
 
 from attncli.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 
 BUSY_TIMEOUT_MS = 20_000
 STEPS_BETWEEN_LOOKS = 1000
@@ -130,7 +130,7 @@ class Connection:
             raise found from error
 
 
-_REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+_REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], Localised], ...] = (
     (("full", "disk i/o", "too big"), StoreFull, _("free some disk space and try again")),
     (("readonly", "read-only", "unable to open", "permission"), StoreUnwritable, HOME_REMEDY),
     (("locked", "busy"), StoreBusy, _("another attn is writing to it; try again when that one is done")),

@@ -7,6 +7,7 @@ anything else that does not fit makes the cache anew.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
-from attncli.i18n import _
+from attncli.i18n import NOTHING, Localised, _
 from attncli.store.connection import Connection, damaged, microseconds
 from attncli.store.history import Damage, History, Writer, in_words, read
 from attncli.store.index import BankFiles, BankIndex
@@ -92,12 +93,12 @@ class Database(AbstractContextManager["Database"]):
     """
 
     def __init__(
-        self, connection: Connection, history: History, clock: Clock | None, at: datetime | None, unwritable: str
+        self, connection: Connection, history: History, clock: Clock | None, at: datetime | None, unwritable: Localised
     ) -> None:
         self.connection = connection
         self.history = history
         self.unwritable = unwritable
-        self.remarks: list[str] = []
+        self.remarks: list[Localised] = []
         self._clock, self._counted_us = clock, 0 if at is None else microseconds(at)
         self.schedules, self.queue, self.seen = Schedules(connection), Queue(connection), SeenCards(connection)
         self.files, self.index = BankFiles(connection), BankIndex(connection)
@@ -115,7 +116,7 @@ class Database(AbstractContextManager["Database"]):
         Rows that are more than a day ahead of `clock` and `at` wait; without a clock none does. Where nothing can be
         written, a cache is made in memory, see `unwritable`. Raises StoreError.
         """
-        unwritable = ""
+        unwritable: Localised = NOTHING
         try:
             connection = _opened(path)
         except StoreUnwritable as error:
@@ -203,7 +204,7 @@ class Database(AbstractContextManager["Database"]):
         self.connection.execute("INSERT OR REPLACE INTO history_file VALUES (?, ?, ?, ?, ?)", values)
 
     def _note(self, damage: Damage) -> None:
-        values = (damage.file.name, damage.line, damage.reason)
+        values = (damage.file.name, damage.line, json.dumps([damage.reason.en, damage.reason.zh]))
         self.connection.execute("INSERT OR REPLACE INTO damage VALUES (?, ?, ?)", values)
 
     def _read_so_far(self) -> dict[str, ReadSoFar]:
@@ -247,7 +248,7 @@ class Database(AbstractContextManager["Database"]):
 
     def require_writable(self) -> None:
         """Raise StoreUnwritable where nothing can be recorded."""
-        if self.unwritable:
+        if self.unwritable != NOTHING:
             raise StoreUnwritable(self.unwritable)
 
     @contextmanager
@@ -268,11 +269,14 @@ class Database(AbstractContextManager["Database"]):
     def keep_note(self, key: str, text: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
-    def damages(self) -> list[str]:
+    def damages(self) -> list[Localised]:
         """Read the whole history; return each line that cannot be used, with file, line and reason."""
-        found = [str(one) for path in self.history.files() for one in read(path) if isinstance(one, Damage)]
+        found = [one.text() for path in self.history.files() for one in read(path) if isinstance(one, Damage)]
         remembered = self.connection.rows("SELECT file, line, reason FROM damage ORDER BY file, line")
-        noted = [str(Damage(self.history.folder / file, line, reason)) for file, line, reason in remembered]
+        noted = [
+            Damage(self.history.folder / file, line, Localised(*json.loads(reason))).text()
+            for file, line, reason in remembered
+        ]
         return list(dict.fromkeys([*found, *noted]))
 
     def replace_history(self, rows: Iterable[LogRow], keep: Callable[[], object]) -> None:
@@ -295,7 +299,7 @@ class Database(AbstractContextManager["Database"]):
     def close(self) -> None:
         """Close the cache, and remove one that was found damaged: the next opening makes it anew."""
         self.connection.close()
-        if self.connection.is_damaged and not self.unwritable:
+        if self.connection.is_damaged and self.unwritable == NOTHING:
             with suppress(StoreUnwritable):
                 remove_cache(self.connection.path)
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, remedy_at_home
-from attncli.i18n import _
+from attncli.i18n import NOTHING, Localised, _
 from attncli.paths import flush_folder, write_bytes
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ class Damage(NamedTuple):
 
     file: Path
     line: int
-    reason: str
+    reason: Localised
     raw: bytes = b""
 
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.reason}"
+    def text(self) -> Localised:
+        """Return the file, the line and the reason."""
+        return _("{place}: {reason}", place=f"{self.file}:{self.line}", reason=self.reason)
 
 
 # Lines
@@ -76,7 +77,7 @@ def encoded(number: int, row: LogRow) -> bytes:
 
 
 def decoded(line: bytes) -> tuple[int, LogRow]:
-    """Return the number and the row of a line without its newline. Raises ValueError that says what is wrong."""
+    """Return the number and the row of a line without its newline. Raises ValueError with a message."""
     from attncli.domain.log_row import LogRow, RowKind
 
     match = _LINE.fullmatch(line)
@@ -93,14 +94,14 @@ def decoded(line: bytes) -> tuple[int, LogRow]:
         raise ValueError(_("it has another form; a newer attn may have written it")) from error
 
 
-def _row_in(line: bytes) -> tuple[int, LogRow | None, str]:
+def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
     """Return the number and row of a line, also of one with a damaged byte after it, and what is wrong with it."""
     try:
-        return *decoded(line), ""
+        return *decoded(line), NOTHING
     except ValueError as error:
         with suppress(ValueError):
             return *decoded(line[:-1]), _("the byte after it is damaged")
-        return 0, None, str(error)
+        return 0, None, error.args[0]
 
 
 def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator[Entry | Damage]:
@@ -116,11 +117,11 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
         with path.open("rb") as file:
             file.seek(start)
             for raw in iter(lambda: file.readline(LONGEST_LINE), b""):
-                line, end, before, wrong = line + 1, end + len(raw), number, ""
+                line, end, before, wrong = line + 1, end + len(raw), number, NOTHING
                 content = raw.rstrip(b"\r\n")
                 for piece in filter(None, _BEGINNING.split(content)):
                     found, row, fault = _row_in(piece)
-                    wrong = fault or wrong
+                    wrong = fault if fault != NOTHING else wrong
                     if row is None:
                         continue
                     if found <= number:
@@ -134,7 +135,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                         yield Damage(path, line, one if count == 1 else rows)
                     number, damaged = found, 0
                     yield Entry(row, found, line, end)
-                if wrong and raw.endswith(b"\n"):
+                if wrong != NOTHING and raw.endswith(b"\n"):
                     damaged += number == before
                     yield Damage(path, line, wrong, content)
     except OSError as error:
@@ -294,18 +295,18 @@ class History:
             file.seek(start)
             lines = file.read().rsplit(b"\n", 2)
             if torn := lines.pop():
-                _, row, fault = _row_in(torn)
-                sound = b"" if row is None else torn[:-1] if fault else torn
+                _number, row, fault = _row_in(torn)
+                sound = b"" if row is None else torn[:-1] if fault != NOTHING else torn
                 if sound:
                     lines.append(sound)
                 else:
-                    self.set_aside(Damage(path, 0, "it was not written to its end", torn))
+                    self.set_aside(Damage(path, 0, _("it was not written to its end"), torn))
                 file.truncate(file.seek(size - len(torn) + len(sound)))
                 file.write(b"\n" if sound else b"")
                 file.flush()
                 os.fsync(file.fileno())
         for line in reversed(lines):
-            number, row, _ = _row_in(line)
+            number, row, _fault = _row_in(line)
             if row is not None:
                 return number
         return max((found.number for found in read(path) if isinstance(found, Entry)), default=0)
