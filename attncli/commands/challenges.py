@@ -17,7 +17,7 @@ from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
 from attncli.domain.text import left
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import Rejected, UsageError
-from attncli.i18n import N_, Lang, _
+from attncli.i18n import N_, Lang, _, ngettext
 from attncli.practice.challenges import Hint, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
 from attncli.words.after_solving_texts import asked_next
@@ -181,9 +181,9 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
     if failing:
         raise Rejected(
             _(
-                "{failing} of {documents} challenges do not hold: {names}; see above",
+                "{failing} of {count} challenges failed verification: {names}; see above",
                 failing=len(failing),
-                documents=len(documents),
+                count=len(documents),
                 names=", ".join(failing),
             )
         )
@@ -206,10 +206,15 @@ def _report_problems(problems: Sequence[Problem], as_json: bool) -> NoReturn:
         print_result(
             as_json,
             lambda: {"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None},
-            lambda: problems,
+            lambda: (problem.text[session().message_lang] for problem in problems),
         )
-    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
+    raise Rejected(
+        ngettext(
+            "{count} problem in the files of challenges, so nothing was run; correct it, then run attn verify again",
+            "{count} problems in the files of challenges, so nothing was run; correct them, then run attn verify again",
+            len(problems),
+        )
+    )
 
 
 def _progress() -> Callable[[int, int], None]:

@@ -29,7 +29,7 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import N_, Lang, _, pgettext, quoted
+from attncli.i18n import N_, Lang, Localised, _, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
@@ -128,7 +128,7 @@ def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, An
     }
 
 
-def _config_problems(current: Session) -> list[str]:
+def _config_problems(current: Session) -> list[Localised]:
     try:
         current.settings  # noqa: B018 - reading is the check
     except (ConfigInvalid, EnvironmentFailure) as error:
@@ -166,7 +166,7 @@ def _report_lines(found: dict[str, Any], lang: Lang) -> list[str]:
     integrity = words.INTEGRITY[database["integrity"]][lang]
     lines.append(_line("database", f"{integrity}{_rows(database, lang)}", lang))
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
-    lines += [_line("", told_in(lang, problem), lang) for problem in problems]
+    lines += [_line("", problem[lang], lang) for problem in problems]
     newest = database["newest_copy"]
     lines.append(
         _line("copies", (_("the newest of {date}") if newest else _("none yet"))[lang].format(date=newest), lang)

@@ -40,7 +40,6 @@ from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, 
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
-from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.practice.mock import MockOptions
@@ -285,7 +284,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
             self.set_interval(HANG_UP_CHECK_SECONDS, lambda: self.leave_if_hung_up(terminal))
             self.handle_signals()
         if problems := self.workspace.library.problems():
-            first = told_in(self.lang, problems[0])
+            first = problems[0][self.lang]
             self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
         self.show(self.first, **self.given)
 
