@@ -31,22 +31,27 @@ def test_a_whole_docstring_has_no_fault() -> None:
     [
         ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; say in its first line what"),
         ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; say in Chinese"),
-        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; write what one would observe"),
-        ("症状：权重太尖。\n", "", 1, "the docstring has no 症状; write what one would observe as 症状：…"),
+        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe what one would observe"),
+        (
+            "症状：权重太尖。\n",
+            "",
+            1,
+            "the docstring has no 症状; describe what one would observe in Chinese, as 症状：…",
+        ),
         ("症状：权重太尖。", "症状：too sharp", 5, "症状 has no Chinese; write it in Chinese"),
-        ("cards: att-01\n", "", 1, "the docstring has no cards; name the cards that explain it"),
-        ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; name the cards that explain it"),
+        ("cards: att-01\n", "", 1, "the docstring has no cards; list the cards that explain it"),
+        ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; list the cards that explain it"),
         ("cards: att-01", "cards: att-01, att-77", 7, "there is no card att-77"),
-        ("rung: solved\n", "", 1, "the docstring has no rung; write the rung that it must not reach"),
-        ("rung: solved", "rung: solvd", 8, 'rung "solvd" is not known; did you mean "solved"?'),
-        ("rung: solved", "rung: none", 8, 'rung "none" is not known; use one of solved, hardened'),
+        ("rung: solved\n", "", 1, "the docstring has no rung; write the rung that it must fail"),
+        ("rung: solved", "rung: solvd", 8, 'unknown rung "solvd"; did you mean "solved"?'),
+        ("rung: solved", "rung: none", 8, 'unknown rung "none"; use one of solved, hardened'),
         (
             "rung: solved",
             "rung: solved\nnote: x",
             9,
-            'field "note" is not known; use one of symptom, 症状',
+            'unknown field "note"; use one of symptom, 症状',
         ),
-        ("rung: solved", "rung: solved\nrung: solved", 9, '"rung" is told twice; keep one'),
+        ("rung: solved", "rung: solved\nrung: solved", 9, '"rung" is given twice; keep one'),
         (
             "Forgets the scale.",
             "Forgets \u202e it.",
@@ -65,7 +70,7 @@ def test_each_fault_of_a_docstring_is_told_with_its_line(old: str, new: str, lin
 
 
 def test_a_misspelt_field_is_told_with_a_guess() -> None:
-    assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'field "sympton" is not known; did you mean "symptom"?')
+    assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'unknown field "sympton"; did you mean "symptom"?')
 
 
 def test_a_file_without_a_docstring_lacks_every_field() -> None:

@@ -56,8 +56,7 @@ PUT_TOGETHER = {
     ],
 }
 FILES = (
-    "assistant_error_texts bank_card_texts bank_challenge_texts bank_file_texts doctor_texts error_challenge_texts"
-    " error_practice_texts error_store_texts error_texts"
+    "assistant_error_texts doctor_texts error_challenge_texts error_practice_texts error_store_texts error_texts"
 ).split()
 TABLES = [
     text
