@@ -73,7 +73,11 @@ def only(found: list[str], start: str) -> None:
         ("numeric", lambda c: c.update(tolerance="about 2"), 'tolerance "about 2" cannot be read; write 2% or 0.5'),
         ("numeric", lambda c: c.update(tolerance=[2]), 'tolerance "[2]" cannot be read; write 2% or 0.5'),
         ("numeric", lambda c: c.update(tolerance=-1), 'tolerance "-1" cannot be read; write 2% or 0.5'),
-        ("numeric", lambda c: c.update(compute="2 * layer * dtype"), 'the formula uses "layer", which is not among'),
+        (
+            "numeric",
+            lambda c: c.update(compute="2 * layer * dtype"),
+            'the formula uses "layer", which is not a parameter',
+        ),
         (
             "numeric",
             lambda c: c.update(compute="layers * dtype -"),
@@ -90,7 +94,7 @@ def only(found: list[str], start: str) -> None:
         (
             "numeric",
             lambda c: c.update(compute="dtype * (layers - 24)"),
-            "the answer is 0 for layers = 24, dtype = 2; choose",
+            "the answer must be positive, found 0 for layers = 24, dtype = 2; change",
         ),
         (
             "numeric",
@@ -125,14 +129,14 @@ def only(found: list[str], start: str) -> None:
         (
             "cloze",
             lambda c: c["blanks"][1].update(variables=["d"]),
-            "only form: algebra has variables; add form: algebra or remove",
+            "only form: algebra has variables; add it or remove",
         ),
         (
             "ordering",
             lambda c: c["before"].append(["softmax", "score"]),
-            "the order is circular (score before mask before softmax before score)",
+            "the order is circular (score → mask → softmax → score)",
         ),
-        ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order is circular (mask before mask)"),
+        ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order is circular (mask → mask)"),
         (
             "ordering",
             lambda c: c["before"].append(["mask", "softmx"]),
@@ -258,9 +262,12 @@ def slips(*formulas: object) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("formulas", "message"),
     [
-        (["2 * layers * dtype * 2 ** 30"], "the slip gives 96 for layers = 24, dtype = 2, and the right answer 96"),
-        (["64 * 2 ** 30"], "the slip gives 64 for layers = 32, dtype = 1, and the right answer 64"),
-        (["layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"], "and slip 1 48: within the tolerance they are one"),
+        (
+            ["2 * layers * dtype * 2 ** 30"],
+            "the slip gives 96 for layers = 24, dtype = 2, within the tolerance of the right answer 96",
+        ),
+        (["64 * 2 ** 30"], "the slip gives 64 for layers = 32, dtype = 1, within the tolerance of the right answer 64"),
+        (["layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"], "within the tolerance of slip 1 (48)"),
         (["layer * 2 ** 30"], '"layer"'),
         ([True], '"compute" must be a formula; write it as text'),
         (["2 ** 1000 * 2.0"], "the slip gives"),

@@ -154,7 +154,10 @@ CHANGES = [
     ),
     (in_yaml("{en: Doubling,", "{en: 加倍,"), "challenge.yaml:2: this text has no English; write it in English"),
     (in_yaml("zh: 加倍}", "}"), 'challenge.yaml:2: missing "zh" in "title": write the Chinese text as zh: …'),
-    (in_yaml("hints:\n", "hardened: {en: Fast., zh: Fast.}\nhints:\n"), "challenge.yaml:17: this text is the English"),
+    (
+        in_yaml("hints:\n", "hardened: {en: Fast., zh: Fast.}\nhints:\n"),
+        "challenge.yaml:17: this text repeats the English",
+    ),
     (in_yaml("    Twice", f"    {TALL}Twice"), "challenge.yaml:5: the statement has 30 lines, may have 25; move"),
     (in_yaml("    输入的", f"    {TALL}输入的"), "challenge.yaml:11: the statement has 30 lines, may have 25; move"),
     (
@@ -171,19 +174,19 @@ CHANGES = [
     (in_yaml(", answer: {en: It is 2., zh: 是 2。}", ""), 'challenge.yaml:24: missing "answer"'),
     (
         in_yaml("arxiv:1706.03762", "Vaswani 2017"),
-        'challenge.yaml:27: source "Vaswani 2017" is not a valid identifier; write',
+        'challenge.yaml:27: source "Vaswani 2017" is not an identifier; write',
     ),
     (
         replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"),
-        "wrong/squares.py:12: double takes (x), the",
+        "wrong/squares.py:12: double takes (x), in",
     ),
     (replaced("wrong/squares.py", "def double", "def duple"), "wrong/squares.py:1: there is no double here; define it"),
-    (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; name the"),
+    (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; list the"),
     (
         replaced("wrong/squares.py", "cards: att-01", "cards: x-1"),
         "wrong/squares.py:7: there is no card",
     ),
-    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; write what"),
+    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; describe what"),
     (
         replaced("wrong/squares.py", "return", "retur n"),
         "wrong/squares.py:13: this is not valid Python (invalid syntax); c",
@@ -225,7 +228,7 @@ def test_a_file_that_is_no_text_is_told(folder: Path) -> None:
 def test_a_folder_that_no_challenge_can_be_called_is_told(folder: Path) -> None:
     moved = folder.rename(folder.with_name("My_Double"))
     assert found(moved) == [
-        'challenge.yaml:1: the folder "My_Double" is named like no challenge; '
+        'challenge.yaml:1: the folder name "My_Double" is not a valid challenge id; '
         "use lower-case letters, digits and single hyphens"
     ]
 

@@ -130,8 +130,9 @@ def test_a_card_and_a_challenge_do_not_share_an_id(
     folder = around.impl / "attention" / "att-01"
     folder.mkdir(parents=True)
     (folder / "challenge.yaml").write_text("id: att-01\n", encoding="utf-8")
-    assert 'id "att-01" is a challenge\'s, and both are kept in one log; give this card another id' in messages(
-        check([bank_file(cards["qa"])], around)
+    assert (
+        'id "att-01" is already the id of a challenge, and both share one log; give this card another id'
+        in messages(check([bank_file(cards["qa"])], around))
     )
 
 
@@ -159,7 +160,7 @@ def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
     cards["qa"]["points"][0]["zh"] = "先缩放,再掩码"
     cards["qa"]["core"] = True
     found = [
-        '"scores" is not this bank\'s term; the glossary says "score"',
+        '"scores" is not the glossary\'s term; write "score"',
         'half-width , in Chinese near "先缩放,再掩码"; write ，',
     ]
     elsewhere = checked(cards["qa"])
@@ -172,7 +173,7 @@ def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
     ("text", "message"),
     [
         ("terms:\n- {en: A, zh: 甲}\n- {en: a, zh: 乙}\n", '"a" is listed twice; keep one'),
-        ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and avoided; keep one'),
+        ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and one to avoid; keep one'),
     ],
 )
 def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
@@ -211,7 +212,7 @@ def test_a_bundled_challenge_uses_the_terms_of_the_glossary(around: Surroundings
     glossary = "terms:\n- {en: mask out, zh: 屏蔽, avoid_zh: [掩掉]}\n"
     (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
     path = challenge(around.impl, hints=[{"en": "Hide them.", "zh": "掩掉它们。"}])
-    assert '"掩掉" is not this bank\'s term; the glossary says "屏蔽"' in messages(check([path], around))
+    assert '"掩掉" is not the glossary\'s term; write "屏蔽"' in messages(check([path], around))
 
 
 def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.bank.prose_rules import fault_of, formula_findings, parts_of
+from attncli.i18n import Localised
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_common_formulas_can_be_shown(formula: str) -> None:
     ],
 )
 def test_what_cannot_be_shown_says_why(formula: str, fault: str) -> None:
-    found = fault_of(formula)
+    found = str(fault_of(formula))
     assert fault in found or ("cannot be drawn" in fault and "cannot draw" in found), found
     assert "; " in found
 

@@ -85,8 +85,8 @@ def test_sources_that_look_like_identifiers(identifier: str) -> None:
 @pytest.mark.parametrize(
     ("identifier", "message"),
     [
-        ("Vaswani 2017", 'source "Vaswani 2017" is not a valid identifier; write arxiv:1706.03762, doi:'),
-        ("1706.03762", 'source "1706.03762" is not a valid identifier; write arxiv:'),
+        ("Vaswani 2017", 'source "Vaswani 2017" is not an identifier; write arxiv:1706.03762, doi:'),
+        ("1706.03762", 'source "1706.03762" is not an identifier; write arxiv:'),
         ("arxiv:1713.03762", 'source "arxiv:1713.03762" is malformed; write it like arxiv:1706.03762'),
         ("arxiv:1706.3762x", 'source "arxiv:1706.3762x" is malformed'),
         ("arxiv:", 'source "arxiv:" is malformed'),

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 import pytest
 
 from attncli.bank.challenge_rules import docstring_faults
+from attncli.i18n import Localised, quoted
 
 from .test_wrong_files import GOOD
 
 
-def no_fault(card: str) -> Iterator[str]:
+def no_fault(card: str) -> Iterator[Localised]:
     if card != "att-01":
-        yield f"there is no card {card}"
+        yield quoted(f"there is no card {card}")
 
 
 def faults(text: str) -> list[tuple[int, str]]:
-    return list(docstring_faults(ast.parse(text), no_fault))
+    return [(line, message.en) for line, message in docstring_faults(ast.parse(text), no_fault)]
 
 
 def test_a_whole_docstring_has_no_fault() -> None:
@@ -29,8 +30,8 @@ def test_a_whole_docstring_has_no_fault() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; say in its first line what"),
-        ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; say in Chinese"),
+        ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; describe the mistake in its first line"),
+        ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; describe the mistake in Chinese"),
         ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe what one would observe"),
         (
             "症状：权重太尖。\n",

@@ -96,7 +96,7 @@ def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Pat
         ({"question": {}}, 'missing "en" in "question": write the English text as en: …'),
         ({"question": {"en": " "}}, '"question.en" is empty; write its text'),
         ({"short": None}, '"short" must have both languages, found nothing; write {en: …, zh: …}'),
-        ({"points": [{"en": str(n)} for n in range(8)]}, '"points" takes at most 7 entries, found 8; drop the rest'),
+        ({"points": [{"en": str(n)} for n in range(8)]}, '"points" takes at most 7 entries, found 8; remove the rest'),
         ({"anwser": "x"}, 'unknown key "anwser"; known keys: id'),
     ],
 )

@@ -122,17 +122,17 @@ def terms(en: str, zh: str) -> list[str]:
 
 def test_terms_that_the_glossary_avoids_are_named_with_the_better_one() -> None:
     assert terms("Normalization of heads", "好") == [
-        '"Normalization" is not this bank\'s term; the glossary says "normalisation"'
+        '"Normalization" is not the glossary\'s term; write "normalisation"'
     ]
     assert terms("fine", "规范化与注意头") == [
-        '"规范化" is not this bank\'s term; the glossary says "归一化"',
-        '"注意头" is not this bank\'s term; the glossary says "头"',
+        '"规范化" is not the glossary\'s term; write "归一化"',
+        '"注意头" is not the glossary\'s term; write "头"',
     ]
 
 
 def test_an_avoided_word_inside_a_right_term_or_another_word_is_fine() -> None:
     assert terms("denormalizations", "归一化") == []
-    assert terms("fine", "归一与归一化") == ['"归一" is not this bank\'s term; the glossary says "归一化"']
+    assert terms("fine", "归一与归一化") == ['"归一" is not the glossary\'s term; write "归一化"']
 
 
 def test_without_a_glossary_nothing_is_avoided() -> None:

@@ -68,10 +68,10 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
         (
             "wrong: one",
             "wrong: bits",
-            '2:12: "bits" is a mistake of the hardened rung; plant one that breaks the first',
+            '2:12: "bits" only fails the hardened rung; plant one that fails the first',
         ),
         ("wrong: two", "wrong: one", '5:12: "one" is planted twice; keep one of the two'),
-        ('"a = x * 1"', '"x * 1"', "3:11: these lines are not in reference.py; quote whole lines"),
+        ('"a = x * 1"', '"x * 1"', "3:11: these lines are not in reference.py; copy whole lines"),
         ('"a = x * 3"', '"a = x * 1"', "4:14: this changes nothing; write the mistake"),
         ('"a = x * 3"', '"a = x *"', "4:14: with this the reference is not valid Python (invalid syntax); correct it"),
         ('"a = x * 3"', f'"a = {"x * " * 40}3"', "4:14: this makes a line longer than 140 characters; break it"),
