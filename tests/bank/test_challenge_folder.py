@@ -144,7 +144,7 @@ CHANGES = [
         "inputs.py:5: this is not valid Python (invalid syntax); correct it",
     ),
     (in_yaml("times: float = 2.0", "times: float = 3.0"), "challenge.yaml:9: the statement has double(x: Tensor, time"),
-    (in_yaml("double(x: Tensor", "duple(x: Tensor"), "challenge.yaml:6: the statement shows no signature of double; w"),
+    (in_yaml("double(x: Tensor", "duple(x: Tensor"), "challenge.yaml:6: the statement shows no signature of double; a"),
     (in_yaml(") -> Tensor\n", ") > Tensor\n"), 'challenge.yaml:9: "def double(x: Tensor, times: float = 2.0) > Tensor'),
     (in_yaml("[double]", "[double, twice]"), "reference.py:1: the reference does not define twice, which entry lists"),
     (in_yaml("  zh: |\n    输入的两倍。", "  zh: |\n    Twice."), "challenge.yaml:11: this text has no Chinese; write"),
@@ -193,10 +193,10 @@ CHANGES = [
     ),
     (
         without("reference.py"),
-        "challenge.yaml:1: there is no reference.py; write the technique, plain and slow",
+        "challenge.yaml:1: there is no reference.py; write the technique there, plain and slow",
     ),
     (without("inputs.py"), "challenge.yaml:1: there is no inputs.py; write what is drawn and called there: case(make)"),
-    (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with the mistake"),
+    (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with a typical"),
 ]
 
 
