@@ -300,7 +300,10 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
         raise UsageError(
-            _("{problems}; correct it first, then import again; nothing was imported", problems=existing.problems[0])
+            _(
+                "{problems}; correct it first, then import again; nothing was imported",
+                problems=existing.problems[0].text,
+            )
         )
     title = json.dumps(cards[0].title, ensure_ascii=False)
     before = (

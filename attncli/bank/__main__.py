@@ -11,7 +11,6 @@ from pathlib import Path
 
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.problems import visible
 from attncli.bank.schema import json_schema
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
@@ -24,7 +23,7 @@ def main(arguments: list[str]) -> int:
     try:
         report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl(), complete=True))
     except AttnError as error:
-        print(f"attn: {visible(error.message)}", file=sys.stderr)
+        print(f"attn: {error}", file=sys.stderr)
         return error.exit_code
     for problem in report.problems:
         print(problem)

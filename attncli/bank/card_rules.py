@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.problems import Finding, Way, did_you_mean, nearest, one_of, shown
 from attncli.bank.prose_rules import localised, python_fault
 from attncli.domain.arithmetic import (
     DIMENSIONS,
@@ -32,7 +32,7 @@ from attncli.domain.arithmetic import (
     names_in,
 )
 from attncli.domain.card import BLANK
-from attncli.i18n import LANGS, _
+from attncli.i18n import LANGS, NOTHING, Localised, _, ngettext, quoted
 
 Document = Mapping[str, Any]
 Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
@@ -69,7 +69,7 @@ def _follow_ups(card: Document) -> Iterator[Finding]:
         yield from _repeated(asked, ("follow_ups",))
     for number, target in enumerate(ids):
         if target == card.get("id"):
-            yield Finding(("follow_ups", number), _("the card follows up on itself; remove it from follow_ups"))
+            yield Finding(("follow_ups", number), _("the card is its own follow-up; remove it from follow_ups"))
 
 
 def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
@@ -84,24 +84,24 @@ def _choice(card: Document) -> Iterator[Finding]:
     options = card["options"]
     right = [option for option in options if option.get("correct")]
     if not right:
-        yield Finding(("options",), _("no option is right; mark at least one with correct: true"), at_key=True)
+        yield Finding(("options",), _("no option is correct; mark at least one with correct: true"), at_key=True)
     if len(right) == len(options):
-        yield Finding(("options",), _("every option is right; add a wrong one with its why_not"), at_key=True)
+        yield Finding(("options",), _("every option is correct; add a wrong one with why_not"), at_key=True)
     for number, option in enumerate(options):
         way: Way = ("options", number)
         if option.get("correct") and option.get("errata"):
-            yield Finding((*way, "errata"), _("a right option cannot be an erratum; remove errata or correct: true"))
+            yield Finding((*way, "errata"), _("a correct option cannot have errata; remove errata or correct: true"))
     for lang in LANGS:
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
-            yield Finding((*found.path, "text", lang), _("two options say the same; change one of them"))
+            yield Finding((*found.path, "text", lang), _("two options are the same; change one of them"))
 
 
 def _reasons(card: Document) -> Iterator[Finding]:
     has_right = any(option.get("correct") for option in card["options"])
     for number, option in enumerate(card["options"]):
         if has_right and not option.get("correct") and not option.get("why_not"):
-            yield Finding(("options", number), _("a wrong option says why not; add why_not: {en: …, zh: …}"))
+            yield Finding(("options", number), _("a wrong option needs a reason; add why_not: {en: …, zh: …}"))
 
 
 def _blank_counts(card: Document) -> Iterator[Finding]:
@@ -111,9 +111,12 @@ def _blank_counts(card: Document) -> Iterator[Finding]:
         count = len(_BLANK.findall(text))
         if count != expected or count != len(_UNDERSCORES.findall(text)):
             message = _(
-                "the question has {count} blanks and blanks has {expected} entries", count=count, expected=expected
+                "the question has {count} blanks, but blanks has {expected} entries; write each blank as {blank}",
+                count=count,
+                expected=expected,
+                blank=BLANK,
             )
-            yield Finding(("question", lang), f"{message}; write each blank as {BLANK}, one for every entry")
+            yield Finding(("question", lang), message)
 
 
 def _blanks(card: Document) -> Iterator[Finding]:
@@ -122,13 +125,13 @@ def _blanks(card: Document) -> Iterator[Finding]:
         variables = blank.get("variables") or []
         if blank.get("form", "text") == "text":
             if variables:
-                message = _("only algebra has variables; add form: algebra or remove them")
+                message = _("only form: algebra has variables; add it or remove them")
                 yield Finding((*way, "variables"), message, at_key=True)
             continue
         try:
             algebra_equal(blank["answer"], blank["answer"], variables)
         except ComputeError as error:
-            yield Finding((*way, "answer"), str(error))
+            yield Finding((*way, "answer"), error.message)
 
 
 def _items(card: Document) -> Iterator[Finding]:
@@ -141,20 +144,15 @@ def _order_keys(card: Document) -> Iterator[Finding]:
     for number, pair in enumerate(card["before"]):
         for side, key in enumerate(pair):
             if key not in keys:
-                guess = did_you_mean(key, keys) or _("use one of {names}", names=", ".join(keys))
-                yield Finding(
-                    ("before", number, side),
-                    _("{key} is not the key of an item; {guess}", key=shown(key, 40), guess=guess),
-                )
+                guess = did_you_mean(key, keys, one_of(keys))
+                message = _("no item has the key {key}; {guess}", key=shown(key, 40), guess=guess)
+                yield Finding(("before", number, side), message)
 
 
 def _order(card: Document) -> Iterator[Finding]:
     if cycle := _cycle(card["before"]):
-        yield Finding(
-            ("before",),
-            _("the order goes in a circle ({names}); drop one pair", names=" before ".join(cycle)),
-            at_key=True,
-        )
+        message = _("the order is circular ({keys}); remove one pair", keys=" → ".join(cycle))
+        yield Finding(("before",), message, at_key=True)
 
 
 def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
@@ -179,18 +177,12 @@ def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
 def _code(card: Document) -> Iterator[Finding]:
     count = len(_lines_of(card["code"]))
     if count > MAX_CODE_LINES:
-        yield Finding(
-            ("code",),
-            _(
-                "the code has {count} lines, at most {max_code_lines} are shown; shorten it",
-                count=count,
-                max_code_lines=MAX_CODE_LINES,
-            ),
-        )
+        message = _("the code has {count} lines; use at most {most}", count=count, most=MAX_CODE_LINES)
+        yield Finding(("code",), message)
     # A fragment, the inside of a function or class, counts as Python too.
     fragment = "def fragment():\n" + "".join(f"    {line}\n" for line in card["code"].split("\n"))
     if (fault := python_fault(card["code"])) and python_fault(fragment):
-        yield Finding(("code",), _("the code is not Python ({fault}); correct it", fault=fault))
+        yield Finding(("code",), _("the code is not valid Python ({reason}); correct it", reason=fault))
 
 
 def _failing_lines(card: Document) -> Iterator[Finding]:
@@ -198,10 +190,13 @@ def _failing_lines(card: Document) -> Iterator[Finding]:
     yield from _repeated(card["lines"], ("lines",))
     for number, line in enumerate(card["lines"]):
         if line > len(lines):
-            yield Finding(
-                ("lines", number),
-                _("line {line} is beyond the code, which has {lines}; correct it", line=line, lines=len(lines)),
+            message = ngettext(
+                "there is no line {line}: the code has {count} line",
+                "there is no line {line}: the code has {count} lines",
+                len(lines),
+                line=line,
             )
+            yield Finding(("lines", number), message)
         elif not lines[line - 1].strip():
             yield Finding(("lines", number), _("line {line} of the code is empty; name the failing line", line=line))
 
@@ -234,9 +229,7 @@ def _parameters(card: Document) -> Iterator[Finding]:
             yield Finding(way, message)
             continue
         if name in FUNCTIONS or name == "pi":
-            yield Finding(
-                way, _('parameter "{name}" has the name of a function; give it another name', name=name), at_key=True
-            )
+            yield Finding(way, _('parameter "{name}" has the name of a function; rename it', name=name), at_key=True)
         entries = values.items() if isinstance(values, dict) else enumerate(values)
         for step, value in entries:
             if not _is_number(value):
@@ -253,13 +246,15 @@ def _placeholders(card: Document) -> Iterator[Finding]:
         found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
         unshown = [name for name in names if name not in found]
         for name in dict.fromkeys(name for name in found if name not in names):
-            guess = did_you_mean(name, unshown)
-            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
-            remedy = guess or _("add it to parameters or remove it")
-            yield Finding(way, _("{{{{{name}}}}} is not among the parameters; {remedy}", name=name[:40], remedy=remedy))
+            meant = nearest(name, unshown)
+            unshown = [other for other in unshown if other != meant]
+            guess = did_you_mean(name, [meant] if meant else [], _("add it to parameters or remove it"))
+            yield Finding(way, _("{{{{{name}}}}} is not a parameter; {guess}", name=name[:40], guess=guess))
         for name in unshown:
-            remedy = _("write {{{{{name}}}}} where it belongs", name=name)
-            yield Finding(way, _('the question never shows parameter "{name}"; {remedy}', name=name, remedy=remedy))
+            message = _(
+                'the question does not show parameter "{name}"; write {{{{{name}}}}} where it belongs', name=name
+            )
+            yield Finding(way, message)
 
 
 def _stray_placeholders(card: Document) -> Iterator[Finding]:
@@ -269,19 +264,17 @@ def _stray_placeholders(card: Document) -> Iterator[Finding]:
         for lang in LANGS:
             for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
                 if name in names:
-                    message = _("{{{{{name}}}}} is drawn in the question alone", name=name)
-                    yield Finding(
-                        (*way, lang),
-                        _("{message}; say it without the value, or in numbers of its own", message=message),
+                    message = _(
+                        "{{{{{name}}}}} is filled in only in the question; remove it here or write a number", name=name
                     )
+                    yield Finding((*way, lang), message)
 
 
 def _tolerance(card: Document) -> Iterator[Finding]:
     tolerance = card["tolerance"]
     if not (isinstance(tolerance, str) or _is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
-        yield Finding(
-            ("tolerance",), _("tolerance {tolerance} cannot be read; write 2% or 0.5", tolerance=shown(tolerance, 30))
-        )
+        message = _("tolerance {value} cannot be read; write 2% or 0.5", value=shown(tolerance, 30))
+        yield Finding(("tolerance",), message)
 
 
 def _compute(card: Document) -> Iterator[Finding]:
@@ -295,7 +288,7 @@ def _compute(card: Document) -> Iterator[Finding]:
         for values in combinations(card):
             _positive(compute(values), values)
     except ComputeError as error:
-        yield Finding(way, str(error))
+        yield Finding(way, error.message)
         return
     for name in sorted(unused):
         message = _('compute does not use parameter "{name}"; use it or remove it', name=name)
@@ -303,19 +296,20 @@ def _compute(card: Document) -> Iterator[Finding]:
     try:
         _answer(card, 1)
     except ComputeError as error:
-        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), str(error))
+        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), error.message)
 
 
 def _positive(result: Number, values: Mapping[str, Number]) -> None:
-    if not 0 < result <= LARGEST:
-        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
-        raise ComputeError(
-            _(
-                "the answer is {shown_as} for {values}; choose values that give a positive number",
-                shown_as=shown_as,
-                values=_values_text(values),
-            )
+    if 0 < result <= LARGEST:
+        return
+    answer = quoted(f"{result:g}") if abs(result) <= LARGEST else _("more than {most:g}", most=LARGEST)
+    raise ComputeError(
+        _(
+            "the answer must be positive, found {answer}{values}; change the formula or the values",
+            answer=answer,
+            values=_values_text(values),
         )
+    )
 
 
 def _slips(card: Document) -> Iterator[Finding]:
@@ -327,7 +321,7 @@ def _slips(card: Document) -> Iterator[Finding]:
         try:
             formulas.append(_slip_formula(card, slip["compute"]))
         except ComputeError as error:
-            yield Finding(("slips", number, "compute"), str(error))
+            yield Finding(("slips", number, "compute"), error.message)
             return
     reported: set[tuple[int, int]] = set()
     for values in combinations(card, MAX_SLIP_COMBINATIONS):
@@ -343,11 +337,7 @@ def _slip_formula(card: Document, formula: object) -> Compute:
     for values in combinations(card, MAX_SLIP_COMBINATIONS):
         if not abs(result := compute(values)) <= LARGEST:
             raise ComputeError(
-                _(
-                    "the slip gives {result:g} for {values}; use smaller numbers",
-                    result=result,
-                    values=_values_text(values),
-                )
+                _("the slip gives {result:g}{values}; use smaller numbers", result=result, values=_values_text(values))
             )
     return compute
 
@@ -361,20 +351,30 @@ def _alike(card: Document, one: Number, other: Number) -> bool:
     return is_within(other, one, tolerance) or is_within(one, other, tolerance)
 
 
-def _alike_message(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> str:
-    what = f"slip {one}" if one else "the right answer"
-    message = _(
-        "the slip gives {answers:.6g} for {values}, and {what} {answers_2:.6g}",
-        answers=answers[other],
-        values=_values_text(values),
-        what=what,
-        answers_2=answers[one],
+def _alike_message(answers: list[Number], one: int, other: int, values: Mapping[str, Number]) -> Localised:
+    given, right, where = answers[other], answers[one], _values_text(values)
+    if one:
+        return _(
+            "the slip gives {given:.6g}{values}, within the tolerance of slip {number} ({other:.6g}); "
+            "change the slip, the values or the tolerance",
+            given=given,
+            values=where,
+            number=one,
+            other=right,
+        )
+    return _(
+        "the slip gives {given:.6g}{values}, within the tolerance of the right answer {answer:.6g}; "
+        "change the slip, the values or the tolerance",
+        given=given,
+        values=where,
+        answer=right,
     )
-    return f"{message}: within the tolerance they are one; change the slip, the values or the tolerance"
 
 
-def _values_text(values: Mapping[str, Number]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
+def _values_text(values: Mapping[str, Number]) -> Localised:
+    """Return ` for a = 1, b = 2`, or nothing if there are no parameters."""
+    listed = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return _(" for {values}", values=listed) if values else NOTHING
 
 
 def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
@@ -449,19 +449,18 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         way: Way = ("numbers", number)
         english, chinese = entry["says"], entry.get("says_zh") or entry["says"]
         if not _occurs(card, "en", english):
-            yield Finding(
-                (*way, "says"),
-                _("{english} is not in the English text; correct one of the two", english=shown(english, 40)),
-            )
+            message = _("{text} is not in the English text; correct one of the two", text=shown(english, 40))
+            yield Finding((*way, "says"), message)
         if not _occurs(card, "zh", chinese):
-            message = _("{chinese} is not in the Chinese text", chinese=shown(chinese, 40))
-            yield Finding(
-                (*way, "says_zh"), _("{message}; write it there, or give its Chinese form as says_zh", message=message)
+            message = _(
+                "{text} is not in the Chinese text; add it there, or give its Chinese form as says_zh",
+                text=shown(chinese, 40),
             )
+            yield Finding((*way, "says_zh"), message)
         try:
             computed = _comparable(evaluate(_formula(entry["compute"]), {}))
         except ComputeError as error:
-            yield Finding((*way, "compute"), str(error))
+            yield Finding((*way, "compute"), error.message)
             continue
         yield from _disagreements(way, entry, computed)
 
@@ -474,7 +473,7 @@ def _formula(compute: object) -> str:
 
 def _comparable(computed: Number) -> Number:
     if abs(computed) > LARGEST:
-        raise ComputeError(_("the formula gives more than {largest:g}; use smaller numbers", largest=LARGEST))
+        raise ComputeError(_("the formula gives more than {most:g}; use smaller numbers", most=LARGEST))
     return computed
 
 
@@ -491,13 +490,13 @@ def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iter
         magnitudes = [pair for reading in readings if reading.fits(computed) for pair in reading.magnitudes(computed)]
 
 
-def _disagreement(written: str, formula: object, computed: Number, has_number: bool) -> str:
+def _disagreement(written: str, formula: object, computed: Number, has_number: bool) -> Localised:
     if not has_number:
-        return _("{written} has no number to compare with its formula; write digits", written=shown(written, 40))
+        return _("{text} has no number to compare with its formula; write digits", text=shown(written, 40))
     exact = f"{computed:,}" if isinstance(computed, int) else f"{computed:.10g}"
     return _(
-        "{written} is written, but {formula} gives {exact}; correct one of the two",
-        written=shown(written, 40),
+        "the text says {text}, but {formula} gives {exact}; correct one of the two",
+        text=shown(written, 40),
         formula=shown(formula)[1:-1],
         exact=exact,
     )
@@ -563,5 +562,7 @@ def age_findings(card: Mapping[str, Any], today: date) -> Iterator[Finding]:
     as_of = card.get("as_of") or ""
     year_ago = f"{today.year - 1}{today.isoformat()[4:]}"
     if as_of and as_of < year_ago[: len(as_of)]:
-        message = _("what {card} says is as of {as_of}, more than a year ago", card=card["id"], as_of=as_of)
-        yield Finding(("as_of",), _("{message}; read it again and write the new date", message=message), error=False)
+        message = _(
+            "{id} is as of {date}, more than a year ago; check it and write the new date", id=card["id"], date=as_of
+        )
+        yield Finding(("as_of",), message, error=False)

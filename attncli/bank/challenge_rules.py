@@ -19,7 +19,17 @@ from typing import Any
 from attncli.bank.link_rules import Known, card_faults
 from attncli.bank.loader import BankFile, load, shape_findings
 from attncli.bank.mistakes import Mistakes
-from attncli.bank.problems import Finding, Problem, Way, did_you_mean, kind_of_value, one_of, shown, shown_path, visible
+from attncli.bank.problems import (
+    Finding,
+    Problem,
+    Way,
+    did_you_mean,
+    in_order,
+    kind_of_value,
+    one_of,
+    shown,
+    shown_path,
+)
 from attncli.bank.prose_rules import english_words, formula_findings, hidden_findings
 from attncli.bank.schema import RepairsShape
 from attncli.domain.challenge import (
@@ -45,7 +55,7 @@ from attncli.domain.challenge import (
 from attncli.domain.text import is_chinese
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import EnvironmentFailure
-from attncli.i18n import LANGS, Localised, _
+from attncli.i18n import LANGS, NOTHING, Localised, _
 
 MOST_COLUMNS = 140
 MOST_LINES = 25
@@ -54,15 +64,19 @@ FOLLOW_UPS = 3
 _TEXTS = ("title", "statement", "hardened")
 _WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
 _NEEDED = {
-    "reference.py": _("write the technique, plain and slow, as the spec"),
-    "inputs.py": _("write what is drawn and called: case(make)"),
-    "wrong": _("write a submission with the mistake that people make"),
+    "reference.py": _("there is no reference.py; write the technique there, plain and slow"),
+    "inputs.py": _("there is no inputs.py; write what is drawn and called there: case(make)"),
+    "wrong": _("there is no file in wrong/; write a submission with a typical mistake"),
 }
 
 
 def folder_problems(challenge: BankFile, known: Known) -> list[Problem]:
     """Return every problem of the files beside a `challenge.yaml`, and of its lines."""
-    return sorted(set(_Files(challenge, known).problems()))
+    return list(in_order(_Files(challenge, known).problems()))
+
+
+Fault = tuple[int, Localised]
+"""A line of a file, and what is wrong there."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,7 @@ class _Source:
     path: Path
     text: str
     tree: ast.Module | None
-    fault: tuple[int, str] | None
+    fault: Fault | None
 
 
 @dataclass(frozen=True)
@@ -99,10 +113,9 @@ class _Files:
 
     def problems(self) -> Iterator[Problem]:
         wrong, right = self._solutions("wrong"), self._solutions("right")
-        for name, remedy in _NEEDED.items():
+        for name, message in _NEEDED.items():
             if not (self.folder / name).exists() or (name == "wrong" and not wrong):
-                missing = "no file in wrong/" if name == "wrong" else f"no {name}"
-                yield _at(self.yaml, 1, _("there is {missing}; {remedy}", missing=missing, remedy=remedy))
+                yield _at(self.yaml, 1, message)
         inputs, reference = self._python("inputs.py"), self._python("reference.py")
         for source in (*inputs, *reference, *wrong, *right):
             if source.fault is not None:
@@ -130,9 +143,8 @@ class _Files:
         expected = defined_in(reference.tree, self.entry)
         for name in self.entry:
             if name not in {signature.partition(".")[0] for signature in expected}:
-                yield _at(
-                    reference.path, 1, _("the reference defines no {name}, which entry names; define it", name=name)
-                )
+                message = _("the reference does not define {name}, which entry lists; define it", name=name)
+                yield _at(reference.path, 1, message)
         for lang in LANGS:
             yield from self._statement_signatures(lang, expected)
         for source in solutions:
@@ -149,26 +161,29 @@ class _Files:
         for signature in signatures:
             line = first + signature.line - 1
             if isinstance(signature, UnreadableSignature):
-                yield _at(self.yaml, line, f"{shown(signature.text, 80)} is no signature; write def name(…) -> …")
+                message = _("{text} is not a signature; write def name(…) -> …", text=shown(signature.text, 80))
+                yield _at(self.yaml, line, message)
             elif signature.name in expected and signature.written != expected[signature.name].written:
-                message = f"the statement has {signature.name}{signature.written}, the reference"
-                yield _at(self.yaml, line, f"{message} {expected[signature.name].written}; write the same")
-            elif signature.name not in expected and signature.name.partition(".")[0] in self.entry:
-                yield _at(
-                    self.yaml, line, _("the reference has no {name}; correct one of the two", name=signature.name)
+                message = _(
+                    "the statement has {signature}, the reference {other}; write the same",
+                    signature=f"{signature.name}{signature.written}",
+                    other=expected[signature.name].written,
                 )
+                yield _at(self.yaml, line, message)
+            elif signature.name not in expected and signature.name.partition(".")[0] in self.entry:
+                message = _("the reference has no {name}; correct one of the two", name=signature.name)
+                yield _at(self.yaml, line, message)
         if any(isinstance(signature, UnreadableSignature) for signature in signatures):
             return
         names = {signature.name.partition(".")[0] for signature in signatures if isinstance(signature, Signature)}
         for name in self.entry:
             if name not in names and any(known.partition(".")[0] == name for known in expected):
-                yield _at(
-                    self.yaml, first, _("the statement shows no signature of {name}; write it as ```python", name=name)
-                )
+                message = _("the statement shows no signature of {name}; add it in a ```python block", name=name)
+                yield _at(self.yaml, first, message)
 
     def _first_line(self, lang: str) -> int:
         """Return the line of the file in which the statement in a language begins."""
-        (place,) = self.challenge.parsed.located([Finding(("statement", lang), "")])
+        (place,) = self.challenge.parsed.located([Finding(("statement", lang), NOTHING)])
         line = self.challenge.parsed.text.splitlines()[place.line - 1]
         return place.line + (line[place.column - 1 : place.column] in ("|", ">"))
 
@@ -181,15 +196,15 @@ def _other_parameters(
             yield _at(source.path, 1, _("there is no {name} here; define it as the reference does", name=name))
         elif actual[name].parameters != signature.parameters:
             message = _(
-                "{name} takes {parameters}, the reference's {parameters_2}",
+                "{name} takes {parameters}, in the reference {expected}; take the same",
                 name=name,
                 parameters=actual[name].parameters,
-                parameters_2=signature.parameters,
+                expected=signature.parameters,
             )
-            yield _at(source.path, actual[name].line, _("{message}; take the same", message=message))
+            yield _at(source.path, actual[name].line, message)
 
 
-def _located(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int, str]]]) -> Iterator[Problem]:
+def _located(source: _Source, faults: Callable[[ast.Module], Iterator[Fault]]) -> Iterator[Problem]:
     if source.tree is not None:
         yield from (_at(source.path, line, message) for line, message in faults(source.tree))
 
@@ -197,16 +212,15 @@ def _located(source: _Source, faults: Callable[[ast.Module], Iterator[tuple[int,
 def _long_lines(path: Path, text: str) -> Iterator[Problem]:
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > MOST_COLUMNS:
-            message = _(
-                "this line has {line} characters, may have {most_columns}; break it",
-                line=len(line),
-                most_columns=MOST_COLUMNS,
-            )
-            yield Problem(shown_path(path), number, MOST_COLUMNS + 1, message)
+            yield Problem(shown_path(path), number, MOST_COLUMNS + 1, _too_long(line))
+
+
+def _too_long(line: str) -> Localised:
+    return _("this line has {count} characters, may have {most}; break it", count=len(line), most=MOST_COLUMNS)
 
 
 def _at(path: Path, line: int, message: Localised) -> Problem:
-    return Problem(shown_path(path), line, 1, visible(message))
+    return Problem(shown_path(path), line, 1, message)
 
 
 def _source(path: Path) -> _Source:
@@ -214,25 +228,30 @@ def _source(path: Path) -> _Source:
         text = path.read_text(encoding="utf-8")
         return _Source(path, text, ast.parse(text), None)
     except SyntaxError as error:
-        return _Source(path, "", None, (error.lineno or 1, _("this is no Python ({msg}); correct it", msg=error.msg)))
+        message = _("this is not valid Python ({reason}); correct it", reason=error.msg)
+        return _Source(path, "", None, (error.lineno or 1, message))
     except (OSError, ValueError) as error:
-        return _Source(path, "", None, (1, _("this file cannot be read ({error}); correct it", error=error)))
+        return _Source(path, "", None, (1, _("this file cannot be read ({reason}); correct it", reason=error)))
 
 
 # Facts of `inputs.py`
 
 
-def _fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _fact_faults(tree: ast.Module) -> Iterator[Fault]:
     """Yield (line, message) for each name in capitals that is no fact: the judge would silently ignore it."""
     for node in tree.body:
         for name in _assigned(node):
             if name.id.isupper() and not name.id.startswith("_") and name.id not in FACTS:
-                guess = did_you_mean(name.id, FACTS) or _("see the list in docs/challenge-format.md")
-                own = "a constant of the challenge's own begins with an underscore"
-                yield name.lineno, _("there is no fact {id}; {guess} ({own})", id=name.id, guess=guess, own=own)
+                guess = did_you_mean(name.id, FACTS, _("see the list in docs/challenge-format.md"))
+                message = _(
+                    "unknown fact {name}; {guess} (a constant of your own begins with an underscore)",
+                    name=name.id,
+                    guess=guess,
+                )
+                yield name.lineno, message
 
 
-def _name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _name_faults(tree: ast.Module) -> Iterator[Fault]:
     """Yield (line, message) for each word in a fact that names no edge case, motif or rule for 16 bits."""
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     recorded = {name for name in functions if name == "stable" or name.startswith("edge_")}
@@ -247,14 +266,12 @@ def _name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield from _unknown_words(name.id, node.value, known[name.id])
 
 
-def _unknown_words(fact: str, value: ast.expr, known: Collection[str]) -> Iterator[tuple[int, str]]:
+def _unknown_words(fact: str, value: ast.expr, known: Collection[str]) -> Iterator[Fault]:
     for part in ast.walk(value):
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value not in known:
-            guess = did_you_mean(part.value, known) or _("see docs/challenge-format.md")
-            yield (
-                part.lineno,
-                _('{fact} names "{value}", which is not there; {guess}', fact=fact, value=part.value, guess=guess),
-            )
+            guess = did_you_mean(part.value, known, _("see docs/challenge-format.md"))
+            message = _('{fact} names "{name}", which does not exist; {guess}', fact=fact, name=part.value, guess=guess)
+            yield part.lineno, message
 
 
 def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
@@ -270,16 +287,16 @@ def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
 # Docstrings of wrong solutions
 
 _REMEDIES = {
-    SUMMARY: _("say in its first line what the file gets wrong"),
-    SUMMARY_ZH: _("say in Chinese, below the English, what the file gets wrong"),
-    SYMPTOM: _("write what one would observe as symptom: …"),
-    SYMPTOM_ZH: _("write what one would observe as 症状：…"),
-    CARDS: _("name the cards that explain it as cards: att-01, att-02"),
-    RUNG: _("write the rung that it must not reach as rung: solved (a mistake in the technique) or rung: hardened"),
+    SUMMARY: _("describe the mistake in its first line"),
+    SUMMARY_ZH: _("describe the mistake in Chinese, below the English"),
+    SYMPTOM: _("describe what one would observe, as symptom: …"),
+    SYMPTOM_ZH: _("describe what one would observe in Chinese, as 症状：…"),
+    CARDS: _("list the cards that explain it, e.g. cards: att-01, att-02"),
+    RUNG: _("write the rung that it must fail: rung: solved (a mistake in the technique) or rung: hardened"),
 }
 
 
-def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str]]) -> Iterator[tuple[int, str]]:
+def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[Localised]]) -> Iterator[Fault]:
     """Yield (line, message) for the docstring of a wrong file; `card_faults` yields the faults of a card's id."""
     docstring = ast.get_docstring(tree, clean=False) or ""
     first = tree.body[0].lineno if tree.body else 1
@@ -287,10 +304,10 @@ def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str
     for field in fields_in(docstring):
         line = first + field.line - 1
         if field.name not in FIELDS:
-            guess = did_you_mean(field.name, FIELDS) or one_of(FIELDS[2:])
-            yield line, _("field {name} is not known; {guess}", name=shown(field.name, 40), guess=guess)
+            guess = did_you_mean(field.name, FIELDS, one_of(FIELDS[2:]))
+            yield line, _("unknown field {name}; {guess}", name=shown(field.name, 40), guess=guess)
         elif field.name in fields:
-            yield line, _("{name} is told twice; keep one", name=shown(field.name))
+            yield line, _("{name} is given twice; keep one", name=shown(field.name))
         fields.setdefault(field.name, field)
     for name, remedy in _REMEDIES.items():
         if name not in fields or not fields[name].text:
@@ -300,30 +317,20 @@ def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[str
         yield from ((first + field.line - 1, message) for message in _text_faults(field, card_faults))
     for number, text in enumerate(docstring.splitlines(), first):
         if len(text) > MOST_COLUMNS:
-            yield (
-                number,
-                _(
-                    "this line has {text} characters, may have {most_columns}; break it",
-                    text=len(text),
-                    most_columns=MOST_COLUMNS,
-                ),
-            )
+            yield number, _too_long(text)
 
 
-def _text_faults(field: Field, card_faults: Callable[[str], Iterator[str]]) -> Iterator[str]:
+def _text_faults(field: Field, card_faults: Callable[[str], Iterator[Localised]]) -> Iterator[Localised]:
     for finding in (*hidden_findings(field.text), *formula_findings({"en": field.text, "zh": ""})):
         yield finding.message
     if field.name == CARDS:
         for card in listed(field.text):
             yield from card_faults(card)
     elif field.name == RUNG and field.text and field.text not in RUNGS:
-        yield _(
-            "rung {text} is not known; {text_2}",
-            text=shown(field.text, 40),
-            text_2=did_you_mean(field.text, RUNGS) or one_of(RUNGS),
-        )
+        guess = did_you_mean(field.text, RUNGS, one_of(RUNGS))
+        yield _("unknown rung {name}; {guess}", name=shown(field.text, 40), guess=guess)
     elif field.name == SYMPTOM_ZH and field.text and not is_chinese(field.text):
-        yield _("{symptom_zh} has no Chinese; write it in Chinese", symptom_zh=SYMPTOM_ZH)
+        yield _("{name} has no Chinese; write it in Chinese", name=SYMPTOM_ZH)
 
 
 # `repairs.yaml`
@@ -341,9 +348,9 @@ def load_repairs(folder: Path) -> tuple[Repair, ...]:
     if not file.sound:
         raise EnvironmentFailure(
             _(
-                "{problems}; `attn verify {name}` tells every fault of the challenge",
-                problems=file.problems[0],
-                name=folder.name,
+                "{problem}; run `attn verify {id}` to list every problem of the challenge",
+                problem=file.problems[0].text,
+                id=folder.name,
             )
         )
     return _repairs(file.value)
@@ -365,17 +372,13 @@ def _repairs(value: Any) -> tuple[Repair, ...]:
 def repair_findings(value: Any, folder: Path, kernel: bool = False) -> list[Finding]:
     """Return every finding about the `repairs.yaml` of `folder`."""
     if not isinstance(value, dict):
-        return [
-            Finding(
-                (),
-                _(
-                    "a file of repairs is a mapping, found {value}; start it with repairs: …",
-                    value=kind_of_value(value),
-                ),
-            )
-        ]
+        message = _(
+            "repairs.yaml must be a mapping, found {value}; start it with repairs: …", value=kind_of_value(value)
+        )
+        return [Finding((), message)]
     if kernel:
-        return [Finding((), _("the reference of a kernel is not what is written; mistakes cannot be planted in it"))]
+        message = _("mistakes cannot be planted in a kernel challenge: its reference is not a kernel; remove this file")
+        return [Finding((), message)]
     findings = shape_findings(value, RepairsShape, ())
     return findings or list(_planting_findings(_repairs(value), folder))
 
@@ -383,9 +386,9 @@ def repair_findings(value: Any, folder: Path, kernel: bool = False) -> list[Find
 def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Finding]:
     if len(repairs) < LEAST_REPAIRS:
         message = _(
-            "only {repairs} mistakes can be planted; write {least_repairs} at least that compose",
-            repairs=len(repairs),
-            least_repairs=LEAST_REPAIRS,
+            "only {count} mistakes can be planted; write at least {least} that fit together",
+            count=len(repairs),
+            least=LEAST_REPAIRS,
         )
         yield Finding(("repairs",), message)
     try:
@@ -396,33 +399,31 @@ def _planting_findings(repairs: Sequence[Repair], folder: Path) -> Iterator[Find
     named: set[str] = set()
     for number, repair in enumerate(repairs):
         at = ("repairs", number)
-        for message in _mistake_faults(repair.wrong, mistakes):
-            yield Finding((*at, "wrong"), message)
+        yield from (Finding((*at, "wrong"), message) for message in _mistake_faults(repair.wrong, mistakes))
         if repair.wrong in named:
-            yield Finding((*at, "wrong"), _("{wrong} is planted twice; keep one of the two", wrong=shown(repair.wrong)))
+            message = _("{name} is planted twice; keep one of the two", name=shown(repair.wrong))
+            yield Finding((*at, "wrong"), message)
         named.add(repair.wrong)
         yield from (finding.below(at) for finding in _line_findings(repair, source))
     yield from _overlapping(repairs, source)
 
 
-def _mistake_faults(name: str, mistakes: Mistakes) -> Iterator[str]:
+def _mistake_faults(name: str, mistakes: Mistakes) -> Iterator[Localised]:
     if name not in mistakes:
-        guess = did_you_mean(name, mistakes) or _("name the file that makes this mistake")
-        yield _("there is no {value}; {guess}", value=shown(f"wrong/{name}.py"), guess=guess)
+        guess = did_you_mean(name, mistakes, _("name the file that makes this mistake"))
+        yield _("there is no {file}; {guess}", file=shown(f"wrong/{name}.py"), guess=guess)
     elif mistakes[name].rung != "solved":
-        yield _("{name} is a mistake of the hardened rung; plant one that breaks the first rung", name=shown(name))
+        yield _("{name} only fails the hardened rung; plant one that fails the first rung", name=shown(name))
 
 
 def _line_findings(repair: Repair, source: str) -> Iterator[Finding]:
     found = spans(source, repair.find)
     if not found:
-        yield Finding(("find",), _("these lines do not stand in reference.py; quote whole lines, comments included"))
+        yield Finding(("find",), _("these lines are not in reference.py; copy whole lines, with their comments"))
     elif len(found) > 1:
         lines = ", ".join(str(span.first + 1) for span in found)
-        yield Finding(
-            ("find",),
-            _("these lines stand in reference.py at lines {lines}; add a neighbour to tell which", lines=lines),
-        )
+        message = _("these lines occur in reference.py at lines {lines}; add a neighbouring line", lines=lines)
+        yield Finding(("find",), message)
     elif planted(source, [repair]) == planted(source, []):
         yield Finding(("replace",), _("this changes nothing; write the mistake"))
     else:
@@ -433,12 +434,11 @@ def _outcome_findings(text: str) -> Iterator[Finding]:
     try:
         ast.parse(text)
     except SyntaxError as error:
-        yield Finding(("replace",), _("with this the reference is no Python ({msg}); correct it", msg=error.msg))
+        message = _("with this the reference is not valid Python ({reason}); correct it", reason=error.msg)
+        yield Finding(("replace",), message)
     if any(len(line) > MOST_COLUMNS for line in text.splitlines()):
-        yield Finding(
-            ("replace",),
-            _("this makes a line longer than {most_columns} characters; break it", most_columns=MOST_COLUMNS),
-        )
+        message = _("this makes a line longer than {most} characters; break it", most=MOST_COLUMNS)
+        yield Finding(("replace",), message)
 
 
 def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
@@ -449,10 +449,7 @@ def _overlapping(repairs: Sequence[Repair], source: str) -> Iterator[Finding]:
     placed.sort(key=lambda at: (at[0].first, at[1]))
     for (before, first), (span, number) in pairwise(placed):
         if span.overlaps(before):
-            message = _(
-                "its lines are those of {wrong} as well; find lines that do not overlap",
-                wrong=shown(repairs[first].wrong),
-            )
+            message = _("these lines overlap with those of {name}; find other lines", name=shown(repairs[first].wrong))
             yield Finding(("repairs", number, "find"), message)
 
 
@@ -466,7 +463,7 @@ def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
             if text["zh"] != text.get("en"):
                 yield Finding((*way, "zh"), _("this text has no Chinese; write it in Chinese"))
             elif way[0] in _WRITTEN_TWICE:
-                yield Finding((*way, "zh"), _("this text is the English one again; write it in Chinese"))
+                yield Finding((*way, "zh"), _("this text repeats the English; write it in Chinese"))
         if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
             yield Finding((*way, "en"), _("this text has no English; write it in English"))
     yield from _length_findings(value.get("statement"))
@@ -486,19 +483,28 @@ def follow_up_findings(value: Mapping[str, Any], bundled: bool) -> Iterator[Find
     """Check the follow-ups and sources of a challenge; one that is not `bundled` may leave them out."""
     asked = value.get("follow_ups") or ()
     if len(asked) != FOLLOW_UPS and (asked or bundled):
-        message = _(
-            "there are {asked} follow-ups, must be {follow_ups}; write what interviewers ask next",
-            asked=len(asked),
-            follow_ups=FOLLOW_UPS,
-        )
-        yield Finding(("follow_ups",), message if bundled else f"{message}, or leave them out", at_key=True)
+        yield Finding(("follow_ups",), _few_follow_ups(len(asked), bundled), at_key=True)
     if bundled and not value.get("sources"):
-        yield Finding(("sources",), _("there is no source; name the paper or the page that it comes from"), at_key=True)
+        yield Finding(("sources",), _("there is no source; cite the paper or page that it comes from"), at_key=True)
     for lang in LANGS:
         questions = [entry["ask"][lang] for entry in asked]
         for number, question in enumerate(questions):
             if question in questions[:number]:
                 yield Finding(("follow_ups", number, "ask", lang), _("this is asked twice; ask something else"))
+
+
+def _few_follow_ups(count: int, bundled: bool) -> Localised:
+    if bundled:
+        return _(
+            "a challenge needs {expected} follow-ups, found {count}; write what interviewers ask next",
+            count=count,
+            expected=FOLLOW_UPS,
+        )
+    return _(
+        "a challenge needs {expected} follow-ups, found {count}; write what interviewers ask next, or remove them",
+        count=count,
+        expected=FOLLOW_UPS,
+    )
 
 
 def _is_text(text: object) -> bool:
@@ -508,32 +514,28 @@ def _is_text(text: object) -> bool:
 def _length_findings(statement: Any) -> Iterator[Finding]:
     if not isinstance(statement, dict):
         return
-    remedy = _("move what production alone asks for to hardened, and leave out what all challenges share")
+    remedy = _("move what only production needs to hardened, and omit what all challenges share")
     for lang in LANGS:
         text = statement.get(lang)
         if not isinstance(text, str):
             continue
         lines, words = len(text.strip("\n").splitlines()), english_words(text)
         if lines > MOST_LINES:
-            yield Finding(
-                ("statement", lang),
-                _(
-                    "the first part has {lines} lines, may have {most_lines}; {remedy}",
-                    lines=lines,
-                    most_lines=MOST_LINES,
-                    remedy=remedy,
-                ),
+            message = _(
+                "the statement has {count} lines, may have {most}; {remedy}",
+                count=lines,
+                most=MOST_LINES,
+                remedy=remedy,
             )
+            yield Finding(("statement", lang), message)
         if lang == "en" and words > MOST_WORDS:
-            yield Finding(
-                ("statement", lang),
-                _(
-                    "the first part has {words} words, may have {most_words}; {remedy}",
-                    words=words,
-                    most_words=MOST_WORDS,
-                    remedy=remedy,
-                ),
+            message = _(
+                "the statement has {count} words, may have {most}; {remedy}",
+                count=words,
+                most=MOST_WORDS,
+                remedy=remedy,
             )
+            yield Finding(("statement", lang), message)
 
 
 # Signatures

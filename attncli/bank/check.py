@@ -43,7 +43,7 @@ from attncli.bank.prose_rules import (
     style_findings,
 )
 from attncli.domain.card import FROM_ANKI
-from attncli.i18n import _
+from attncli.i18n import ngettext
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,10 @@ def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Prob
             count += sum(not finding.error for finding in file.findings)
             file.findings = [finding for finding in file.findings if finding.error]
     if count:
-        message = _(
-            "notes left out about the bundled bank: {count}; `attn bank check` of this folder lists them", count=count
+        message = ngettext(
+            "{count} note about the bundled bank is not shown; run `attn bank check` on this folder to list it",
+            "{count} notes about the bundled bank are not shown; run `attn bank check` on this folder to list them",
+            count,
         )
         yield Problem(shown_path(around.quizbank), 1, 1, message)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
 from attncli.errors import NotFound
-from attncli.i18n import LANGS, _
+from attncli.i18n import LANGS, Localised, _
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def files_of(path: Path) -> list[Path]:
         exists = path.exists() or path.is_symlink()
     except OSError as error:
         raise NotFound(
-            _("{path} cannot be looked at ({strerror}); check the path", path=shown_path(path), strerror=error.strerror)
+            _("cannot read {path} ({reason}); check the path", path=shown_path(path), reason=error.strerror)
         ) from None
     if not exists:
         raise NotFound(_("there is no {path}; give a bank file or a folder of them", path=shown_path(path)))
@@ -151,27 +151,28 @@ def topic_rules(file: BankFile, known: Known, bundled: bool) -> Iterator[Finding
     if len(ids) > 1 and not any(identity.startswith(f"{topic}-") for identity in ids):
         yield Finding(
             ("topic",),
-            _('topic "{topic}" fits none of its cards, such as {ids}; correct the topic', topic=topic, ids=ids[0]),
+            _('topic "{topic}" does not match its cards, e.g. {id}; correct the topic', topic=topic, id=ids[0]),
         )
         return
     if file.path.stem != topic:
-        message = _('topic "{topic}" is in {name}; name the file {topic}.yaml', topic=topic, name=file.path.name)
+        message = _('topic "{topic}" is in {name}; rename the file to {topic}.yaml', topic=topic, name=file.path.name)
         yield Finding(("topic",), message, error=bundled)
     for entry in cards:
         if entry.card["id"] in known.challenges:
-            message = _('id "{card}" is a challenge\'s, and both are kept in one log', card=entry.card["id"])
-            yield Finding(("cards", entry.number, "id"), _("{message}; give this card another id", message=message))
+            message = _(
+                'id "{id}" is already the id of a challenge, and both share one log; give this card another id',
+                id=entry.card["id"],
+            )
+            yield Finding(("cards", entry.number, "id"), message)
     for key in ("title", "licence"):
         if bundled and key not in value:
-            yield Finding((), _('missing "{key}": every topic of the bundled bank says its {key}', key=key))
+            yield Finding((), _('missing "{key}": every topic of the bundled bank has one', key=key))
     elsewhere = {identity.rpartition("-")[0] for identity in known.cards if identity not in ids}
     for entry in cards:
         identity = entry.card["id"]
         if not identity.startswith(f"{topic}-"):
             is_note = not bundled and identity.rpartition("-")[0] in elsewhere
-            message = _(
-                'id "{identity}" does not start with its topic; write {topic}-…', identity=identity, topic=topic
-            )
+            message = _('id "{id}" does not start with its topic; write {topic}-…', id=identity, topic=topic)
             yield Finding(("cards", entry.number, "id"), message, error=not is_note)
 
 
@@ -186,14 +187,15 @@ def compare_files(files: Sequence[BankFile]) -> None:
             if match.later not in reported:
                 reported.add(match.later)
                 file, entry = asked[match.later]
-                earlier = asked[match.earlier][1].card.get("id", "an earlier card")
-                relation = "asks the same as" if match.same else "asks nearly the same as"
-                message = _(
-                    "the question {relation} {earlier}; ask something else, or keep one",
-                    relation=relation,
-                    earlier=earlier,
-                )
+                message = _repetition(asked[match.earlier][1].card, match.same)
                 file.findings.append(Finding(("cards", entry.number, "question", lang), message))
+
+
+def _repetition(earlier: Mapping[str, Any], same: bool) -> Localised:
+    id = earlier.get("id") or _("an earlier card")
+    if same:
+        return _("the question is the same as that of {id}; ask something else, or keep one", id=id)
+    return _("the question is nearly the same as that of {id}; ask something else, or keep one", id=id)
 
 
 def _repeated_ids(files: Sequence[BankFile]) -> None:
@@ -211,21 +213,21 @@ def _repeated_ids(files: Sequence[BankFile]) -> None:
             if earlier is not file:
                 file.repeated.add(number)
                 message = _(
-                    "id {identity} is already used in {path}",
-                    identity=shown(identity, 60),
+                    "id {id} is already used in {path}; give this card another id",
+                    id=shown(identity, 60),
                     path=shown_path(earlier.path),
                 )
-                file.findings.append(
-                    Finding(("cards", number, "id"), _("{message}; give this card another id", message=message))
-                )
+                file.findings.append(Finding(("cards", number, "id"), message))
 
 
 def challenge_rules(file: BankFile, known: Known) -> Iterator[Finding]:
     """Check that no card has the id of a challenge, and that the cards it names exist."""
     name = file.path.absolute().parent.name
     if name in known.cards:
-        message = _('"{name}" is a card\'s id, and both are kept in one log', name=name)
-        yield Finding((), _("{message}; give this challenge's folder another name", message=message))
+        message = _(
+            '"{name}" is already the id of a card, and both share one log; rename this challenge\'s folder', name=name
+        )
+        yield Finding((), message)
     value = file.value
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):

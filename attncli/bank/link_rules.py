@@ -12,7 +12,7 @@ from zlib import crc32
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.domain.text import IDEOGRAPHS
-from attncli.i18n import _
+from attncli.i18n import Localised, _, quoted
 
 LAST_ERRATUM = 113
 
@@ -42,18 +42,14 @@ def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
         if target in known.formerly and target not in known.cards:
             yield Finding(
                 way,
-                _(
-                    'card "{target}" is now "{formerly}"; write the new id',
-                    target=target,
-                    formerly=known.formerly[target],
-                ),
+                _('card "{id}" is now "{new}"; write the new id', id=target, new=known.formerly[target]),
             )
         else:
-            yield from _link(way, "card", target, known.cards)
+            yield from _link(way, _("card"), target, known.cards)
     for way, challenge in _challenges_of(card):
-        yield from _link(way, "challenge", challenge, known.challenges)
+        yield from _link(way, _("challenge"), challenge, known.challenges)
     if experiment := card.get("experiment"):
-        yield from _link(("experiment",), "experiment", experiment, known.experiments)
+        yield from _link(("experiment",), _("experiment"), experiment, known.experiments)
     if wrong := card.get("wrong"):
         yield from _wrong_link(wrong, known)
 
@@ -76,31 +72,27 @@ def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
             yield ("follow_ups", number, "card"), entry["card"]
 
 
-def _link(way: Way, what: str, target: str, existing: Collection[str]) -> Iterator[Finding]:
+def _link(way: Way, what: Localised, target: str, existing: Collection[str]) -> Iterator[Finding]:
     if target not in existing:
-        guess = did_you_mean(target, existing) or _("correct the id or remove the link")
-        yield Finding(way, _("there is no {what} {target}; {guess}", what=what, target=shown(target, 60), guess=guess))
+        guess = did_you_mean(target, existing, _("correct the id or remove the link"))
+        yield Finding(way, _("there is no {what} {id}; {guess}", what=what, id=shown(target, 60), guess=guess))
 
 
 def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
-    challenge, _, mistake = wrong.partition("/")
+    challenge, _slash, mistake = wrong.partition("/")
     if challenge not in known.challenges:
-        yield from _link(("wrong",), "challenge", challenge, known.challenges)
+        yield from _link(("wrong",), _("challenge"), challenge, known.challenges)
         return
-    files = [path.stem for path in (known.challenges[challenge] / "wrong").glob("*.py")]
+    files = sorted(path.stem for path in (known.challenges[challenge] / "wrong").glob("*.py"))
     if mistake not in files:
-        guess = did_you_mean(mistake, files) or _(
-            "wrong files of {challenge}: {names}", challenge=challenge, names=", ".join(sorted(files)) or "none"
+        names = _("its wrong files are {names}", names=", ".join(files)) if files else _("it has no wrong files")
+        message = _(
+            "challenge {challenge} has no wrong/{mistake}.py; {guess}",
+            challenge=challenge,
+            mistake=mistake[:40],
+            guess=did_you_mean(mistake, files, names),
         )
-        yield Finding(
-            ("wrong",),
-            _(
-                "challenge {challenge} has no wrong/{mistake}.py; {guess}",
-                challenge=challenge,
-                mistake=mistake[:40],
-                guess=guess,
-            ),
-        )
+        yield Finding(("wrong",), message)
 
 
 def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -109,39 +101,26 @@ def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         for number, entry in enumerate(card.get(key) or ()):
             erratum = entry.get("errata")
             if erratum and not 1 <= int(erratum[1:]) <= LAST_ERRATUM:
-                yield Finding(
-                    (key, number, "errata"),
-                    _(
-                        "there is no {erratum}; the errata are E01 … E{last_erratum}",
-                        erratum=erratum,
-                        last_erratum=LAST_ERRATUM,
-                    ),
-                )
+                message = _("there is no {erratum}; the errata are E01 … E{last}", erratum=erratum, last=LAST_ERRATUM)
+                yield Finding((key, number, "errata"), message)
 
 
 def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Find sources that are no valid identifiers."""
     for number, source in enumerate(card.get("sources") or ()):
-        scheme, _, name = source["id"].partition(":")
+        scheme, _colon, name = source["id"].partition(":")
         way: Way = ("sources", number, "id")
+        written = shown(source["id"], 60)
         if scheme not in _SCHEMES:
-            examples = "arxiv:1706.03762, doi:10.1000/x, url:https://… or isbn:…"
-            yield Finding(
-                way,
-                _(
-                    "source {source} is no identifier; write {examples}",
-                    source=shown(source["id"], 60),
-                    examples=examples,
-                ),
+            message = _(
+                "source {source} is not an identifier; write arxiv:1706.03762, doi:10.1000/x, url:https://… or isbn:…",
+                source=written,
             )
+            yield Finding(way, message)
         elif not _SCHEMES[scheme][0](name):
+            example = _SCHEMES[scheme][1]
             yield Finding(
-                way,
-                _(
-                    "source {source} is malformed; write it like {schemes}",
-                    source=shown(source["id"], 60),
-                    schemes=_SCHEMES[scheme][1],
-                ),
+                way, _("source {source} is malformed; write it like {example}", source=written, example=example)
             )
 
 
@@ -155,19 +134,19 @@ def _is_isbn(text: str) -> bool:
     return False
 
 
-_SCHEMES: dict[str, tuple[Callable[[str], object], str]] = {
-    "arxiv": (_ARXIV.match, "arxiv:1706.03762"),
-    "doi": (_DOI.match, "doi:10.1162/neco.1997.9.8.1735"),
-    "url": (_URL.match, "url:https://example.org/page"),
-    "isbn": (_is_isbn, "isbn:978-0-262-03561-3 (its check digit must fit)"),
+_SCHEMES: dict[str, tuple[Callable[[str], object], Localised]] = {
+    "arxiv": (_ARXIV.match, quoted("arxiv:1706.03762")),
+    "doi": (_DOI.match, quoted("doi:10.1162/neco.1997.9.8.1735")),
+    "url": (_URL.match, quoted("url:https://example.org/page")),
+    "isbn": (_is_isbn, _("isbn:978-0-262-03561-3 (with a valid check digit)")),
 }
 
 
-def card_faults(card: str, known: Known) -> Iterator[str]:
-    """Say that a card does not exist; nothing if it does."""
+def card_faults(card: str, known: Known) -> Iterator[Localised]:
+    """Yield a message if a card does not exist."""
     if card not in known.cards:
-        guess = did_you_mean(card, known.cards) or _("correct the id or remove it")
-        yield _("there is no card {card}; {guess}", card=shown(card, 60), guess=guess)
+        guess = did_you_mean(card, known.cards, _("correct the id or remove it"))
+        yield _("there is no card {id}; {guess}", id=shown(card, 60), guess=guess)
 
 
 # Repeated questions

@@ -19,12 +19,12 @@ from attncli.bank.problems import (
     Finding,
     Problem,
     Way,
-    did_you_mean,
     findings_of,
+    in_order,
     kind_of_value,
-    one_of,
     shown,
     shown_path,
+    unknown_value,
 )
 from attncli.bank.schema import (
     CHALLENGE_SHAPE,
@@ -38,7 +38,7 @@ from attncli.bank.schema import (
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier
 from attncli.domain.challenge import REPAIRS
-from attncli.i18n import LANGS, _
+from attncli.i18n import LANGS, _, quoted
 
 Document = dict[str, Any]
 
@@ -77,11 +77,11 @@ class BankFile:
     @property
     def problems(self) -> tuple[Problem, ...]:
         errors = self.parsed.located(finding for finding in self.findings if finding.error)
-        return tuple(sorted({*self.parsed.problems, *errors, *self.beside}))
+        return in_order([*self.parsed.problems, *errors, *self.beside])
 
     @property
     def notes(self) -> tuple[Problem, ...]:
-        return tuple(sorted({*self.parsed.located(finding for finding in self.findings if not finding.error)}))
+        return in_order(self.parsed.located(finding for finding in self.findings if not finding.error))
 
     @cached_property
     def cards(self) -> list[tuple[int, dict[str, Any]]]:
@@ -169,17 +169,11 @@ def shape_findings(value: Any, model: type, base: Way) -> list[Finding]:
 def topic_findings(value: Any, own: bool = False) -> list[Finding]:
     """Return every finding about a bank file; a learner's `own`, completed, has to meet fewer rules."""
     if not isinstance(value, dict):
-        actual = kind_of_value(value)
-        return [
-            Finding(
-                (),
-                _(
-                    "a bank file is a mapping with topic and cards, found {actual}; start it with topic: …",
-                    actual=actual,
-                ),
-                shape=True,
-            )
-        ]
+        message = _(
+            "a bank file must be a mapping with topic and cards, found {value}; start it with topic: …",
+            value=kind_of_value(value),
+        )
+        return [Finding((), message, shape=True)]
     findings = shape_findings(value, TopicShape, ())
     cards = value.get("cards")
     if isinstance(cards, list):
@@ -191,7 +185,8 @@ def topic_findings(value: Any, own: bool = False) -> list[Finding]:
 
 def _card(card: Any, base: Way, own: bool) -> list[Finding]:
     if not isinstance(card, dict):
-        return [Finding(base, _("a card is a mapping, found {card}; start it with id: …", card=kind_of_value(card)))]
+        message = _("a card must be a mapping, found {value}; start it with id: …", value=kind_of_value(card))
+        return [Finding(base, message)]
     kind = card.get("kind")
     model = (OWN_SHAPES if own else SHAPES).get(str(kind), UNKNOWN_KIND)
     findings = [*_kind(card, base), *shape_findings(card, model, base)]
@@ -204,13 +199,10 @@ def _kind(card: dict[str, Any], base: Way) -> list[Finding]:
     kind = card.get("kind")
     if isinstance(kind, str) and kind in SHAPES:
         return []
-    if "kind" not in card:
-        message = _('missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)')
+    if "kind" in card:
+        message = unknown_value(quoted('"kind"'), kind, SHAPES)
     else:
-        guess = did_you_mean(kind, SHAPES) if isinstance(kind, str) else ""
-        guess += " " if guess else ""
-        actual = shown(kind, 30) if isinstance(kind, str) else kind_of_value(kind)
-        message = f"kind {actual} is not known; {guess}{one_of(SHAPES)}"
+        message = _('missing "kind": write kind: qa (or choice, numeric, cloze, ordering, debug)')
     return [Finding((*base, "kind"), message, shape=True)]
 
 
@@ -222,8 +214,8 @@ def _repeated_ids(cards: list[Any]) -> list[Finding]:
         if isinstance(identity, str):
             if identity in seen:
                 message = _(
-                    "id {identity} is used twice in this file; give one of the two another id",
-                    identity=shown(identity, 60),
+                    "id {id} is used twice in this file; give one of the two another id",
+                    id=shown(identity, 60),
                 )
                 findings.append(Finding(("cards", number, "id"), message))
             seen.add(identity)
@@ -245,7 +237,7 @@ def glossary_findings(value: Any) -> list[Finding]:
         seen.add(name)
         for lang in LANGS:
             if term[lang] in (term.get(f"avoid_{lang}") or ()):
-                message = _("{term} is both the term and avoided; keep one", term=shown(term[lang], 40))
+                message = _("{term} is both the term and one to avoid; keep one", term=shown(term[lang], 40))
                 findings.append(Finding(("terms", number, f"avoid_{lang}"), message))
     return findings
 
@@ -254,12 +246,18 @@ def challenge_findings(value: Any, folder: Path) -> list[Finding]:
     """Return every finding about the `challenge.yaml` of `folder`, which is named by the id and lies in the track."""
     findings = shape_findings(value, CHALLENGE_SHAPE, ())
     folder = folder.absolute()
-    for what, name in (("challenge", folder.name), ("track", folder.parent.name)):
-        if not is_identifier(name):
-            message = _("the folder {name} is named like no {what}", name=shown(name, 40), what=what)
-            findings.append(
-                Finding((), _("{message}; use lower-case letters, digits and single hyphens", message=message))
-            )
+    if not is_identifier(folder.name):
+        message = _(
+            "the folder name {name} is not a valid challenge id; use lower-case letters, digits and single hyphens",
+            name=shown(folder.name, 40),
+        )
+        findings.append(Finding((), message))
+    if not is_identifier(folder.parent.name):
+        message = _(
+            "the folder name {name} is not a valid track id; use lower-case letters, digits and single hyphens",
+            name=shown(folder.parent.name, 40),
+        )
+        findings.append(Finding((), message))
     return findings
 
 

@@ -1,7 +1,6 @@
 """Problems and findings: what is wrong, where, and what to do about it; pydantic's errors as findings.
 
-A finding names a path; once its line and column are known it is a problem. Chinese translations look finished messages
-up, so every change of one is needed there too.
+A finding names a path; once its line and column are known it is a problem.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pydantic import ValidationError
 
 from attncli.domain.card import types_of
 from attncli.domain.text import marked
-from attncli.i18n import Localised, _
+from attncli.i18n import LANGS, NOTHING, Localised, _, ngettext, quoted
 
 MAX_GUESSES = 5000
 MAX_FINDINGS = 100
@@ -28,20 +27,31 @@ Way = tuple[str | int, ...]
 """The path from the top of a file to a value: keys of mappings, 0-based positions in lists."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """One line of `attn bank check`; `line` and `column` count from 1."""
+    """A problem of a file; `line` and `column` count from 1."""
 
     file: str
     line: int
     column: int
     message: Localised
 
+    @property
+    def text(self) -> Localised:
+        """The problem on one line of a terminal, in both languages."""
+        return Localised(*(f"{self.file}:{self.line}:{self.column}: {visible(self.message[lang])}" for lang in LANGS))
+
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+        return self.text["en"]
 
     def as_json(self) -> dict[str, str | int]:
-        return {"file": self.file, "line": self.line, "column": self.column, "message": self.message}
+        message = visible(self.message["en"])
+        return {"file": self.file, "line": self.line, "column": self.column, "message": message}
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return each problem once, ordered by place."""
+    return tuple(sorted(set(problems), key=lambda each: (each.file, each.line, each.column, each.message["en"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,51 +92,73 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(char if char.isprintable() else REPLACEMENT for char in text)
 
 
-def one_of(words: Iterable[str]) -> str:
+def one_of(words: Iterable[str]) -> Localised:
     """Return `use one of a, b, c`."""
-    return "use one of " + ", ".join(words)
+    return _("use one of {words}", words=", ".join(words))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `did you mean "level"?`, or nothing when no known word is close."""
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is most like a word, empty if none is close."""
     words = sorted(known)
     close = difflib.get_close_matches(word[:60], words, n=1, cutoff=0.7) if len(words) <= MAX_GUESSES else []
-    return _('did you mean "{close}"?', close=close[0]) if close else ""
+    return close[0] if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: Localised = NOTHING) -> Localised:
+    """Return `did you mean "level"?`, or `otherwise` if no known word is close."""
+    close = nearest(word, known)
+    return _('did you mean "{close}"?', close=close) if close else otherwise
+
+
+def unknown_value(name: Localised, value: object, known: Iterable[str]) -> Localised:
+    """Return a message about a value that is not one of the known words."""
+    words = list(known)
+    if not isinstance(value, str):
+        return _("{name} cannot be {value}; {remedy}", name=name, value=kind_of_value(value), remedy=one_of(words))
+    if close := nearest(value, words):
+        return _(
+            '{name} cannot be {value}; did you mean "{close}"? {remedy}',
+            name=name,
+            value=shown(value, 30),
+            close=close,
+            remedy=one_of(words),
+        )
+    return _("{name} cannot be {value}; {remedy}", name=name, value=shown(value, 30), remedy=one_of(words))
 
 
 # pydantic's errors as findings
 
 _TEXT_HINTS = {
-    "id": _("give it a stable id such as id: att-02"),
-    "kind": _("say kind: qa (or choice, numeric, cloze, ordering, debug)"),
-    "level": _("say level: screen, onsite or research"),
+    "id": _("give it a stable id, e.g. id: att-02"),
+    "kind": _("write kind: qa (or choice, numeric, cloze, ordering, debug)"),
+    "level": _("write level: screen, onsite or research"),
     "en": _("write the English text as en: …"),
     "zh": _("write the Chinese text as zh: …"),
     "question": _("add the question as question: {en: …, zh: …}"),
     "short": _("add the 30-second answer as short: {en: …, zh: …}"),
     "explain": _("add the derivation, number or code as explain: {en: …, zh: …}"),
-    "points": _("add three to seven things an interviewer ticks off as points: [{en: …, zh: …}, …]"),
+    "points": _("list three to seven points an interviewer checks, as points: [{en: …, zh: …}, …]"),
     "options": _("add three to five options as options: [{text: {en: …, zh: …}, correct: true}, …]"),
     "text": _("write it as text: {en: …, zh: …}"),
-    "compute": _("add the formula as compute: 2 * layers * …"),
-    "unit": _("name the unit of the answer as unit: GiB (unit: '' for a plain number)"),
-    "tolerance": _("say how far off an answer may be as tolerance: 2%"),
+    "compute": _("add the formula, e.g. compute: 2 * layers"),
+    "unit": _("set the unit of the answer, e.g. unit: GiB (unit: '' for a plain number)"),
+    "tolerance": _("set the allowed error, e.g. tolerance: 2%"),
     "blanks": _("add one entry for each ____ as blanks: [{answer: …}]"),
     "answer": _("write it as answer: …"),
     "ask": _("write the next question as ask: {en: …, zh: …}"),
-    "items": _("add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]"),
+    "items": _("list the items to order, as items: [{key: …, text: {en: …, zh: …}}, …]"),
     "key": _("give the item a short name as key: …"),
-    "before": _("say what must come first as before: [[first, second], …]"),
-    "code": _("add at most 15 lines as code: |"),
-    "lines": _("say which lines fail as lines: [4]"),
-    "symptom": _("say what one would observe as symptom: {en: …, zh: …}"),
-    "says": _("write what the text says as says: …"),
-    "topic": _("name the topic as topic: att"),
+    "before": _("list pairs in their order, as before: [[first, second], …]"),
+    "code": _("add at most 15 lines of code, as code: |"),
+    "lines": _("list the failing lines, e.g. lines: [4]"),
+    "symptom": _("describe what one would observe, as symptom: {en: …, zh: …}"),
+    "says": _("copy the number from the text, as says: …"),
+    "topic": _("name the topic, e.g. topic: att"),
     "cards": _("list the cards as cards: [...]"),
     "title": _("write it as title: {en: …, zh: …}"),
 }
 _EXPECTED = {
-    "string_type": "text",
+    "string_type": _("text"),
     "bool_type": _("true or false"),
     "int_type": _("a whole number"),
     "float_type": _("a number"),
@@ -137,12 +169,12 @@ _EXPECTED = {
 }
 
 
-def kind_of_value(value: object) -> str:
+def kind_of_value(value: object) -> Localised:
     """Describe a value in words for a message."""
     if value is None:
-        return "nothing"
+        return _("nothing")
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return quoted("true" if value else "false")
     if isinstance(value, int | float):
         return _("the number {value}", value=shown(value, 30)[1:-1])
     if isinstance(value, str):
@@ -161,7 +193,11 @@ def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]
     reported = [item for item in items if not (item["type"] == "missing" and item["loc"] in misspelt)]
     findings = [_finding(item, model, base) for item in reported]
     if len(every) > MAX_FINDINGS:
-        message = _("{every} more problems of this kind; correct these first", every=len(every) - MAX_FINDINGS)
+        message = ngettext(
+            "{count} more problem of this kind; correct these first",
+            "{count} more problems of this kind; correct these first",
+            len(every) - MAX_FINDINGS,
+        )
         findings.append(Finding((*base, *_in_file(every[MAX_FINDINGS]["loc"])), message, shape=True))
     return findings
 
@@ -174,8 +210,7 @@ def _in_file(loc: Way) -> Way:
 def _intended(item: Mapping[str, Any], model: type) -> Way:
     """Return the path of the key that a misspelt one was intended to be."""
     loc: Way = item["loc"]
-    guess = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
-    return (*loc[:-1], guess.removeprefix('did you mean "').removesuffix('"?'))
+    return (*loc[:-1], nearest(str(loc[-1]), known_keys(model, loc[:-1])))
 
 
 def _finding(item: dict[str, Any], model: type, base: Way) -> Finding:
@@ -184,103 +219,113 @@ def _finding(item: dict[str, Any], model: type, base: Way) -> Finding:
     is_key = loc[-1:] == ("[key]",)
     if is_key:
         loc = loc[:-1]
-        message = _("{loc} is no name; {name_remedy}", loc=shown(loc[-1], 40), name_remedy=_NAME_REMEDY)
+        message = _PATTERNS[_NAME].format(value=shown(loc[-1], 40))
     else:
         message = _MESSAGES.get(kind, _other)(loc, item, model)
     return Finding(base + loc, message, at_key=is_key or kind == "unexpected_keyword_argument", shape=True)
 
 
-def _name(loc: Way) -> str:
+def _name(loc: Way) -> Localised:
     """Name a value in a message: a key with the one above it, or an item of a list by its number."""
     if not loc:
-        return "this"
-    keys = [step for step in loc if isinstance(step, str)]
+        return _("this")
+    names = ".".join([step for step in loc if isinstance(step, str)][-2:])
     if isinstance(loc[-1], int):
-        return _('item {loc} of "{names}"', loc=loc[-1] + 1, names=".".join(keys[-2:]))
-    return f'"{".".join(keys[-2:])}"'
+        return _('item {number} of "{names}"', number=loc[-1] + 1, names=names)
+    return quoted(f'"{names}"')
 
 
-def _missing(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    name = str(loc[-1])
-    where = f" in {_name(loc[:-1])}" if loc[:-1] else ""
-    return _(
-        'missing "{name}"{where}: {name_2}', name=name, where=where, name_2=_TEXT_HINTS.get(name, f"add {name}: …")
-    )
+def _missing(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
+    key = str(loc[-1])
+    remedy = _TEXT_HINTS.get(key) or _("add {key}: …", key=key)
+    if loc[:-1]:
+        return _('missing "{key}" in {name}: {remedy}', key=key, name=_name(loc[:-1]), remedy=remedy)
+    return _('missing "{key}": {remedy}', key=key, remedy=remedy)
 
 
-def _extra(loc: Way, item: Mapping[str, Any], model: type) -> str:
+def _extra(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
     known = known_keys(model, loc[:-1])
-    guess = did_you_mean(str(loc[-1]), known) or (
-        _("known are {names}", names=", ".join(known)) if known else _("remove it")
-    )
-    return _("key {loc} is not known here; {guess}", loc=shown(loc[-1], 40), guess=guess)
+    otherwise = _("known keys: {names}", names=", ".join(known)) if known else _("remove it")
+    guess = did_you_mean(str(loc[-1]), known, otherwise)
+    return _("unknown key {key}; {guess}", key=shown(loc[-1], 40), guess=guess)
 
 
-def _type(loc: Way, item: Mapping[str, Any], model: type) -> str:
+def _type(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
     expected = _EXPECTED[item["type"]]
     value = item["input"]
-    found = kind_of_value(value)
+    name, found = _name(loc), kind_of_value(value)
     if item["type"] == "string_type" and isinstance(value, bool | int | float):
-        return _("{loc} must be text, found {found}; put it in quotes", loc=_name(loc), found=found)
+        return _("{name} must be text, found {found}; put it in quotes", name=name, found=found)
     if item["type"] == "dataclass_type" and {"en", "zh"} <= set(known_keys(model, loc)):
-        return _("{loc} must have both languages, found {found}; write {{en: …, zh: …}}", loc=_name(loc), found=found)
-    hint = _TEXT_HINTS.get(str(loc[-1])) if loc else None
+        return _("{name} must have both languages, found {found}; write {{en: …, zh: …}}", name=name, found=found)
+    if hint := _TEXT_HINTS.get(str(loc[-1])) if loc else None:
+        return _(
+            "{name} must be {expected}, found {found}; {hint}", name=name, expected=expected, found=found, hint=hint
+        )
     return _(
-        "{loc} must be {expected}, found {found}; {hint}",
-        loc=_name(loc),
-        expected=expected,
-        found=found,
-        hint=hint or f"write {expected} here",
+        "{name} must be {expected}, found {found}; write {expected} here", name=name, expected=expected, found=found
     )
 
 
-def _literal(loc: Way, item: Mapping[str, Any], model: type) -> str:
+def _literal(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
     words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-    value = item["input"]
-    if not isinstance(value, str):
-        return _("{loc} is {value}; {words}", loc=_name(loc), value=kind_of_value(value), words=one_of(words))
-    guess = did_you_mean(value, words)
-    return f"{_name(loc)} {shown(value, 30)} is not known; {f'{guess} ' if guess else ''}{one_of(words)}"
+    return unknown_value(_name(loc), item["input"], words)
 
 
-_NAME_REMEDY = _("use letters, digits and _, and start with a letter")
+_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _PATTERNS = {
-    r"\S": "is empty; write its text",
-    r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
-    r"^E\d{2,3}$": "is no errata id; write E01 … E113",
-    r"^[A-Za-z_][A-Za-z0-9_]*$": f"is no name; {_NAME_REMEDY}",
-    r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",
+    r"^\d{4}(-\d{2}(-\d{2})?)?$": _("{value} is not a date; write 2017, 2017-06 or 2017-06-12 in quotes"),
+    r"^E\d{2,3}$": _("{value} is not an errata id; write E01 … E113"),
+    _NAME: _("{value} is not a valid name; use letters, digits and _, starting with a letter"),
+    r"^[a-z0-9-]+/[a-z0-9_-]+$": _("{value} must name a challenge and one of its wrong files, e.g. sdpa/no-scale"),
 }
+_NO_ID = _("{value} is not a valid id; use lower-case letters, digits and single hyphens")
 
 
-def _pattern(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    fault = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
-    value = item["input"]
-    return f"{_name(loc)} {shown(value, 40)} {fault}" if value.strip() else f"{_name(loc)} {fault}"
+def _pattern(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
+    if not item["input"].strip():
+        return _("{name} is empty; write its text", name=_name(loc))
+    value = quoted(" ").join([_name(loc), quoted(shown(item["input"], 40))])
+    return _PATTERNS.get(item["ctx"]["pattern"], _NO_ID).format(value=value)
 
 
-def _count(loc: Way, item: Mapping[str, Any], model: type) -> str:
+def _count(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
     context = item["ctx"]
     least, most, actual = context.get("min_length"), context.get("max_length"), context["actual_length"]
-    bound = f"at least {least}; add {least - actual} more" if least is not None else f"at most {most}; drop the rest"
-    return f"{_name(loc)} has {actual} entries, must have {bound}"
+    if least is not None:
+        return _(
+            "{name} needs at least {least} entries, found {actual}; add {more} more",
+            name=_name(loc),
+            least=least,
+            actual=actual,
+            more=least - actual,
+        )
+    return _(
+        "{name} takes at most {most} entries, found {actual}; remove the rest",
+        name=_name(loc),
+        most=most,
+        actual=actual,
+    )
 
 
-def _too_long(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    return _("{loc} is longer than {item} characters; shorten it", loc=_name(loc), item=item["ctx"]["max_length"])
+def _too_long(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
+    return _("{name} is longer than {most} characters; shorten it", name=_name(loc), most=item["ctx"]["max_length"])
 
 
-def _bound(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    context = item["ctx"]
-    bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
-    return f"{_name(loc)} is {item['input']}, must be {bound}; correct the number"
+def _bound(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
+    name, context, value = _name(loc), item["ctx"], item["input"]
+    if "ge" in context:
+        return _(
+            "{name} must be at least {least}, found {value}; correct it", name=name, least=context["ge"], value=value
+        )
+    return _("{name} must be at most {most}, found {value}; correct it", name=name, most=context["le"], value=value)
 
 
-def _other(loc: Way, item: Mapping[str, Any], model: type) -> str:
-    return _("{loc}: {item}; correct it", loc=_name(loc), item=item["msg"])
+def _other(loc: Way, item: Mapping[str, Any], model: type) -> Localised:
+    return _("{name}: {reason}; correct it", name=_name(loc), reason=item["msg"])
 
 
-_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type], str]] = {
+_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type], Localised]] = {
     "missing": _missing,
     "unexpected_keyword_argument": _extra,
     "literal_error": _literal,

@@ -17,8 +17,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, Way, shown
-from attncli.domain.text import IDEOGRAPHS, beyond_limits, hidden_in, part_pattern
-from attncli.i18n import LANGS, _
+from attncli.domain.text import IDEOGRAPHS, MOST_CHARACTERS, MOST_DEPTH, hidden_in, nesting_depth, part_pattern
+from attncli.i18n import LANGS, Localised, _, ngettext, quoted
 
 LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
 """Of the 30-second answer and the lead: the least and most English words, and Chinese characters."""
@@ -53,31 +53,34 @@ def length_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Check the lengths of the 30-second answer and the lead in both languages."""
     for key in (key for key in LENGTHS if card.get(key)):
         words, characters = LENGTHS[key]
-        measures = (
-            ("en", english_words, words, "words"),
-            ("zh", chinese_units, characters, "characters (a Latin word or number counts as one)"),
-        )
-        for lang, measure, (least, most), unit in measures:
-            length = measure(card[key][lang])
+        for lang, length, (least, most) in (
+            ("en", english_words(card[key]["en"]), words),
+            ("zh", chinese_units(card[key]["zh"]), characters),
+        ):
             if not least <= length <= most:
-                remedy = "say more" if length < least else "move detail to explain"
-                if key == "short":
-                    message = _(
-                        "the short answer has {length} {unit}, must have {least} to {most}",
-                        length=length,
-                        unit=unit,
-                        least=least,
-                        most=most,
-                    )
-                else:
-                    message = _(
-                        "the lead has {length} {unit}, must have {least} to {most}",
-                        length=length,
-                        unit=unit,
-                        least=least,
-                        most=most,
-                    )
-                yield Finding((key, lang), f"{message}; {remedy}")
+                yield Finding((key, lang), _wrong_length(key, lang, length, least, most))
+
+
+def _wrong_length(key: str, lang: str, length: int, least: int, most: int) -> Localised:
+    text = _("the short answer") if key == "short" else _("the lead")
+    remedy = _("say more") if length < least else _("move details to explain")
+    if lang == "en":
+        return _(
+            "{text} has {length} words, must have {least} to {most}; {remedy}",
+            text=text,
+            length=length,
+            least=least,
+            most=most,
+            remedy=remedy,
+        )
+    return _(
+        "{text} has {length} characters (a Latin word or number counts as one), must have {least} to {most}; {remedy}",
+        text=text,
+        length=length,
+        least=least,
+        most=most,
+        remedy=remedy,
+    )
 
 
 def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -87,9 +90,12 @@ def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     for way, text in localised(dict(card)):
         for lang, words in _OWN_RUN.items():
             if found := words.search(text[lang]):
-                message = _('"{found}" is a measurement of our own without an experiment that shows it', found=found[1])
-                remedy = _("name it as `experiment`, cite a source, or take the figure out")
-                yield Finding((*way, lang), f"{message}; {remedy}")
+                message = _(
+                    '"{words}" claims a measurement of our own without an experiment; '
+                    "name one as experiment, cite a source, or remove the figure",
+                    words=found[1],
+                )
+                yield Finding((*way, lang), message)
 
 
 def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -105,18 +111,20 @@ def style_findings(value: object) -> Iterator[Finding]:
         prose = parts_of(text["zh"]).prose
         for half in _HALF_WIDTH.finditer(prose):
             sign = half[1] or half[2]
-            message = _("half-width {sign} in Chinese near {prose}", sign=sign, prose=_near(prose, half))
-            yield Finding(
-                (*way, "zh"), _("{message}; write {full_width}", message=message, full_width=_FULL_WIDTH[sign])
+            message = _(
+                "half-width {sign} in Chinese near {text}; write {full}",
+                sign=sign,
+                text=_near(prose, half),
+                full=_FULL_WIDTH[sign],
             )
+            yield Finding((*way, "zh"), message)
         if joined := _NO_SPACE.search(prose):
-            message = _("no space between Chinese and Latin near {prose}", prose=_near(prose, joined))
-            yield Finding((*way, "zh"), _("{message}; add one", message=message), error=False)
+            message = _("no space between Chinese and Latin near {text}; add one", text=_near(prose, joined))
+            yield Finding((*way, "zh"), message, error=False)
         for lang, pattern in _FILLER.items():
             if filler := pattern.search(text[lang]):
-                yield Finding(
-                    (*way, lang), _("{filler} says nothing; remove it", filler=shown(filler.group(), 40)), error=False
-                )
+                message = _("{filler} adds nothing; remove it", filler=shown(filler.group(), 40))
+                yield Finding((*way, lang), message, error=False)
 
 
 def _near(prose: str, found: re.Match[str]) -> str:
@@ -150,10 +158,12 @@ class Terms:
                     right = instead.get(word) or next(
                         (better for avoided, better in instead.items() if avoided.lower() == word.lower()), ""
                     )
-                    message = _("{word} is not this bank's term", word=shown(word, 40))
-                    yield Finding(
-                        (*way, lang), _("{message}; the glossary says {right}", message=message, right=shown(right, 40))
+                    message = _(
+                        "{word} is not the glossary's term; write {right}",
+                        word=shown(word, 40),
+                        right=shown(right, 40),
                     )
+                    yield Finding((*way, lang), message)
 
 
 def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Pattern[str]:
@@ -187,7 +197,7 @@ _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, Recursion
 def formula_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
     """Find formulas that cannot be shown, and stray dollar signs, in every text below a card or challenge."""
     if (formula := value.get("formula")) and (fault := fault_of(formula)):
-        yield Finding(("formula",), f"formula {shown(formula)} {fault}")
+        yield Finding(("formula",), fault)
     for way, text in localised(value):
         for lang in LANGS:
             if "$" not in text[lang]:
@@ -196,26 +206,27 @@ def formula_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
             if "$" in parts.prose:
                 at = parts.prose.index("$")
                 message = _(
-                    "a $ near {prose} opens or closes no formula",
-                    prose=shown(parts.prose[max(0, at - 12) : at + 20], 40),
+                    "unpaired $ near {text}; close the formula on the same line, or write \\$ for a dollar sign",
+                    text=shown(parts.prose[max(0, at - 12) : at + 20], 40),
                 )
-                yield Finding(
-                    (*way, lang),
-                    _("{message}; close the formula on its line, or write \\$ for a dollar sign", message=message),
-                )
+                yield Finding((*way, lang), message)
             for formula in parts.formulas:
                 if fault := fault_of(formula):
-                    yield Finding((*way, lang), f"formula {shown(formula)} {fault}")
+                    yield Finding((*way, lang), fault)
 
 
 @lru_cache(maxsize=20_000)
-def fault_of(formula: str) -> str:
-    """Say why a formula cannot be shown, with the remedy; empty if it can."""
-    tex = _PLACEHOLDER.sub("2", formula).strip()
-    return beyond_limits(formula) or _terminal_fault(tex) or _mathml_fault(tex)
+def fault_of(formula: str) -> Localised | None:
+    """Return why a formula cannot be shown, with the remedy; None if it can."""
+    tex, name = _PLACEHOLDER.sub("2", formula).strip(), shown(formula)
+    if len(formula) > MOST_CHARACTERS:
+        return _("formula {formula} is longer than {most} characters; split it", formula=name, most=MOST_CHARACTERS)
+    if nesting_depth(formula) > MOST_DEPTH:
+        return _("formula {formula} is nested deeper than {most}; split it", formula=name, most=MOST_DEPTH)
+    return _terminal_fault(tex, name) or _mathml_fault(tex, name)
 
 
-def _terminal_fault(tex: str) -> str:
+def _terminal_fault(tex: str, name: str) -> Localised | None:
     from texicode.pipeline import init_arts, render_tex_rows
 
     init_arts({"fonts": "normal"})
@@ -224,15 +235,27 @@ def _terminal_fault(tex: str) -> str:
     try:
         rows = [str(row) for row in render_tex_rows(tex, False)]
     except _LIBRARY_FAULTS as error:
-        return f"cannot be drawn in a terminal ({shown(error, 40)}); use simpler LaTeX"
+        return _(
+            "formula {formula} cannot be drawn in a terminal ({reason}); use simpler LaTeX",
+            formula=name,
+            reason=shown(error, 40),
+        )
     complaint = next((row for row in rows if row.startswith("TeXicode:")), "")
     if complaint:
-        return f"is not valid LaTeX ({complaint.partition(': ')[2][:60]}); check braces, scripts and \\left … \\right"
+        return _(
+            "formula {formula} is not valid LaTeX ({reason}); check braces, scripts and \\left … \\right",
+            formula=name,
+            reason=complaint.partition(": ")[2][:60],
+        )
     if not any(row.strip() for row in rows):
-        return "is drawn as nothing; write a formula or remove the dollar signs"
+        return _("formula {formula} is drawn as nothing; write a formula or remove the dollar signs", formula=name)
     if "?" not in tex and any("?" in row for row in rows):
-        return f"uses a command the terminal cannot draw ({_commands(tex)}); use a common one"
-    return ""
+        return _(
+            "formula {formula} uses a command the terminal cannot draw ({command}); use a common one",
+            formula=name,
+            command=_commands(tex),
+        )
+    return None
 
 
 def _commands(tex: str) -> str:
@@ -247,10 +270,10 @@ def _commands(tex: str) -> str:
             continue
         if any("?" in row for row in rows):
             unknown.append(command)
-    return ", ".join(unknown[:3]) or "unknown"
+    return ", ".join(unknown[:3]) or "?"
 
 
-def _mathml_fault(tex: str) -> str:
+def _mathml_fault(tex: str, name: str) -> Localised | None:
     from latex2mathml import exceptions
     from latex2mathml.converter import convert
 
@@ -261,16 +284,30 @@ def _mathml_fault(tex: str) -> str:
     try:
         mathml = convert(tex)
     except faults as error:
-        return f"cannot be written as MathML ({type(error).__name__}); check braces, scripts and \\left … \\right"
+        return _(
+            "formula {formula} cannot be written as MathML ({reason}); check braces, scripts and \\left … \\right",
+            formula=name,
+            reason=type(error).__name__,
+        )
     try:
         elements = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(mathml).iter()]
     except ElementTree.ParseError:
-        return "cannot be written as MathML (a bare & or <); use & inside a matrix only"
-    if foreign := next((name for name in elements if name not in _MATHML), ""):
-        return f"has the mark-up <{foreign[:20]}>; write < and > as words or outside \\text"
+        return _(
+            "formula {formula} cannot be written as MathML (a bare & or <); use & only inside a matrix", formula=name
+        )
+    if foreign := next((tag for tag in elements if tag not in _MATHML), ""):
+        return _(
+            "formula {formula} contains the tag <{tag}>; write < and > as words or outside \\text",
+            formula=name,
+            tag=foreign[:20],
+        )
     if unknown := re.search(r">(\\[A-Za-z]+)", mathml):
-        return f"uses a command MathML has no sign for ({unknown.group(1)}); use a common one"
-    return ""
+        return _(
+            "formula {formula} uses a command that MathML lacks ({command}); use a common one",
+            formula=name,
+            command=unknown.group(1),
+        )
+    return None
 
 
 # Hidden characters
@@ -286,18 +323,21 @@ def hidden_findings(value: object, way: Way = ()) -> Iterator[Finding]:
     elif isinstance(value, dict):
         for key, inner in value.items():
             if found := hidden_in(str(key)):
-                yield Finding((*way, key), _("this key holds {found}", found=_hidden_message(found)), at_key=True)
+                yield Finding((*way, key), _("this key contains {found}", found=_hidden_message(found)), at_key=True)
             yield from hidden_findings(inner, (*way, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from hidden_findings(inner, (*way, number))
 
 
-def _hidden_message(found: list[str]) -> str:
-    names = [f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})" for char in found]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    what = "hidden character" if len(names) == 1 else "hidden characters"
-    return f"{what} {', '.join(names[:MOST_NAMED])}{more}; take {'it' if len(names) == 1 else 'them'} out"
+def _hidden_message(found: list[str]) -> Localised:
+    names = [f"U+{ord(char):04X} ({unicodedata.name(char, 'control character').lower()})" for char in found]
+    listed, more = ", ".join(names[:MOST_NAMED]), len(names) - MOST_NAMED
+    if more > 0:
+        return _("hidden characters {names} and {count} more; remove them", names=listed, count=more)
+    return ngettext(
+        "hidden character {names}; remove it", "hidden characters {names}; remove them", len(names), names=listed
+    )
 
 
 # Texts and their parts
@@ -341,7 +381,7 @@ def parts_of(text: str) -> Parts:
 
 # Code blocks
 
-MOST_CHARACTERS = 10_000
+MOST_CODE = 10_000
 KINDS = ("python", "python sketch", "text")
 _FENCE = re.compile(
     r"^ *(?P<ticks>```+|~~~+)(?P<info>[^\n]*)\n(?P<code>.*?)^ *(?P=ticks)[`~]* *$", re.DOTALL | re.MULTILINE
@@ -368,20 +408,24 @@ def snippet_findings(value: object) -> Iterator[Finding]:
         for lang in LANGS:
             for snippet in snippets_of(text[lang]):
                 if snippet.info not in KINDS:
-                    message = _("a code block is marked {info}", info=shown(snippet.info, 30))
-                    remedy = "write ```python where it runs, ```python sketch or ```text"
-                    yield Finding((*way, lang), f"{message}; {remedy}")
+                    message = _(
+                        "a code block is marked {info}; use ```python if it runs, ```python sketch or ```text",
+                        info=shown(snippet.info, 30),
+                    )
+                    yield Finding((*way, lang), message)
                 elif snippet.info != "text" and (fault := python_fault(snippet.code)):
-                    message = _("the code block is not Python ({fault}); correct it or mark it as text", fault=fault)
+                    message = _(
+                        "the code block is not valid Python ({reason}); correct it or mark it as text", reason=fault
+                    )
                     yield Finding((*way, lang), message)
 
 
-def python_fault(code: str) -> str:
-    """Say why a text is no Python; empty if it is. Long texts are not parsed: Python takes minutes for some."""
-    if len(code) > MOST_CHARACTERS:
-        return _("over {most_characters} characters long", most_characters=MOST_CHARACTERS)
+def python_fault(code: str) -> Localised | None:
+    """Return why a text is not Python, None if it is. Long texts are not parsed: Python takes minutes for some."""
+    if len(code) > MOST_CODE:
+        return _("over {most} characters long", most=MOST_CODE)
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return str(error)
-    return ""
+        return quoted(str(error))
+    return None

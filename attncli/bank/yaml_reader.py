@@ -20,7 +20,7 @@ from unicodedata import normalize
 
 import yaml
 
-from attncli.bank.problems import Finding, Problem, Way, shown, shown_path, visible
+from attncli.bank.problems import Finding, Problem, Way, shown, shown_path
 from attncli.i18n import Localised, _
 
 MAX_BYTES = 128 * 1024 * 1024
@@ -76,7 +76,7 @@ class Parsed:
 
     def located(self, findings: Iterable[Finding]) -> list[Problem]:
         """Return findings as problems; a path that does not exist gets the place of its parent."""
-        return [Problem(self.name, *self._place(finding), visible(finding.message)) for finding in findings]
+        return [Problem(self.name, *self._place(finding), finding.message) for finding in findings]
 
     def _place(self, finding: Finding) -> Place:
         way = finding.path
@@ -176,7 +176,7 @@ class _Reader:
             if isinstance(event, yaml.NodeEvent):
                 self.parsed.value = self._value(event, ())
             elif isinstance(event, yaml.DocumentStartEvent) and self.parsed.places:
-                message = _("a second document starts here; keep one document in a file and remove the --- line")
+                message = _("a second document starts here; keep one per file and remove the --- line")
                 self._stop(event, message)
         return self.parsed
 
@@ -190,10 +190,8 @@ class _Reader:
             self._end_with(_mark(error), _malformed(error))
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             # The pure-Python scanner raises ValueError on escapes beyond Unicode and on endless version numbers.
-            line = " ".join(str(error).split())
-            self._end_with(
-                None, _("malformed YAML: {line}; {default_remedy}", line=line[:120], default_remedy=_DEFAULT_REMEDY)
-            )
+            reason = " ".join(str(error).split())
+            self._end_with(None, _("malformed YAML: {reason}; {remedy}", reason=reason[:120], remedy=_DEFAULT_REMEDY))
         finally:
             source.dispose()
 
@@ -219,7 +217,7 @@ class _Reader:
             self.parsed.broken.add(way)
             return None
         if len(way) >= MAX_DEPTH:
-            self._stop(event, _("nested deeper than {max_depth} levels; write it flatter", max_depth=MAX_DEPTH))
+            self._stop(event, _("nested deeper than {max_depth} levels; flatten it", max_depth=MAX_DEPTH))
             return None
         return self._list(way) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(way)
 
@@ -251,16 +249,19 @@ class _Reader:
         anchor = event.anchor
         if isinstance(event, yaml.AliasEvent):
             self._report(
-                event, _("alias *{anchor}: aliases are not read here; write the value out", anchor=anchor[:40])
+                event, _("alias *{anchor}: aliases are not supported; write the value out", anchor=anchor[:40])
             )
             return
         if anchor is not None:
             self._report(
                 event,
-                _("anchor &{anchor}: anchors are not read here; remove it and write values out", anchor=anchor[:40]),
+                _(
+                    "anchor &{anchor}: anchors are not supported; remove it and write the values out",
+                    anchor=anchor[:40],
+                ),
             )
         if event.tag is not None:
-            self._report(event, _("tag {tag}: tags are not read here; remove it", tag=shown(event.tag, 40)))
+            self._report(event, _("tag {tag}: tags are not supported; remove it", tag=shown(event.tag, 40)))
             self.parsed.broken.add(way)
         if isinstance(event, yaml.ScalarEvent) and not _is_plain(event) and (found := _UNPRINTABLE.search(event.value)):
             self._report(
@@ -290,10 +291,10 @@ def _is_plain(event: Any) -> bool:
     return event.implicit[0] and not event.tag
 
 
-def _malformed(error: yaml.MarkedYAMLError) -> str:
+def _malformed(error: yaml.MarkedYAMLError) -> Localised:
     reason = " ".join(part for part in (error.context, error.problem) if part)
     remedy = next((remedy for words, remedy in _REMEDIES if words in reason), _DEFAULT_REMEDY)
-    return _("malformed YAML: {problem}; {remedy}", problem=error.problem or error.context, remedy=remedy)
+    return _("malformed YAML: {reason}; {remedy}", reason=error.problem or error.context, remedy=remedy)
 
 
 def _mark(error: yaml.MarkedYAMLError) -> Any:

@@ -11,8 +11,9 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.errors import BankInvalid
-from attncli.i18n import N_, Lang, _, ngettext
+from attncli.i18n import Lang, Localised, N_, _, ngettext
 from attncli.words.in_chinese import told_in
+from attncli.words.command_texts import counted
 
 if TYPE_CHECKING:
     from attncli.bank.check import Report
@@ -49,15 +50,20 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
         else:
             _print_check(report, session().message_lang)
     if report.problems:
-        count, files = len(report.problems), len({problem.file for problem in report.problems})
-        found = "1 problem" if count == 1 else f"{count} problems"
-        where = "1 file" if files == 1 else f"{files} files"
-        raise BankInvalid(f"{found} in {where}; correct them and run attn bank check again")
+        files = len({problem.file for problem in report.problems})
+        raise BankInvalid(
+            ngettext(
+                "{count} problem in {files}; correct it, then run attn bank check again",
+                "{count} problems in {files}; correct them, then run attn bank check again",
+                len(report.problems),
+                files=ngettext("{count} file", "{count} files", files),
+            )
+        )
 
 
 def _print_check(report: Report, lang: Lang) -> None:
     for problem in report.problems:
-        echo(told_in(lang, str(problem)))
+        echo(problem.text[lang])
     if report.problems:
         return
     for note in _grouped(report.notes, lang):
@@ -72,12 +78,13 @@ def _print_check(report: Report, lang: Lang) -> None:
 
 def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
     """Yield one line for the notes with the same message, with the first few places."""
-    places: dict[str, list[str]] = {}
+    grouped: dict[Localised, list[Problem]] = {}
     for note in notes:
-        places.setdefault(note.message, []).append(f"{note.file}:{note.line}:{note.column}")
-    for message, where in places.items():
-        more = _(" (and {count} more: {places})", count=len(where) - 1, places=", ".join(where[1:PLACES_SHOWN]))[lang]
-        yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
+        grouped.setdefault(note.message, []).append(note)
+    for first, *others in grouped.values():
+        places = ", ".join(f"{note.file}:{note.line}:{note.column}" for note in others[: PLACES_SHOWN - 1])
+        more = _(" (and {count} more: {places})", count=len(others), places=places)[lang] if others else ""
+        yield f"{first.text[lang]}{more}"
 
 
 @click.group(no_args_is_help=False, help=N_("Scaffolds a card or a challenge in place."))

@@ -175,9 +175,9 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
     if failing:
         raise Rejected(
             _(
-                "{failing} of {documents} challenges do not hold: {names}; see above",
+                "{failing} of {count} challenges failed verification: {names}; see above",
                 failing=len(failing),
-                documents=len(documents),
+                count=len(documents),
                 names=", ".join(failing),
             )
         )
@@ -200,10 +200,15 @@ def _report_problems(problems: Sequence[Problem], as_json: bool) -> NoReturn:
         print_result(
             as_json,
             lambda: {"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None},
-            lambda: problems,
+            lambda: (problem.text[session().message_lang] for problem in problems),
         )
-    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
+    raise Rejected(
+        ngettext(
+            "{count} problem in the files of challenges, so nothing was run; correct it, then run attn verify again",
+            "{count} problems in the files of challenges, so nothing was run; correct them, then run attn verify again",
+            len(problems),
+        )
+    )
 
 
 def _progress() -> Callable[[int, int], None]:

@@ -48,7 +48,7 @@ class Session:
         self.home_folder: Path | None = None
         self.lang_option: Lang | None = None
         self.debug = False
-        self.left_out: list[str] = []
+        self.left_out: list[Localised] = []
         self._store: Database | None = None
 
     @cached_property
@@ -250,13 +250,19 @@ def print_json(document: Any) -> None:
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(document, indent=2)
+        text = json.dumps(document, indent=2, default=_in_english)
     echo(text)
 
 
 def json_text(document: Any) -> str:
     """Return `document` as JSON; characters that would steer a terminal or hide are escaped."""
-    return escaped(json.dumps(document, ensure_ascii=False, indent=2))
+    return escaped(json.dumps(document, ensure_ascii=False, indent=2, default=_in_english))
+
+
+def _in_english(value: object) -> str:
+    if isinstance(value, Localised):
+        return value["en"]
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 # The app

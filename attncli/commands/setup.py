@@ -30,7 +30,7 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
+from attncli.i18n import CATALOGUE, Lang, Localised, N_, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
@@ -126,7 +126,7 @@ def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, An
     }
 
 
-def _config_problems(current: Session) -> list[str]:
+def _config_problems(current: Session) -> list[Localised]:
     try:
         current.settings  # noqa: B018 - reading is the check
     except (ConfigInvalid, EnvironmentFailure) as error:
@@ -195,8 +195,7 @@ def _data_lines(found: dict[str, Any], lang: Lang) -> Iterator[str]:
     database, banks = found["database"], found["banks"]
     yield _line("database", _integrity(database)[lang], lang)
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
-    for problem in problems:
-        yield _line("", told_in(lang, problem), lang)
+    lines += [_line("", problem[lang], lang) for problem in problems]
     newest = database["newest_copy"]
     yield _line("copies", (_("latest: {date}", date=newest) if newest else _("none yet"))[lang], lang)
     if "cards" in banks:

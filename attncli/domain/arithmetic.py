@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from attncli.errors import BankInvalid
-from attncli.i18n import _
+from attncli.i18n import _, ngettext, quoted
 
 Number = int | float
 Compute = Callable[[Mapping[str, Number]], Number]
@@ -49,7 +49,7 @@ def _comb(n: Number, k: Number) -> int:
 
 def _round(x: Number, digits: Number = 0) -> Number:
     if not isinstance(digits, int) or abs(digits) > 30:
-        raise ComputeError(_("round takes a number of digits up to 30"))
+        raise ComputeError(_("round takes at most 30 digits"))
     return round(x, digits) if digits else round(x)
 
 
@@ -145,7 +145,10 @@ def _parse(expression: str) -> ast.expr:
     if len(expression) > MAX_LENGTH:
         raise ComputeError(_("the formula is longer than {max_length} characters; shorten it", max_length=MAX_LENGTH))
     no_arithmetic = ComputeError(
-        _("{expression} is no arithmetic; use numbers, names, + - * / // % ** ( )", expression=_short(expression))
+        _(
+            "{expression} is not an arithmetic expression; use numbers, names, + - * / // % ** ( )",
+            expression=_short(expression),
+        )
     )
     if not _ALPHABET.fullmatch(expression):
         raise no_arithmetic
@@ -153,7 +156,7 @@ def _parse(expression: str) -> ast.expr:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise no_arithmetic from None
-    if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+    if sum(1 for _node in ast.walk(tree)) > MAX_NODES:
         raise ComputeError(_("the formula has more than {max_nodes} parts; shorten it", max_nodes=MAX_NODES))
     return tree
 
@@ -181,30 +184,26 @@ def _named(name: str, values: Mapping[str, Number]) -> Number:
         return values[name]
     if name in CONSTANTS:
         return CONSTANTS[name]
-    known = ", ".join(values) or "none"
+    if not values:
+        raise ComputeError(_('the formula uses "{name}", but there are no parameters; use numbers', name=name))
+    known = ", ".join(values)
     raise ComputeError(
-        _(
-            'the formula uses "{name}", which is not among the parameters ({known}); name it there',
-            name=name,
-            known=known,
-        )
+        _('the formula uses "{name}", which is not a parameter ({known}); add it there', name=name, known=known)
     )
 
 
 def _call(name: str, arguments: Sequence[Number], functions: Mapping[str, Function]) -> Number:
     if name not in functions:
-        raise ComputeError(
-            _('function "{name}" is not known; use one of {names}', name=name, names=", ".join(functions))
-        )
+        raise ComputeError(_('unknown function "{name}"; use one of {names}', name=name, names=", ".join(functions)))
     function, least, most = functions[name]
     if not least <= len(arguments) <= most:
         raise ComputeError(
-            _(
-                'function "{name}" takes {least} argument{value}, got {arguments}',
+            ngettext(
+                'function "{name}" takes {count} argument, not {given}',
+                'function "{name}" takes {count} arguments, not {given}',
+                least,
                 name=name,
-                least=least,
-                value="s" if least > 1 else "",
-                arguments=len(arguments),
+                given=len(arguments),
             )
         )
     return function(*arguments)
@@ -254,11 +253,9 @@ def convert(value: Number, from_unit: str, to_unit: str) -> Number:
     if from_dimension != to_dimension:
         raise ComputeError(
             _(
-                '"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension',
-                from_unit=from_unit,
-                from_dimension=from_dimension,
-                to_unit=to_unit,
-                to_dimension=to_dimension,
+                '"{unit}" and "{other}" measure different things; use units of the same kind',
+                unit=from_unit,
+                other=to_unit,
             )
         )
     return value * from_factor / to_factor
@@ -269,7 +266,7 @@ def _factor(unit: str) -> tuple[str, Number]:
         if unit in table:
             return dimension, table[unit]
     raise ComputeError(
-        _("unit \"{unit}\" is not known; use one of {names}, or unit: ''", unit=unit, names=", ".join(KNOWN_UNITS))
+        _("unknown unit \"{unit}\"; use one of {names}, or unit: ''", unit=unit, names=", ".join(KNOWN_UNITS))
     )
 
 
@@ -393,9 +390,9 @@ def _in_python(plain: str, variables: Sequence[str]) -> str:
         kind, part = found.lastgroup, found.group()
         last = parts[-1] if parts else ""
         if kind == "word":
-            listed = ", ".join(sorted(variables)) or "none"
+            listed = quoted(", ".join(sorted(variables))) if variables else _("none")
             raise ComputeError(
-                _('"{part}" is not a name of this formula; its variables are {listed}', part=part[:40], listed=listed)
+                _('"{part}" is not a name of this formula; its variables are {names}', part=part[:40], names=listed)
             )
         if kind == "raised":
             power = f"{last}**({_in_python(found['raised'], variables)})"

@@ -202,13 +202,9 @@ _NESTING = re.compile(r"\\(?P<opens>left|begin)(?![A-Za-z])|\\(?P<closes>right|e
 _DEPTH = {"{": 1, "}": -1}
 
 
-def beyond_limits(tex: str) -> str:
-    """Return why a formula is not drawn, with the remedy; empty if it is short and flat enough."""
-    if len(tex) > MOST_CHARACTERS:
-        return f"is longer than {MOST_CHARACTERS} characters; split it"
-    if nesting_depth(tex) > MOST_DEPTH:
-        return f"is nested deeper than {MOST_DEPTH}; split it"
-    return ""
+def beyond_limits(tex: str) -> bool:
+    """Return True if a formula is too long or too deeply nested to be drawn."""
+    return len(tex) > MOST_CHARACTERS or nesting_depth(tex) > MOST_DEPTH
 
 
 def nesting_depth(tex: str) -> int:

@@ -61,7 +61,7 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
         )
     bank = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if bank.problems:
-        raise UsageError(_("{problems}; correct it first, then add a card", problems=bank.problems[0]))
+        raise UsageError(_("{problems}; correct it first, then add a card", problems=bank.problems[0].text))
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
     index = workspace.store.index
     taken = {*index.card_ids(), *index.challenge_ids(), *index.renames()}

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
+from attncli.bank.problems import Problem
 from attncli.domain.text import searchable
+from attncli.i18n import Localised, Message, _
 from attncli.practice.derive import rebuild_queue
 from attncli.store.database import Database
 from attncli.store.index import Stamp
@@ -19,6 +21,8 @@ from attncli.store.index import Stamp
 # The keys of a glossary entry that hold one spelling, and those that hold a list of them.
 _SPELLINGS = ("en", "zh", "abbreviation")
 _LISTS = ("also_en", "also_zh", "avoid_en", "avoid_zh")
+_DUPLICATE_CARD = _("card {id} is left out: {owner} has the same id; give this card another id")
+_DUPLICATE_CHALLENGE = _("challenge {id} is left out: {owner} has the same id; give this challenge another id")
 
 
 def reindex(
@@ -75,7 +79,7 @@ def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: boo
 def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms) -> None:
     path, index = str(bank.path), store.index
     owners = _owners(store, bank)
-    store.files.put(path, stamp, [*map(str, bank.problems), *_duplicates(path, "card", owners)])
+    store.files.put(path, stamp, [*_texts(bank), *_duplicates(path, _DUPLICATE_CARD, owners)])
     if bank.title:
         index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
     for position, document in enumerate(bank.documents):
@@ -86,7 +90,7 @@ def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms
 def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:
     path, index = str(found.path), store.index
     owners = _owners(store, found)
-    store.files.put(path, stamp, [*map(str, found.problems), *_duplicates(path, "challenge", owners)])
+    store.files.put(path, stamp, [*_texts(found), *_duplicates(path, _DUPLICATE_CHALLENGE, owners)])
     for document in found.documents:
         if not owners[document["id"]]:
             index.add_challenge(document, path)
@@ -99,12 +103,12 @@ def _owners(store: Database, bank: BankFile) -> dict[str, str]:
     return {id: index.owner(id) or index.challenge_owner(id) for id in ids}
 
 
-def _duplicates(path: str, kind: str, owners: Mapping[str, str]) -> list[str]:
-    return [
-        f"{path}:1:1: {kind} {id} is left out, because {owner} has one of that id; give this one another id"
-        for id, owner in owners.items()
-        if owner
-    ]
+def _texts(file: BankFile) -> list[Localised]:
+    return [problem.text for problem in file.problems]
+
+
+def _duplicates(path: str, message: Message, owners: Mapping[str, str]) -> list[Localised]:
+    return [Problem(path, 1, 1, message.format(id=id, owner=owner)).text for id, owner in owners.items() if owner]
 
 
 # Synonyms from the glossary: a card is found by words it does not use

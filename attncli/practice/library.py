@@ -64,8 +64,8 @@ class Library:
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    def problems(self) -> list[str]:
-        """Return the faults in bank and challenge files, as `file:line:column: message`."""
+    def problems(self) -> list[Localised]:
+        """Return the problems of bank and challenge files, as `file:line:column: message`."""
         return self._store.files.problems()
 
     def card(self, id: str) -> Card:

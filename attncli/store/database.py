@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 # The tables of the cache. A change of them is a new VERSION: older caches are made anew, none is migrated.
-VERSION = 7
+VERSION = 8
 TABLES = """
 CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT, kind TEXT, subject TEXT,
     at_us INTEGER, day INTEGER, payload TEXT, waits INTEGER) STRICT;

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attncli.i18n import Localised
 from attncli.store.connection import Connection
 
 Stamp = tuple[int, int]
-"""Size in bytes and time of modification in nanoseconds: what tells whether a file changed since it was read."""
+"""Size in bytes and modification time in nanoseconds; a file with another stamp has changed."""
 
 
 class BankFiles:
@@ -23,16 +24,17 @@ class BankFiles:
         rows = self._connection.rows("SELECT path, size, mtime_ns FROM bank_file")
         return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
 
-    def problems(self) -> list[str]:
-        """Return what was wrong in the files when they were read, file by file."""
+    def problems(self) -> list[Localised]:
+        """Return the problems that the files had when they were read, file by file."""
         rows = self._connection.rows("SELECT problems FROM bank_file WHERE problems <> '' ORDER BY path")
-        return [problem for (problems,) in rows for problem in problems.splitlines()]
+        return [Localised.of(problem) for (problems,) in rows for problem in json.loads(problems)]
 
-    def put(self, path: str, stamp: Stamp, problems: Sequence[str]) -> None:
-        """Record that `path` was read; whatever it held before is gone."""
+    def put(self, path: str, stamp: Stamp, problems: Sequence[Localised]) -> None:
+        """Record that `path` was read, with its problems; whatever it held before is gone."""
         self.remove(path)
-        lines = "\n".join(" ".join(problem.split()) for problem in problems)
-        self._connection.execute("INSERT INTO bank_file VALUES (?, ?, ?, ?)", (path, *stamp, lines))
+        texts = [{"en": problem["en"], "zh": problem["zh"]} for problem in problems]
+        stored = json.dumps(texts, ensure_ascii=False) if texts else ""
+        self._connection.execute("INSERT INTO bank_file VALUES (?, ?, ?, ?)", (path, *stamp, stored))
 
     def remove(self, path: str) -> None:
         of_file = "SELECT number FROM card WHERE file = ?"

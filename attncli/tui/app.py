@@ -40,6 +40,7 @@ from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, 
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.in_chinese import told_in
+from attncli.words.app_texts import say, say_counted
 
 if TYPE_CHECKING:
     from attncli.practice.mock import MockOptions
@@ -286,7 +287,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
             self.set_interval(HANG_UP_CHECK_SECONDS, lambda: self.leave_if_hung_up(terminal))
             self.handle_signals()
         if problems := self.workspace.library.problems():
-            first = told_in(self.lang, problems[0])
+            first = problems[0]
             text = ngettext(
                 "{count} problem in your bank files: {first}. Run `attn bank check`.",
                 "{count} problems in your bank files, the first: {first}. Run `attn bank check`.",

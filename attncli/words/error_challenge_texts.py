@@ -65,20 +65,6 @@ GRADING: tuple[Localised, ...] = (
     _("make.count takes a make.callable: calls of a make.function are not seen"),
 )
 
-BANKS: tuple[Localised, ...] = (
-    _("{problem}; `attn verify {id}` tells every fault of the challenge"),
-    _("give a bank file or a folder of them"),
-    _("{path} has no .yaml files"),
-    _("{count} problem in {files} file"),
-    _("{count} problems in {files} file"),
-    _("{count} problems in {files} files"),
-    _("correct them and run attn bank check again"),
-    _("{count} problem in the files of challenges, and nothing was run"),
-    _("{count} problems in the files of challenges, and nothing was run"),
-    _("correct them and run attn verify again"),
-    _("{failing} of {count} challenges do not hold: {ids}"),
-)
-
 CLASSES: tuple[Localised, ...] = (
     _("copy the class to a folder that you may write to"),
     _("a class lies in folders: DIR/LEARNER/CHALLENGE.py"),

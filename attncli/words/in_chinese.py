@@ -104,7 +104,6 @@ def tables() -> tuple[tuple[Localised, ...], ...]:
         error_practice_texts.FITS,
         error_challenge_texts.CHALLENGES,
         error_challenge_texts.GRADING,
-        error_challenge_texts.BANKS,
         error_challenge_texts.CLASSES,
         error_challenge_texts.EXPERIMENTS,
         *_findings(),
@@ -113,23 +112,9 @@ def tables() -> tuple[tuple[Localised, ...], ...]:
 
 def _findings() -> tuple[tuple[Localised, ...], ...]:
     """What is told of banks and of the state of things, and to an assistant."""
-    from attncli.words import (
-        assistant_error_texts,
-        bank_card_texts,
-        bank_challenge_texts,
-        bank_file_texts,
-        doctor_texts,
-    )
+    from attncli.words import assistant_error_texts, doctor_texts
 
-    return (
-        assistant_error_texts.ASSISTANT,
-        doctor_texts.FINDINGS,
-        bank_file_texts.FILES,
-        bank_file_texts.SHAPES,
-        bank_card_texts.CARDS,
-        bank_card_texts.TEXTS,
-        bank_challenge_texts.CHALLENGES,
-    )
+    return (assistant_error_texts.ASSISTANT, doctor_texts.FINDINGS)
 
 
 @cache

@@ -11,8 +11,8 @@ from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_file
 
 BANKS = Path(__file__).with_name("banks")
-OVERRIDE = "hidden characters U+202E (right-to-left override), U+2066 (left-to-right isolate); take them out"
-NO_ID = "is no id; use lower-case letters, digits and single hyphens"
+OVERRIDE = "hidden characters U+202E (right-to-left override), U+2066 (left-to-right isolate); remove them"
+NO_ID = "is not a valid id; use lower-case letters, digits and single hyphens"
 # bank: cards that load, then some of what is said of it, with the line.
 VERDICTS: dict[str, tuple[int, list[tuple[int, str]]]] = {
     "bidi_terminal": (1, [(line, OVERRIDE) for line in (2, 7, 8, 9, 10)]),
@@ -22,9 +22,9 @@ VERDICTS: dict[str, tuple[int, list[tuple[int, str]]]] = {
         6,
         [
             (3, "U+202E (right-to-left override), U+200B (zero width space)"),
-            (3, "hidden character U+2066 (left-to-right isolate); take it out"),
+            (3, "hidden character U+2066 (left-to-right isolate); remove it"),
             (14, "U+E0041 (tag latin capital letter a), U+3164 (hangul filler)"),
-            (64, "hidden character U+202E (right-to-left override); take it out"),
+            (64, "hidden character U+202E (right-to-left override); remove it"),
         ],
     ),
     "tui_markup_crash": (0, [(1, f'"[/x]" {NO_ID}')]),
@@ -39,7 +39,7 @@ def test_every_bank_has_a_verdict() -> None:
 @pytest.mark.parametrize("name", VERDICTS)
 def test_the_check_names_what_is_wrong_and_where(name: str, tmp_path: Path) -> None:
     report = check([BANKS / f"{name}.yaml"], Surroundings(tmp_path, tmp_path))
-    said = [(problem.line, problem.message) for problem in report.problems]
+    said = [(problem.line, problem.message.en) for problem in report.problems]
     for line, message in VERDICTS[name][1]:
         assert any(where == line and message in text for where, text in said), (line, message, said)
     assert all(text.isprintable() for _, text in said)

@@ -139,7 +139,7 @@ def test_every_renderer_is_done_in_seconds(group: int, renderer: str) -> None:
 
 
 def test_the_check_names_a_formula_that_is_nested_too_deep() -> None:
-    said = [finding.message for finding in formula_findings({"en": f"What is ${CFRAC}$?", "zh": "好"})]
+    said = [finding.message.en for finding in formula_findings({"en": f"What is ${CFRAC}$?", "zh": "好"})]
     assert len(said) == 1 and "is nested deeper than 16; split it" in said[0]
 
 

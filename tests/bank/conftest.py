@@ -140,4 +140,4 @@ def checked(bank_file: Callable[..., Path], around: Surroundings) -> Checker:
 @pytest.fixture
 def errors(checked: Checker) -> Callable[..., list[str]]:
     """The messages of the problems of some cards, without their places."""
-    return lambda *cards, **more: [problem.message for problem in checked(*cards, **more).problems]
+    return lambda *cards, **more: [problem.message.en for problem in checked(*cards, **more).problems]

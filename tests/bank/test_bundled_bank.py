@@ -28,7 +28,7 @@ def test_the_check_is_clean(report: Report) -> None:
 
 
 def test_notes_are_about_style_alone(report: Report) -> None:
-    assert all(note.message.startswith(("no space", '"')) for note in report.notes)
+    assert all(note.message.en.startswith(("no space", '"')) for note in report.notes)
 
 
 def test_every_topic_has_a_title() -> None:

@@ -23,8 +23,12 @@ def only(found: list[str], start: str) -> None:
     ("kind", "damage", "message"),
     [
         ("qa", lambda c: c.update(tags=["a", "a"]), '"a" is listed twice; remove one of the two'),
-        ("qa", lambda c: c.update(follow_ups=["att-01"]), "the card follows up on itself; remove it from follow_ups"),
-        ("qa", lambda c: c.update(numbers=[{"says": "d_k", "compute": "import os"}]), '"import os" is no arithmetic'),
+        ("qa", lambda c: c.update(follow_ups=["att-01"]), "the card is its own follow-up; remove it from follow_ups"),
+        (
+            "qa",
+            lambda c: c.update(numbers=[{"says": "d_k", "compute": "import os"}]),
+            '"import os" is not an arithmetic expression',
+        ),
         (
             "qa",
             lambda c: c.update(numbers=[{"says": "d_k", "compute": [1]}]),
@@ -33,18 +37,18 @@ def only(found: list[str], start: str) -> None:
         (
             "choice",
             lambda c: c["options"][0].pop("correct"),
-            "no option is right; mark at least one with correct: true",
+            "no option is correct; mark at least one with correct: true",
         ),
         (
             "choice",
             lambda c: c["options"][1].pop("why_not"),
-            "a wrong option says why not; add why_not: {en: …, zh: …}",
+            "a wrong option needs a reason; add why_not: {en: …, zh: …}",
         ),
-        ("choice", lambda c: c["options"][0].update(errata="E19"), "a right option cannot be an erratum"),
+        ("choice", lambda c: c["options"][0].update(errata="E19"), "a correct option cannot have errata"),
         (
             "choice",
             lambda c: c["options"][1]["text"].update(en="keys"),
-            "two options say the same; change one of them",
+            "two options are the same; change one of them",
         ),
         (
             "numeric",
@@ -69,20 +73,28 @@ def only(found: list[str], start: str) -> None:
         ("numeric", lambda c: c.update(tolerance="about 2"), 'tolerance "about 2" cannot be read; write 2% or 0.5'),
         ("numeric", lambda c: c.update(tolerance=[2]), 'tolerance "[2]" cannot be read; write 2% or 0.5'),
         ("numeric", lambda c: c.update(tolerance=-1), 'tolerance "-1" cannot be read; write 2% or 0.5'),
-        ("numeric", lambda c: c.update(compute="2 * layer * dtype"), 'the formula uses "layer", which is not among'),
-        ("numeric", lambda c: c.update(compute="layers * dtype -"), '"layers * dtype -" is no arithmetic; use numbers'),
+        (
+            "numeric",
+            lambda c: c.update(compute="2 * layer * dtype"),
+            'the formula uses "layer", which is not a parameter',
+        ),
+        (
+            "numeric",
+            lambda c: c.update(compute="layers * dtype -"),
+            '"layers * dtype -" is not an arithmetic expression; use numbers',
+        ),
         ("numeric", lambda c: c.update(compute="layers.x * dtype"), '"layers.x" is not allowed in a formula'),
         (
             "numeric",
             lambda c: c.update(compute="lg(layers) * dtype"),
-            'function "lg" is not known; use one of min, max',
+            'unknown function "lg"; use one of min, max',
         ),
         ("numeric", lambda c: c.update(compute="layers ** 10 ** 9 * dtype"), "a power needs more than 4096 bits"),
         ("numeric", lambda c: c.update(compute="dtype / (layers - 24)"), '"dtype / (layers - 24)" divides by zero'),
         (
             "numeric",
             lambda c: c.update(compute="dtype * (layers - 24)"),
-            "the answer is 0 for layers = 24, dtype = 2; choose",
+            "the answer must be positive, found 0 for layers = 24, dtype = 2; change",
         ),
         (
             "numeric",
@@ -90,17 +102,17 @@ def only(found: list[str], start: str) -> None:
             'compute does not use parameter "dtype"; use it or remove it',
         ),
         ("numeric", lambda c: c.update(compute={"a": 1}), '"compute" must be a formula; write it as text'),
-        ("numeric", lambda c: c.update(unit="GiBs"), 'unit "GiBs" is not known; use one of bit, B, KB'),
-        ("numeric", lambda c: c.update(unit="s"), '"B" measures bytes and "s" time; use units of one dimension'),
+        ("numeric", lambda c: c.update(unit="GiBs"), 'unknown unit "GiBs"; use one of bit, B, KB'),
+        ("numeric", lambda c: c.update(unit="s"), '"B" and "s" measure different things; use units of the same kind'),
         (
             "cloze",
             lambda c: c["question"].update(zh="指数是 ____。"),
-            "the question has 1 blanks and blanks has 2 entries",
+            "the question has 1 blanks, but blanks has 2 entries",
         ),
         (
             "cloze",
             lambda c: c["question"].update(en="____ and _____"),
-            "the question has 1 blanks and blanks has 2 entries",
+            "the question has 1 blanks, but blanks has 2 entries",
         ),
         ("cloze", lambda c: c["blanks"].pop(), None),
         (
@@ -117,25 +129,25 @@ def only(found: list[str], start: str) -> None:
         (
             "cloze",
             lambda c: c["blanks"][1].update(variables=["d"]),
-            "only algebra has variables; add form: algebra or remove",
+            "only form: algebra has variables; add it or remove",
         ),
         (
             "ordering",
             lambda c: c["before"].append(["softmax", "score"]),
-            "the order goes in a circle (score before mask before softmax before score)",
+            "the order is circular (score → mask → softmax → score)",
         ),
-        ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order goes in a circle (mask before mask)"),
+        ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order is circular (mask → mask)"),
         (
             "ordering",
             lambda c: c["before"].append(["mask", "softmx"]),
-            '"softmx" is not the key of an item; did you mean',
+            'no item has the key "softmx"; did you mean',
         ),
         ("ordering", lambda c: c["items"].append(c["items"][0]), '"score" is listed twice; remove one of the two'),
-        ("debug", lambda c: c.update(code="x = 1\n" * 16), "the code has 16 lines, at most 15 are shown; shorten it"),
-        ("debug", lambda c: c.update(lines=[3]), "line 3 is beyond the code, which has 2; correct it"),
+        ("debug", lambda c: c.update(code="x = 1\n" * 16), "the code has 16 lines; use at most 15"),
+        ("debug", lambda c: c.update(lines=[3]), "there is no line 3: the code has 2 lines"),
         ("debug", lambda c: c.update(lines=[2, 2]), '"2" is listed twice; remove one of the two'),
         ("debug", lambda c: c.update(code="x = 1\n\ny = 2\n"), "line 2 of the code is empty; name the failing line"),
-        ("debug", lambda c: c.update(code="x = 1\ny = = 2\n"), "the code is not Python (invalid syntax"),
+        ("debug", lambda c: c.update(code="x = 1\ny = = 2\n"), "the code is not valid Python (invalid syntax"),
     ],
 )
 def test_a_broken_rule_is_named(
@@ -145,7 +157,7 @@ def test_a_broken_rule_is_named(
     found = errors(cards[kind])
     if message is None:
         assert len(found) == 2
-        assert all("the question has 2 blanks and blanks has 1 entries" in text for text in found)
+        assert all("the question has 2 blanks, but blanks has 1 entries" in text for text in found)
     else:
         only(found, message)
 
@@ -153,16 +165,16 @@ def test_a_broken_rule_is_named(
 def test_a_choice_needs_a_wrong_option(cards: dict[str, Card], errors: Errors) -> None:
     for option in cards["choice"]["options"]:
         option["correct"] = True
-    only(errors(cards["choice"]), "every option is right; add a wrong one with its why_not")
+    only(errors(cards["choice"]), "every option is correct; add a wrong one with why_not")
 
 
 def test_placeholders_and_parameters_match_in_both_languages(cards: dict[str, Card], errors: Errors) -> None:
     question = cards["numeric"]["question"]
     question |= {"en": "in {{dtype}}: bytes?", "zh": "{{ layer }} 层、{{dtype}}、{{heads}}：多少字节？"}
     assert errors(cards["numeric"]) == [
-        'the question never shows parameter "layers"; write {{layers}} where it belongs',
-        "{{heads}} is not among the parameters; add it to parameters or remove it",
-        '{{layer}} is not among the parameters; did you mean "layers"?',
+        'the question does not show parameter "layers"; write {{layers}} where it belongs',
+        "{{heads}} is not a parameter; add it to parameters or remove it",
+        '{{layer}} is not a parameter; did you mean "layers"?',
     ]
 
 
@@ -172,7 +184,7 @@ def test_a_parameter_is_no_function(cards: dict[str, Card], errors: Errors) -> N
     card["compute"] += " * max"
     for lang in ("en", "zh"):
         card["question"][lang] += " {{max}}"
-    only(errors(card), 'parameter "max" has the name of a function; give it another name')
+    only(errors(card), 'parameter "max" has the name of a function; rename it')
 
 
 def test_a_fixed_number_needs_no_parameters(cards: dict[str, Card], errors: Errors) -> None:
@@ -226,13 +238,13 @@ NEXT = {"ask": {"en": "And without it?", "zh": "不缩放呢？"}, "answer": {"e
 @pytest.mark.parametrize(
     ("follow_ups", "message"),
     [
-        ([NEXT | {"card": "att-01"}], "the card follows up on itself; remove it from follow_ups"),
+        ([NEXT | {"card": "att-01"}], "the card is its own follow-up; remove it from follow_ups"),
         ([NEXT, NEXT], '"And without it?" is listed twice; remove one of the two'),
         (["mask-01", NEXT | {"card": "mask-01"}], '"mask-01" is listed twice; remove one of the two'),
     ],
 )
 def test_follow_ups_that_repeat_are_refused(cards: dict[str, Card], follow_ups: list[Any], message: str) -> None:
-    found = [finding.message for finding in card_findings(cards["qa"] | {"follow_ups": follow_ups})]
+    found = [finding.message.en for finding in card_findings(cards["qa"] | {"follow_ups": follow_ups})]
     assert any(message in told for told in found)
 
 
@@ -250,9 +262,12 @@ def slips(*formulas: object) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("formulas", "message"),
     [
-        (["2 * layers * dtype * 2 ** 30"], "the slip gives 96 for layers = 24, dtype = 2, and the right answer 96"),
-        (["64 * 2 ** 30"], "the slip gives 64 for layers = 32, dtype = 1, and the right answer 64"),
-        (["layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"], "and slip 1 48: within the tolerance they are one"),
+        (
+            ["2 * layers * dtype * 2 ** 30"],
+            "the slip gives 96 for layers = 24, dtype = 2, within the tolerance of the right answer 96",
+        ),
+        (["64 * 2 ** 30"], "the slip gives 64 for layers = 32, dtype = 1, within the tolerance of the right answer 64"),
+        (["layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"], "within the tolerance of slip 1 (48)"),
         (["layer * 2 ** 30"], '"layer"'),
         ([True], '"compute" must be a formula; write it as text'),
         (["2 ** 1000 * 2.0"], "the slip gives"),
@@ -261,14 +276,14 @@ def slips(*formulas: object) -> list[dict[str, Any]]:
 def test_a_slip_that_cannot_be_told_apart_is_refused(
     cards: dict[str, Card], formulas: list[object], message: str
 ) -> None:
-    found = [finding.message for finding in card_findings(cards["numeric"] | {"slips": slips(*formulas)})]
+    found = [finding.message.en for finding in card_findings(cards["numeric"] | {"slips": slips(*formulas)})]
     assert any(message in told for told in found), found
 
 
 def test_a_parameter_outside_the_question_is_refused(cards: dict[str, Card]) -> None:
     card = cards["numeric"] | {"explain": {"en": "With {{layers}} of {{d}}.", "zh": "{{ layers }} 层。"}}
-    found = [(finding.path, finding.message) for finding in card_findings(card)]
-    said = "{{layers}} is drawn in the question alone; say it without the value, or in numbers of its own"
+    found = [(finding.path, finding.message.en) for finding in card_findings(card)]
+    said = "{{layers}} is filled in only in the question; remove it here or write a number"
     assert found == [(("explain", "en"), said), (("explain", "zh"), said)]
 
 

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 def found(folder: Path, impl: str = "impl") -> list[str]:
     around = Surroundings(folder.parents[1] / "quizbank", folder.parents[1] / impl)
     problems = check_challenges([folder / "challenge.yaml"], Known(cards={"att-01"}), around)
-    return [f"{Path(at.file).relative_to(folder).as_posix()}:{at.line}: {at.message}" for at in problems]
+    return [f"{Path(at.file).relative_to(folder).as_posix()}:{at.line}: {at.message.en}" for at in problems]
 
 
 def test_a_sound_folder_has_no_faults(folder: Path) -> None:
@@ -73,11 +73,15 @@ def test_a_learners_own_challenge_may_leave_out_follow_ups_and_sources(folder: P
     assert found(folder) == []
 
 
-NO_SOURCE = "there is no source; name the paper or the page that it comes from"
+NO_SOURCE = "there is no source; cite the paper or page that it comes from"
 LACKS = [
-    ("follow_ups:", "", ["1: there are 0 follow-ups, must be 3; write what interviewers ask next", f"1: {NO_SOURCE}"]),
+    (
+        "follow_ups:",
+        "",
+        ["1: a challenge needs 3 follow-ups, found 0; write what interviewers ask next", f"1: {NO_SOURCE}"],
+    ),
     ("sources:", "sources: []\n", [f"26: {NO_SOURCE}"]),
-    ("  - {ask: {en: And 2", YAML[YAML.index("sources:") :], ["22: there are 2 follow-ups, must be 3; write"]),
+    ("  - {ask: {en: And 2", YAML[YAML.index("sources:") :], ["22: a challenge needs 3 follow-ups, found 2; write"]),
 ]
 
 
@@ -116,30 +120,33 @@ def in_yaml(old: str, new: str) -> Callable[[Path], None]:
 TALL = "line\n    " * 25
 WORDY = ("word " * 27 + "\n    ") * 7 + "T"
 CHANGES = [
-    (replaced("inputs.py", "AXES", "AXIS"), 'inputs.py:1: there is no fact AXIS; did you mean "AXES"?'),
-    (replaced("inputs.py", "_OWN = 3", "OTHER, _OWN = 3, 3"), "inputs.py:2: there is no fact OTHER; see the list in"),
+    (replaced("inputs.py", "AXES", "AXIS"), 'inputs.py:1: unknown fact AXIS; did you mean "AXES"?'),
+    (replaced("inputs.py", "_OWN = 3", "OTHER, _OWN = 3, 3"), "inputs.py:2: unknown fact OTHER; see the list in"),
     (
         replaced("inputs.py", "_OWN = 3", 'WITHOUT_MOTIFS = {"stiles"}'),
-        'inputs.py:2: WITHOUT_MOTIFS names "stiles", which is not there; did you mean "styles"?',
+        'inputs.py:2: WITHOUT_MOTIFS names "stiles", which does not exist; did you mean "styles"?',
     ),
     (
         replaced("inputs.py", "_OWN = 3", 'HARDENED = {"edge_nowhere"}'),
-        'inputs.py:2: HARDENED names "edge_nowhere", which is not there; see docs/challenge-format.md',
+        'inputs.py:2: HARDENED names "edge_nowhere", which does not exist; see docs/challenge-format.md',
     ),
     (
         replaced("inputs.py", "_OWN = 3", 'HARDENED = {"stable"}'),
-        'inputs.py:2: HARDENED names "stable", which is not there; see docs/challenge-format.md',
+        'inputs.py:2: HARDENED names "stable", which does not exist; see docs/challenge-format.md',
     ),
     (
         replaced("inputs.py", "_OWN = 3", 'SIXTEEN_BITS = "float23"'),
-        'inputs.py:2: SIXTEEN_BITS names "float23", which is not there; did you mean "float32"?',
+        'inputs.py:2: SIXTEEN_BITS names "float23", which does not exist; did you mean "float32"?',
     ),
     (replaced("inputs.py", "_OWN = 3", "_OWN = 3" + " " * 140), "inputs.py:2: this line has 148 characters, may"),
-    (replaced("inputs.py", "def case", "de case"), "inputs.py:5: this is no Python (invalid syntax); correct it"),
+    (
+        replaced("inputs.py", "def case", "de case"),
+        "inputs.py:5: this is not valid Python (invalid syntax); correct it",
+    ),
     (in_yaml("times: float = 2.0", "times: float = 3.0"), "challenge.yaml:9: the statement has double(x: Tensor, time"),
-    (in_yaml("double(x: Tensor", "duple(x: Tensor"), "challenge.yaml:6: the statement shows no signature of double; w"),
+    (in_yaml("double(x: Tensor", "duple(x: Tensor"), "challenge.yaml:6: the statement shows no signature of double; a"),
     (in_yaml(") -> Tensor\n", ") > Tensor\n"), 'challenge.yaml:9: "def double(x: Tensor, times: float = 2.0) > Tensor'),
-    (in_yaml("[double]", "[double, twice]"), "reference.py:1: the reference defines no twice, which entry names"),
+    (in_yaml("[double]", "[double, twice]"), "reference.py:1: the reference does not define twice, which entry lists"),
     (in_yaml("  zh: |\n    输入的两倍。", "  zh: |\n    Twice."), "challenge.yaml:11: this text has no Chinese; write"),
     (
         in_yaml("{en: Add., zh: 相加。}", "{en: Add., zh: Sum.}"),
@@ -147,40 +154,49 @@ CHANGES = [
     ),
     (in_yaml("{en: Doubling,", "{en: 加倍,"), "challenge.yaml:2: this text has no English; write it in English"),
     (in_yaml("zh: 加倍}", "}"), 'challenge.yaml:2: missing "zh" in "title": write the Chinese text as zh: …'),
-    (in_yaml("hints:\n", "hardened: {en: Fast., zh: Fast.}\nhints:\n"), "challenge.yaml:17: this text is the English"),
-    (in_yaml("    Twice", f"    {TALL}Twice"), "challenge.yaml:5: the first part has 30 lines, may have 25; move"),
-    (in_yaml("    输入的", f"    {TALL}输入的"), "challenge.yaml:11: the first part has 30 lines, may have 25; move"),
+    (
+        in_yaml("hints:\n", "hardened: {en: Fast., zh: Fast.}\nhints:\n"),
+        "challenge.yaml:17: this text repeats the English",
+    ),
+    (in_yaml("    Twice", f"    {TALL}Twice"), "challenge.yaml:5: the statement has 30 lines, may have 25; move"),
+    (in_yaml("    输入的", f"    {TALL}输入的"), "challenge.yaml:11: the statement has 30 lines, may have 25; move"),
     (
         in_yaml("Twice", WORDY + "wice"),
-        "challenge.yaml:5: the first part has 200 words",
+        "challenge.yaml:5: the statement has 200 words",
     ),
     (in_yaml("Add.,", f'"{"a" * 140}",'), "challenge.yaml:18: this line has 161 characters, may have 140; break it"),
     (in_yaml("[att-01]", "[att-77]"), 'challenge.yaml:21: there is no card "att-77"; correct the id or'),
     (in_yaml("card: att-01", "card: att-77"), 'challenge.yaml:23: there is no card "att-77"; correct the id or'),
-    (in_yaml("  - {ask: {en: And 2", "#"), "challenge.yaml:22: there are 2 follow-ups, must be 3; write what"),
+    (in_yaml("  - {ask: {en: And 2", "#"), "challenge.yaml:22: a challenge needs 3 follow-ups, found 2; write what"),
     (in_yaml("And 1?", "And 0?"), "challenge.yaml:24: this is asked twice; ask something else"),
-    (in_yaml("zh: 是 2。", "zh: It is 2."), "challenge.yaml:24: this text is the English one again; write it"),
+    (in_yaml("zh: 是 2。", "zh: It is 2."), "challenge.yaml:24: this text repeats the English; write it"),
     (in_yaml("zh: 是 2。", "zh: Two."), "challenge.yaml:24: this text has no Chinese; write it in Chinese"),
     (in_yaml(", answer: {en: It is 2., zh: 是 2。}", ""), 'challenge.yaml:24: missing "answer"'),
-    (in_yaml("arxiv:1706.03762", "Vaswani 2017"), 'challenge.yaml:27: source "Vaswani 2017" is no identifier; write'),
+    (
+        in_yaml("arxiv:1706.03762", "Vaswani 2017"),
+        'challenge.yaml:27: source "Vaswani 2017" is not an identifier; write',
+    ),
     (
         replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"),
-        "wrong/squares.py:12: double takes (x), the",
+        "wrong/squares.py:12: double takes (x), in",
     ),
     (replaced("wrong/squares.py", "def double", "def duple"), "wrong/squares.py:1: there is no double here; define it"),
-    (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; name the"),
+    (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; list the"),
     (
         replaced("wrong/squares.py", "cards: att-01", "cards: x-1"),
         "wrong/squares.py:7: there is no card",
     ),
-    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; write what"),
-    (replaced("wrong/squares.py", "return", "retur n"), "wrong/squares.py:13: this is no Python (invalid syntax); c"),
+    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; describe what"),
+    (
+        replaced("wrong/squares.py", "return", "retur n"),
+        "wrong/squares.py:13: this is not valid Python (invalid syntax); c",
+    ),
     (
         without("reference.py"),
-        "challenge.yaml:1: there is no reference.py; write the technique, plain and slow",
+        "challenge.yaml:1: there is no reference.py; write the technique there, plain and slow",
     ),
-    (without("inputs.py"), "challenge.yaml:1: there is no inputs.py; write what is drawn and called: case(make)"),
-    (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with the mistake"),
+    (without("inputs.py"), "challenge.yaml:1: there is no inputs.py; write what is drawn and called there: case(make)"),
+    (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with a typical"),
 ]
 
 
@@ -194,7 +210,7 @@ def test_each_fault_is_told_with_file_and_line(folder: Path, change: Callable[[P
 def test_right_solutions_take_what_the_reference_takes(folder: Path) -> None:
     (folder / "right" / "two.py").write_text("def double(x, factor=2.0): ...\n", encoding="utf-8")
     (said,) = found(folder)
-    assert said == ("right/two.py:1: double takes (x, factor=2.0), the reference's (x, times=2.0); take the same")
+    assert said == ("right/two.py:1: double takes (x, factor=2.0), in the reference (x, times=2.0); take the same")
 
 
 def test_a_method_that_the_reference_lacks_is_told(folder: Path) -> None:
@@ -212,7 +228,7 @@ def test_a_file_that_is_no_text_is_told(folder: Path) -> None:
 def test_a_folder_that_no_challenge_can_be_called_is_told(folder: Path) -> None:
     moved = folder.rename(folder.with_name("My_Double"))
     assert found(moved) == [
-        'challenge.yaml:1: the folder "My_Double" is named like no challenge; '
+        'challenge.yaml:1: the folder name "My_Double" is not a valid challenge id; '
         "use lower-case letters, digits and single hyphens"
     ]
 

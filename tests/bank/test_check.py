@@ -16,7 +16,7 @@ Writer = Callable[..., Path]
 
 
 def messages(report: Report) -> list[str]:
-    return [problem.message for problem in report.problems]
+    return [problem.message.en for problem in report.problems]
 
 
 def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
@@ -85,7 +85,7 @@ def test_ids_start_with_the_topic(cards: dict[str, Card], checked: Callable[...,
 
 def test_a_wrong_topic_is_one_problem(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
     report = checked(*cards.values(), topic="atn")
-    assert messages(report) == ['topic "atn" fits none of its cards, such as att-01; correct the topic']
+    assert messages(report) == ['topic "atn" does not match its cards, e.g. att-01; correct the topic']
 
 
 def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
@@ -93,7 +93,7 @@ def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Wr
     other = path.rename(path.with_name("other.yaml"))
     report = check([other], around)
     assert messages(report) == []
-    assert [note.message for note in report.notes] == ['topic "att" is in other.yaml; name the file att.yaml']
+    assert [note.message.en for note in report.notes] == ['topic "att" is in other.yaml; rename the file to att.yaml']
 
 
 @pytest.fixture
@@ -118,9 +118,9 @@ def test_the_bundled_bank_is_stricter(
 ) -> None:
     bundled(cards["qa"] | {"core": True}, cards["debug"] | {"id": "mask-01"}, name="other.yaml")
     found = messages(check([], around))
-    assert 'topic "att" is in other.yaml; name the file att.yaml' in found
-    assert 'missing "title": every topic of the bundled bank says its title' in found
-    assert 'missing "licence": every topic of the bundled bank says its licence' in found
+    assert 'topic "att" is in other.yaml; rename the file to att.yaml' in found
+    assert 'missing "title": every topic of the bundled bank has one' in found
+    assert 'missing "licence": every topic of the bundled bank has one' in found
     assert 'id "mask-01" does not start with its topic; write att-…' in found
 
 
@@ -130,8 +130,9 @@ def test_a_card_and_a_challenge_do_not_share_an_id(
     folder = around.impl / "attention" / "att-01"
     folder.mkdir(parents=True)
     (folder / "challenge.yaml").write_text("id: att-01\n", encoding="utf-8")
-    assert 'id "att-01" is a challenge\'s, and both are kept in one log; give this card another id' in messages(
-        check([bank_file(cards["qa"])], around)
+    assert (
+        'id "att-01" is already the id of a challenge, and both share one log; give this card another id'
+        in messages(check([bank_file(cards["qa"])], around))
     )
 
 
@@ -159,11 +160,11 @@ def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
     cards["qa"]["points"][0]["zh"] = "先缩放,再掩码"
     cards["qa"]["core"] = True
     found = [
-        '"scores" is not this bank\'s term; the glossary says "score"',
+        '"scores" is not the glossary\'s term; write "score"',
         'half-width , in Chinese near "先缩放,再掩码"; write ，',
     ]
     elsewhere = checked(cards["qa"])
-    assert (messages(elsewhere), sorted(note.message for note in elsewhere.notes)) == ([], found)
+    assert (messages(elsewhere), sorted(note.message.en for note in elsewhere.notes)) == ([], found)
     bundled(cards["qa"], **COMPLETE)
     assert sorted(messages(check([], around))) == found
 
@@ -172,7 +173,7 @@ def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
     ("text", "message"),
     [
         ("terms:\n- {en: A, zh: 甲}\n- {en: a, zh: 乙}\n", '"a" is listed twice; keep one'),
-        ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and avoided; keep one'),
+        ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and one to avoid; keep one'),
     ],
 )
 def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
@@ -197,7 +198,7 @@ def challenge(folder: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"id": "sdpa"}, 'key "id" is not known here; known are level, version, title'),
+        ({"id": "sdpa"}, 'unknown key "id"; known keys: level, version, title'),
         ({"cards": ["att-99"]}, 'there is no card "att-99"; correct the id or remove it'),
         ({"statement": {"en": "$\\frac{1}$", "zh": "甲"}}, 'formula "\\frac{1}" is not valid LaTeX'),
     ],
@@ -211,16 +212,16 @@ def test_a_bundled_challenge_uses_the_terms_of_the_glossary(around: Surroundings
     glossary = "terms:\n- {en: mask out, zh: 屏蔽, avoid_zh: [掩掉]}\n"
     (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
     path = challenge(around.impl, hints=[{"en": "Hide them.", "zh": "掩掉它们。"}])
-    assert '"掩掉" is not this bank\'s term; the glossary says "屏蔽"' in messages(check([path], around))
+    assert '"掩掉" is not the glossary\'s term; write "屏蔽"' in messages(check([path], around))
 
 
 def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:
     path = challenge(around.impl)
-    found = {(Path(problem.file).name, problem.message) for problem in check([path], around).problems}
-    assert ("challenge.yaml", "there is no reference.py; write the technique, plain and slow, as the spec") in found
+    found = {(Path(problem.file).name, problem.message.en) for problem in check([path], around).problems}
+    assert ("challenge.yaml", "there is no reference.py; write the technique there, plain and slow") in found
     assert (
         "no-scale.py",
-        "the docstring has no rung; write the rung that it must not reach as rung: solved "
+        "the docstring has no rung; write the rung that it must fail: rung: solved "
         "(a mistake in the technique) or rung: hardened",
     ) in found
 
@@ -228,7 +229,7 @@ def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) 
 def test_a_challenge_may_not_have_a_cards_id(around: Surroundings, cards: dict[str, Card], bank_file: Writer) -> None:
     bank = bank_file({**cards["qa"], "id": "sdpa"})
     path = challenge(around.impl)
-    said = "\"sdpa\" is a card's id, and both are kept in one log; give this challenge's folder another name"
+    said = '"sdpa" is already the id of a card, and both share one log; rename this challenge\'s folder'
     assert said in messages(check([path, bank], around))
 
 
@@ -251,4 +252,6 @@ def test_ten_mistakes_in_two_files_are_ten_problems(
     report = check([first, second], around)
     assert len(report.problems) == 10, report.problems
     assert len({(problem.file, problem.line) for problem in report.problems}) == 10
-    assert all(problem.line > 2 and ("; " in problem.message or ": " in problem.message) for problem in report.problems)
+    assert all(
+        problem.line > 2 and ("; " in problem.message.en or ": " in problem.message.en) for problem in report.problems
+    )

@@ -285,12 +285,12 @@ def test_both_languages_show_the_same_code() -> None:
         ("~~~text\nx = = 1\n~~~", None),
         ("```python sketch\nx = model(y)\n```", None),
         ("  ```python\n  if x:\n      y\n  ```", None),
-        ("```\nx = 1\n```", 'a code block is marked ""; write ```python where it runs, ```python sketch or ```text'),
-        ("```py\nx = 1\n```", 'a code block is marked "py"; write ```python where it runs'),
-        ("```python sketch\nx = = 1\n```", "the code block is not Python (invalid syntax"),
+        ("```\nx = 1\n```", 'a code block is marked ""; use ```python if it runs, ```python sketch or ```text'),
+        ("```py\nx = 1\n```", 'a code block is marked "py"; use ```python if it runs'),
+        ("```python sketch\nx = = 1\n```", "the code block is not valid Python (invalid syntax"),
         pytest.param(
             "```python\nx = f'" + "{a}" * 4_000 + "'\n```",
-            "the code block is not Python (over 10000 characters long",
+            "the code block is not valid Python (over 10000 characters long",
             id="long",
         ),
     ],
@@ -298,4 +298,4 @@ def test_both_languages_show_the_same_code() -> None:
 def test_a_block_says_what_it_is(block: str, message: str | None) -> None:
     found = list(snippet_findings({"explain": {"en": f"Text.\n\n{block}\n\nMore.", "zh": "无"}}))
     assert [finding.path for finding in found] == ([("explain", "en")] if message else [])
-    assert all(finding.message.startswith(message or "") for finding in found)
+    assert all(finding.message.en.startswith(message or "") for finding in found)

@@ -106,7 +106,7 @@ def test_damaged_files_give_located_messages_and_nothing_half(
         for problem in (*loaded.problems, *report.problems, *report.notes):
             assert problem.line >= 1, seed
             assert problem.column >= 1, seed
-            assert problem.message.isprintable(), seed
+            assert problem.text.en.isprintable(), seed
             assert problem.line <= path.read_bytes().count(b"\n") + path.read_bytes().count(b"\r") + 1, seed
         all_or_nothing(loaded, path, seed)
     assert broken > COUNT // 3

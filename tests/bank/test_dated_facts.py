@@ -32,8 +32,8 @@ def test_facts_of_more_than_a_year_ago_are_noted(
 ) -> None:
     report = check([bank_file(cards["qa"] | {"as_of": as_of})], around, TODAY)
     assert report.problems == ()
-    notes = [note.message for note in report.notes if "as of" in note.message]
-    said = f"what att-01 says is as of {as_of}, more than a year ago; read it again and write the new date"
+    notes = [note.message.en for note in report.notes if "as of" in note.message.en]
+    said = f"att-01 is as of {as_of}, more than a year ago; check it and write the new date"
     assert notes == ([said] if is_old else [])
 
 
@@ -41,7 +41,7 @@ def test_a_leap_day_has_a_year_before_it(
     cards: dict[str, Any], bank_file: Callable[..., Path], around: Surroundings
 ) -> None:
     report = check([bank_file(cards["qa"] | {"as_of": "2027-02-28"})], around, date(2028, 2, 29))
-    assert [note for note in report.notes if "as of" in note.message]
+    assert [note for note in report.notes if "as of" in note.message.en]
 
 
 def test_without_a_day_no_age_is_looked_at(

@@ -24,9 +24,9 @@ def test_a_text_a_list_and_a_key_are_looked_into() -> None:
 
 def test_many_are_counted_and_a_few_named() -> None:
     (finding,) = hidden_findings("\u200b\u200c\u200d\u200e\u200f")
-    assert finding.message == (
+    assert finding.message.en == (
         "hidden characters U+200B (zero width space), U+200C (zero width non-joiner), U+200D (zero width joiner) "
-        "and 2 more; take them out"
+        "and 2 more; remove them"
     )
 
 
@@ -37,5 +37,5 @@ def test_the_check_says_line_and_column(
     path = bank_file(cards["qa"])
     report: Report = check([path], around)
     (problem,) = report.problems
-    assert problem.message == "hidden character U+2066 (left-to-right isolate); take it out"
+    assert problem.message.en == "hidden character U+2066 (left-to-right isolate); remove it"
     assert "\u2066" in path.read_text(encoding="utf-8").splitlines()[problem.line - 1]

@@ -27,7 +27,7 @@ def known(tmp_path: Path) -> Known:
 
 
 def messages(card: Card, known: Known) -> list[tuple[bool, str]]:
-    return [(finding.error, finding.message) for finding in link_findings(card, known)]
+    return [(finding.error, finding.message.en) for finding in link_findings(card, known)]
 
 
 def test_links_to_what_exists_are_fine(known: Known) -> None:
@@ -47,7 +47,7 @@ def test_links_to_what_exists_are_fine(known: Known) -> None:
         ({"experiment": "rope-relativ"}, 'there is no experiment "rope-relativ"; did you mean "rope-relative"?'),
         ({"wrong": "zzz/no-scale"}, 'there is no challenge "zzz"; correct the id or remove the link'),
         ({"wrong": "sdpa/no-scal"}, 'challenge sdpa has no wrong/no-scal.py; did you mean "no-scale"?'),
-        ({"wrong": "sdpa/zzz"}, "challenge sdpa has no wrong/zzz.py; wrong files of sdpa: no-scale"),
+        ({"wrong": "sdpa/zzz"}, "challenge sdpa has no wrong/zzz.py; its wrong files are no-scale"),
     ],
 )
 def test_links_to_nothing_are_errors(known: Known, card: Card, message: str) -> None:
@@ -58,7 +58,7 @@ def test_links_to_nothing_are_errors(known: Known, card: Card, message: str) -> 
 
 def test_errata_ids_are_those_of_the_list() -> None:
     card = {"pitfalls": [{"errata": "E113"}, {"errata": "E114"}, {}], "options": [{"errata": "E00"}]}
-    assert [finding.message for finding in errata_findings(card)] == [
+    assert [finding.message.en for finding in errata_findings(card)] == [
         "there is no E114; the errata are E01 … E113",
         "there is no E00; the errata are E01 … E113",
     ]
@@ -85,8 +85,8 @@ def test_sources_that_look_like_identifiers(identifier: str) -> None:
 @pytest.mark.parametrize(
     ("identifier", "message"),
     [
-        ("Vaswani 2017", 'source "Vaswani 2017" is no identifier; write arxiv:1706.03762, doi:'),
-        ("1706.03762", 'source "1706.03762" is no identifier; write arxiv:'),
+        ("Vaswani 2017", 'source "Vaswani 2017" is not an identifier; write arxiv:1706.03762, doi:'),
+        ("1706.03762", 'source "1706.03762" is not an identifier; write arxiv:'),
         ("arxiv:1713.03762", 'source "arxiv:1713.03762" is malformed; write it like arxiv:1706.03762'),
         ("arxiv:1706.3762x", 'source "arxiv:1706.3762x" is malformed'),
         ("arxiv:", 'source "arxiv:" is malformed'),
@@ -99,7 +99,7 @@ def test_sources_that_look_like_identifiers(identifier: str) -> None:
 )
 def test_other_sources_are_named(identifier: str, message: str) -> None:
     (finding,) = source_findings({"sources": [{"id": identifier}]})
-    assert finding.message.startswith(message)
+    assert finding.message.en.startswith(message)
 
 
 def test_cards_of_broken_files_can_be_linked_to(
@@ -108,5 +108,5 @@ def test_cards_of_broken_files_can_be_linked_to(
     linking = bank_file(cards["qa"] | {"follow_ups": ["mask-01"]})
     broken = bank_file({"id": "mask-01", "kind": "quiz"}, topic="mask")
     report = check([linking, broken], around)
-    assert not any("there is no card" in problem.message for problem in report.problems)
+    assert not any("there is no card" in problem.message.en for problem in report.problems)
     assert {problem.file for problem in report.problems} == {str(broken)}

@@ -93,6 +93,6 @@ def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> No
 def test_what_is_below_a_broken_value_is_not_told_again(tmp_path: Path) -> None:
     path = tmp_path / "att.yaml"
     path.write_text("topic: att\ncards:\n  - id: att-01\n    kind: qa\n    question: *x\n    level: screen\n")
-    messages = [problem.message for problem in load_file(path).problems]
+    messages = [problem.message.en for problem in load_file(path).problems]
     assert any("alias *x" in message for message in messages)
     assert not any('"question"' in message for message in messages)

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 import pytest
 
 from attncli.bank.challenge_rules import docstring_faults
+from attncli.i18n import Localised, quoted
 
 from .test_wrong_files import GOOD
 
 
-def no_fault(card: str) -> Iterator[str]:
+def no_fault(card: str) -> Iterator[Localised]:
     if card != "att-01":
-        yield f"there is no card {card}"
+        yield quoted(f"there is no card {card}")
 
 
 def faults(text: str) -> list[tuple[int, str]]:
-    return list(docstring_faults(ast.parse(text), no_fault))
+    return [(line, message.en) for line, message in docstring_faults(ast.parse(text), no_fault)]
 
 
 def test_a_whole_docstring_has_no_fault() -> None:
@@ -29,24 +30,29 @@ def test_a_whole_docstring_has_no_fault() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; say in its first line what"),
-        ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; say in Chinese"),
-        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; write what one would observe"),
-        ("症状：权重太尖。\n", "", 1, "the docstring has no 症状; write what one would observe as 症状：…"),
+        ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; describe the mistake in its first line"),
+        ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; describe the mistake in Chinese"),
+        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe what one would observe"),
+        (
+            "症状：权重太尖。\n",
+            "",
+            1,
+            "the docstring has no 症状; describe what one would observe in Chinese, as 症状：…",
+        ),
         ("症状：权重太尖。", "症状：too sharp", 5, "症状 has no Chinese; write it in Chinese"),
-        ("cards: att-01\n", "", 1, "the docstring has no cards; name the cards that explain it"),
-        ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; name the cards that explain it"),
+        ("cards: att-01\n", "", 1, "the docstring has no cards; list the cards that explain it"),
+        ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; list the cards that explain it"),
         ("cards: att-01", "cards: att-01, att-77", 7, "there is no card att-77"),
-        ("rung: solved\n", "", 1, "the docstring has no rung; write the rung that it must not reach"),
-        ("rung: solved", "rung: solvd", 8, 'rung "solvd" is not known; did you mean "solved"?'),
-        ("rung: solved", "rung: none", 8, 'rung "none" is not known; use one of solved, hardened'),
+        ("rung: solved\n", "", 1, "the docstring has no rung; write the rung that it must fail"),
+        ("rung: solved", "rung: solvd", 8, 'unknown rung "solvd"; did you mean "solved"?'),
+        ("rung: solved", "rung: none", 8, 'unknown rung "none"; use one of solved, hardened'),
         (
             "rung: solved",
             "rung: solved\nnote: x",
             9,
-            'field "note" is not known; use one of symptom, 症状',
+            'unknown field "note"; use one of symptom, 症状',
         ),
-        ("rung: solved", "rung: solved\nrung: solved", 9, '"rung" is told twice; keep one'),
+        ("rung: solved", "rung: solved\nrung: solved", 9, '"rung" is given twice; keep one'),
         (
             "Forgets the scale.",
             "Forgets \u202e it.",
@@ -65,7 +71,7 @@ def test_each_fault_of_a_docstring_is_told_with_its_line(old: str, new: str, lin
 
 
 def test_a_misspelt_field_is_told_with_a_guess() -> None:
-    assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'field "sympton" is not known; did you mean "symptom"?')
+    assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'unknown field "sympton"; did you mean "symptom"?')
 
 
 def test_a_file_without_a_docstring_lacks_every_field() -> None:

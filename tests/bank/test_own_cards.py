@@ -54,7 +54,7 @@ def mine(bank_file: Callable[..., Path]) -> Callable[..., Path]:
 
 
 def messages(report: Report) -> list[str]:
-    return [problem.message for problem in (*report.problems, *report.notes)]
+    return [problem.message.en for problem in (*report.problems, *report.notes)]
 
 
 @pytest.mark.parametrize("kind", LEAST)
@@ -86,8 +86,8 @@ def test_the_bundled_bank_asks_for_all_of_it(mine: Callable[..., Path], around: 
 def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Path], around: Surroundings) -> None:
     card = LEAST["qa"] | {"short": {"en": "$\\frac{1}$"}, "follow_ups": ["mine-7"]}
     first, second = check([mine(card)], around).problems
-    assert first.message.startswith('formula "\\frac{1}" is not valid LaTeX') and first.line == 6
-    assert second.message.startswith('there is no card "mine-7"') and second.line == 8
+    assert first.message.en.startswith('formula "\\frac{1}" is not valid LaTeX') and first.line == 6
+    assert second.message.en.startswith('there is no card "mine-7"') and second.line == 8
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Pat
         ({"question": {}}, 'missing "en" in "question": write the English text as en: …'),
         ({"question": {"en": " "}}, '"question.en" is empty; write its text'),
         ({"short": None}, '"short" must have both languages, found nothing; write {en: …, zh: …}'),
-        ({"points": [{"en": str(n)} for n in range(8)]}, '"points" has 8 entries, must have at most 7; drop the rest'),
-        ({"anwser": "x"}, 'key "anwser" is not known here; known are id'),
+        ({"points": [{"en": str(n)} for n in range(8)]}, '"points" takes at most 7 entries, found 8; remove the rest'),
+        ({"anwser": "x"}, 'unknown key "anwser"; known keys: id'),
     ],
 )
 def test_what_cannot_be_asked_is_still_named(
@@ -120,7 +120,10 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     mine = LEAST["qa"] | {"id": "mine-1"} | old
     (own / "mine.yaml").write_text(as_yaml({"topic": "mine", "cards": [mine]}), encoding="utf-8")
     first, second = check([], everything, today).notes
-    assert first.message == "notes left out about the bundled bank: 1; `attn bank check` of this folder lists them"
+    assert (
+        first.message.en
+        == "1 note about the bundled bank is not shown; run `attn bank check` on this folder to list it"
+    )
     assert Path(second.file).name == "mine.yaml"
 
 

@@ -6,10 +6,16 @@ from pathlib import Path
 import pytest
 
 from attncli.bank.problems import Problem, did_you_mean, shown, shown_path
+from attncli.i18n import NOTHING, Localised, quoted
 
 
 def test_a_problem_reads_as_file_line_column_message() -> None:
-    assert str(Problem("att.yaml", 3, 7, "wrong")) == "att.yaml:3:7: wrong"
+    assert str(Problem("att.yaml", 3, 7, quoted("wrong"))) == "att.yaml:3:7: wrong"
+
+
+def test_a_problem_is_on_one_line_in_both_languages() -> None:
+    text = Problem("att.yaml", 3, 7, Localised("a\u202eb", "中\n文")).text
+    assert (text["en"], text["zh"]) == ("att.yaml:3:7: a\ufffdb", "att.yaml:3:7: 中\ufffd文")
 
 
 def test_values_are_shown_on_one_line_and_not_too_long() -> None:
@@ -26,5 +32,5 @@ def test_paths_below_the_working_folder_are_shown_from_there(monkeypatch: pytest
 
 
 def test_only_close_words_are_suggested() -> None:
-    assert did_you_mean("levle", ["level", "kind"]) == 'did you mean "level"?'
-    assert did_you_mean("zzz", ["level", "kind"]) == ""
+    assert did_you_mean("levle", ["level", "kind"]).en == 'did you mean "level"?'
+    assert did_you_mean("zzz", ["level", "kind"]) == NOTHING

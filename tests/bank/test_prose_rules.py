@@ -21,7 +21,7 @@ def test_how_lengths_are_counted() -> None:
     ("lang", "text", "message"),
     [
         ("en", "word " * 49, "the short answer has 49 words, must have 50 to 120; say more"),
-        ("en", "word " * 121, "the short answer has 121 words, must have 50 to 120; move detail to explain"),
+        ("en", "word " * 121, "the short answer has 121 words, must have 50 to 120; move details to explain"),
         ("zh", "字" * 99, "the short answer has 99 characters (a Latin word or number counts as one), must have 100"),
         ("zh", "字" * 261, "the short answer has 261 characters (a Latin word or number counts as one), must have 100"),
     ],
@@ -38,7 +38,7 @@ def test_the_short_answer_has_a_length(
     ("words", "characters", "message"),
     [
         (44, 80, "the lead has 44 words, must have 45 to 70; say more"),
-        (71, 140, "the lead has 71 words, must have 45 to 70; move detail to explain"),
+        (71, 140, "the lead has 71 words, must have 45 to 70; move details to explain"),
         (45, 79, "the lead has 79 characters (a Latin word or number counts as one), must have 80 to 140; say more"),
         (70, 141, "the lead has 141 characters (a Latin word or number counts as one), must have 80 to 140; move"),
         (45, 80, None),
@@ -71,7 +71,7 @@ def test_a_fix_is_code(cards: dict[str, Card], errors: Errors) -> None:
 
 
 def zh(text: str) -> list[tuple[bool, str]]:
-    return [(finding.error, finding.message) for finding in style_findings({"en": "fine", "zh": text})]
+    return [(finding.error, finding.message.en) for finding in style_findings({"en": "fine", "zh": text})]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_code_formulas_numbers_and_latin_keep_their_punctuation(text: str) -> No
 
 def test_style_is_a_note_not_an_error() -> None:
     assert zh("用KV缓存") == [(False, 'no space between Chinese and Latin near "用KV缓存"; add one')]
-    assert zh("总而言之，缩放") == [(False, '"总而言之" says nothing; remove it')]
+    assert zh("总而言之，缩放") == [(False, '"总而言之" adds nothing; remove it')]
     filler = list(style_findings({"en": "It is important to note that", "zh": "好"}))
-    assert [(found.error, found.message) for found in filler] == [
-        (False, '"It is important to note" says nothing; remove it')
+    assert [(found.error, found.message.en) for found in filler] == [
+        (False, '"It is important to note" adds nothing; remove it')
     ]
 
 
@@ -117,22 +117,22 @@ TERMS = Terms.of(
 
 
 def terms(en: str, zh: str) -> list[str]:
-    return [finding.message for finding in TERMS.findings({"en": en, "zh": zh})]
+    return [finding.message.en for finding in TERMS.findings({"en": en, "zh": zh})]
 
 
 def test_terms_that_the_glossary_avoids_are_named_with_the_better_one() -> None:
     assert terms("Normalization of heads", "好") == [
-        '"Normalization" is not this bank\'s term; the glossary says "normalisation"'
+        '"Normalization" is not the glossary\'s term; write "normalisation"'
     ]
     assert terms("fine", "规范化与注意头") == [
-        '"规范化" is not this bank\'s term; the glossary says "归一化"',
-        '"注意头" is not this bank\'s term; the glossary says "头"',
+        '"规范化" is not the glossary\'s term; write "归一化"',
+        '"注意头" is not the glossary\'s term; write "头"',
     ]
 
 
 def test_an_avoided_word_inside_a_right_term_or_another_word_is_fine() -> None:
     assert terms("denormalizations", "归一化") == []
-    assert terms("fine", "归一与归一化") == ['"归一" is not this bank\'s term; the glossary says "归一化"']
+    assert terms("fine", "归一与归一化") == ['"归一" is not the glossary\'s term; write "归一化"']
 
 
 def test_without_a_glossary_nothing_is_avoided() -> None:
@@ -151,7 +151,7 @@ def test_without_a_glossary_nothing_is_avoided() -> None:
 def test_a_measurement_of_our_own_has_the_experiment_that_shows_it(lang: str, text: str, said: str) -> None:
     card = {"explain": {"en": "Yes.", "zh": "是。"} | {lang: text}}
     (found,) = measured_findings(card)
-    assert found.path == ("explain", lang) and found.message.startswith(f'"{said}" is a measurement of our own')
+    assert found.path == ("explain", lang) and found.message.en.startswith(f'"{said}" claims a measurement of our own')
     assert not list(measured_findings({**card, "experiment": "mixit"}))
 
 

@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 def told(folder: Path, text: str, challenge: object = None) -> list[str]:
     (folder / "repairs.yaml").write_text(text)
     found = repair_problems(folder, challenge)
-    return [f"{problem.line}:{problem.column}: {problem.message}" for problem in found]
+    return [f"{problem.line}:{problem.column}: {problem.message.en}" for problem in found]
 
 
 def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
@@ -68,15 +68,15 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
         (
             "wrong: one",
             "wrong: bits",
-            '2:12: "bits" is a mistake of the hardened rung; plant one that breaks the first',
+            '2:12: "bits" only fails the hardened rung; plant one that fails the first',
         ),
         ("wrong: two", "wrong: one", '5:12: "one" is planted twice; keep one of the two'),
-        ('"a = x * 1"', '"x * 1"', "3:11: these lines do not stand in reference.py; quote whole lines"),
+        ('"a = x * 1"', '"x * 1"', "3:11: these lines are not in reference.py; copy whole lines"),
         ('"a = x * 3"', '"a = x * 1"', "4:14: this changes nothing; write the mistake"),
-        ('"a = x * 3"', '"a = x *"', "4:14: with this the reference is no Python (invalid syntax); correct it"),
+        ('"a = x * 3"', '"a = x *"', "4:14: with this the reference is not valid Python (invalid syntax); correct it"),
         ('"a = x * 3"', f'"a = {"x * " * 40}3"', "4:14: this makes a line longer than 140 characters; break it"),
         ('"b = a + 0"', '"a = x * 1\\n    b = a + 0"', "6:11:"),
-        ("replace:", "replaces:", '4:5: key "replaces" is not known here'),
+        ("replace:", "replaces:", '4:5: unknown key "replaces"'),
     ],
 )
 def test_each_fault_is_told_with_its_place_and_what_to_do(folder, before, after, message):
@@ -87,15 +87,15 @@ def test_each_fault_is_told_with_its_place_and_what_to_do(folder, before, after,
 def test_lines_that_stand_twice_and_lines_that_two_mistakes_want_are_told(folder):
     (folder / "reference.py").write_text(REFERENCE.replace("d = c - 0", "return d"))
     (found,) = told(folder, WHOLE)
-    assert found == "12:11: these lines stand in reference.py at lines 7, 8; add a neighbour to tell which"
+    assert found == "12:11: these lines occur in reference.py at lines 7, 8; add a neighbouring line"
     (folder / "reference.py").write_text(REFERENCE)
     (found,) = told(folder, WHOLE.replace('"b = a + 0"', '"a = x * 1\\nb = a + 0"'))
-    assert found == '6:11: its lines are those of "one" as well; find lines that do not overlap'
+    assert found == '6:11: these lines overlap with those of "one"; find other lines'
 
 
 def test_fewer_than_four_and_what_is_no_mapping_and_kernels_are_refused(folder):
     (found,) = told(folder, WHOLE[: WHOLE.index("  - wrong: four")])
-    assert found == "1:10: only 3 mistakes can be planted; write 4 at least that compose" or found.startswith(
+    assert found == "1:10: only 3 mistakes can be planted; write at least 4 that fit together" or found.startswith(
         "2:3: only"
     )
     assert told(folder, "- one\n")[0].endswith("start it with repairs: …")
@@ -114,7 +114,7 @@ def test_a_check_of_a_folder_or_of_the_file_itself_tells_its_faults(folder):
     for path in (folder / "repairs.yaml", folder):
         (folder / "challenge.yaml").write_text("level: 1\n")
         around = Surroundings(folder.parent, folder.parent)
-        assert any("oen" in problem.message for problem in check([path], around).problems)
+        assert any("oen" in problem.message.en for problem in check([path], around).problems)
 
 
 BUNDLED = sorted(bundled_impl().glob("*/*/repairs.yaml"))

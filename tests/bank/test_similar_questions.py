@@ -76,4 +76,4 @@ def test_a_repeated_question_is_named_with_the_earlier_card(
     cards: dict[str, Card], errors: Callable[..., list[str]]
 ) -> None:
     again = cards["debug"] | {"question": {"en": "What else?", "zh": cards["qa"]["question"]["zh"]}}
-    assert errors(cards["qa"], again) == ["the question asks the same as att-01; ask something else, or keep one"]
+    assert errors(cards["qa"], again) == ["the question is the same as that of att-01; ask something else, or keep one"]

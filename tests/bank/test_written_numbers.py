@@ -62,14 +62,19 @@ def test_a_number_that_its_formula_gives(
             "57,982,058,495",
             "4 * 12288**2 * 96",
             "",
-            '"57,982,058,495" is written, but 4 * 12288**2 * 96 gives 57,982,058,496',
+            'the text says "57,982,058,495", but 4 * 12288**2 * 96 gives 57,982,058,496',
         ),
-        ("0.4966", "0.49666", "", '"0.4966" is written, but 0.49666 gives 0.49666; correct one of the two'),
-        ("175 billion", "1750 * 10**8", "175 亿", '"175 亿" is written, but 1750 * 10**8 gives 175,000,000,000'),
-        ("91 billion", "sqrt(1e24 / 120)", "900 亿", '"900 亿" is written, but sqrt(1e24 / 120) gives 9.128709292e+10'),
-        ("58.1 B", "4 * 12288**2 * 96", "", '"58.1 B" is written, but'),
-        ("34 %", "1 / 3", "", '"34 %" is written, but 1 / 3 gives 0.3333333333; correct one of the two'),
-        ("2 ** 2000", "0", "", '"2 ** 2000" is written, but 0 gives 0; correct one of the two'),
+        ("0.4966", "0.49666", "", 'the text says "0.4966", but 0.49666 gives 0.49666; correct one of the two'),
+        ("175 billion", "1750 * 10**8", "175 亿", 'the text says "175 亿", but 1750 * 10**8 gives 175,000,000,000'),
+        (
+            "91 billion",
+            "sqrt(1e24 / 120)",
+            "900 亿",
+            'the text says "900 亿", but sqrt(1e24 / 120) gives 9.128709292e+10',
+        ),
+        ("58.1 B", "4 * 12288**2 * 96", "", 'the text says "58.1 B", but'),
+        ("34 %", "1 / 3", "", 'the text says "34 %", but 1 / 3 gives 0.3333333333; correct one of the two'),
+        ("2 ** 2000", "0", "", 'the text says "2 ** 2000", but 0 gives 0; correct one of the two'),
         ("many", "3", "", '"many" has no number to compare with its formula; write digits'),
     ],
 )
@@ -83,7 +88,7 @@ def test_a_number_that_its_formula_does_not_give_is_named(
 def test_a_number_stands_in_the_text_of_both_languages(cards: dict[str, Card], errors: Errors) -> None:
     card = with_number(cards["qa"], "1,024", "2**10")
     card["explain"]["zh"] = "约一千。"
-    assert errors(card) == ['"1,024" is not in the Chinese text; write it there, or give its Chinese form as says_zh']
+    assert errors(card) == ['"1,024" is not in the Chinese text; add it there, or give its Chinese form as says_zh']
     card["explain"] = {"en": "about a thousand", "zh": "1,024"}
     assert errors(card) == ['"1,024" is not in the English text; correct one of the two']
 

@@ -11,6 +11,7 @@ from attncli.__main__ import main
 from attncli.bank import check
 from attncli.bank.check import Report
 from attncli.bank.problems import Problem
+from attncli.i18n import quoted
 
 GOOD = """\
 topic: mine
@@ -44,7 +45,7 @@ def test_each_problem_is_a_line_and_one_line_on_stderr_sums_up(bank: Path, capsy
     assert main(["bank", "check", str(bank)]) == 1
     out, err = capsys.readouterr()
     assert [line.split(": ")[0] for line in out.splitlines()] == [f"{bank}:5:12", f"{bank}:7:15"]
-    assert err == "attn: 2 problems in 1 file; correct them and run attn bank check again\n"
+    assert err == "attn: 2 problems in 1 file; correct them, then run attn bank check again\n"
 
 
 def test_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +61,7 @@ def test_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_notes_are_grouped_on_stderr(
     bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    notes = tuple(Problem(str(bank), line, 12, '"obviously" says nothing; remove it') for line in (5, 12))
+    notes = tuple(Problem(str(bank), line, 12, quoted('"obviously" says nothing; remove it')) for line in (5, 12))
     monkeypatch.setattr(check, "check", lambda *given: Report((), notes, 2, 1))
     assert main(["bank", "check", str(bank)]) == 0
     out, err = capsys.readouterr()

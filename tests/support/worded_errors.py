@@ -20,8 +20,6 @@ KINDS = {
     *(name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.AttnError)),
     "_Unfit",
 } - {"NoCardMatches", "EditorMissing"}
-PROBLEMS = {"Finding": 1, "Problem": 3, "_at": 2, "_report": 1, "_stop": 1, "ComputeError": 0}
-"""What problems are made by, and which argument words them."""
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEEPEST = 4
@@ -42,30 +40,6 @@ class Worded:
 def worded_errors() -> tuple[Worded, ...]:
     """Every wording of every error."""
     return tuple(_worded(dict.fromkeys(KINDS, 0)))
-
-
-@cache
-def worded_problems() -> tuple[Worded, ...]:
-    """Every wording of what is wrong with a bank."""
-    return tuple(_worded(PROBLEMS))
-
-
-def phrases(room: str, returned: Sequence[str]) -> list[tuple[str, str]]:
-    """What the functions of a room that return such types say in several words, with the file of each."""
-    found = []
-    for module in (module for module in modules() if room in module.path.relative_to(PACKAGE).parts):
-        for function in (node for node in ast.walk(module.tree) if isinstance(node, FUNCTIONS)):
-            if function.returns is not None and ast.unparse(function.returns) in returned:
-                found += [(module.path.name, said) for said in _said(module, function) if said.count(" ") > 1]
-    return found
-
-
-def _said(module: _Module, function: Function) -> Iterator[str]:
-    for node in ast.walk(function):
-        value = node.value if isinstance(node, (ast.Return, ast.Yield)) else None
-        said = value.elts[-1] if isinstance(value, ast.Tuple) else value
-        if said is not None:
-            yield from (" ".join(form.split()) for form in _Scope(module, module.around(node)).forms(said))
 
 
 def _worded(kinds: Mapping[str, int]) -> Iterator[Worded]:
