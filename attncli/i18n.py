@@ -44,6 +44,9 @@ class Localised:
     def __getitem__(self, lang: Lang) -> str:
         return self.zh if lang == "zh" else self.en
 
+    def __bool__(self) -> bool:
+        return bool(self["en"])
+
     def __add__(self, other: Localised) -> Localised:
         return NOTHING.join([self, other])
 

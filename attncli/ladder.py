@@ -19,7 +19,6 @@ from typing import Any
 from attncli.domain.text import cells, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
 from attncli.i18n import Lang, Localised, _, quoted
-from attncli.sandbox.wire import Ending
 from attncli.sandbox.worker_process import Ending, Reply, Worker
 
 FRAME, SHARED = "seats", ("measure", "model")
@@ -103,10 +102,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why an engine stopped: a reason of the grade report, a message, and the time limit in seconds."""
+    """The end of an engine: a reason of the grade report, a message, and the time limit in seconds."""
 
     reason: str
-    message: str
+    message: Localised
     seconds: float = 0.0
 
 
@@ -218,7 +217,9 @@ class Engines:
             parts = list(run_day(worker, self._files, {}, REFERENCE_SECONDS))
             self._seconds = max(self._seconds, float(round(patience * (time.monotonic() - started))))
         if parts[-1].stopped is not None:
-            raise JudgeFailed(f"the engine stops with references alone ({parts[-1].stopped.message}); see attn doctor")
+            raise JudgeFailed(
+                _("the engine fails with references alone ({why}); see attn doctor", why=parts[-1].stopped.message)
+            )
         return parts
 
     def _report_run(self, own: Mapping[str, str] | tuple[()]) -> None:
@@ -301,7 +302,7 @@ def _result(outcome: Reply | Ending, seconds: float) -> Reply | Stop:
         header = outcome.header
         text = header.get("text", "")
         message = f"{header['type']}: {text}" if header.get("type") else text
-        return Stop(str(header.get("reason", "exception"))[:40], str(message)[:300])
+        return Stop(str(header.get("reason", "exception"))[:40], quoted(str(message)[:300]))
     return outcome
 
 
@@ -310,7 +311,7 @@ def _read(name: str, reply: Reply) -> Part:
     try:
         return _log(name, reply)
     except (ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError) as error:
-        return Part(name, stopped=Stop("protocol", f"the log cannot be read ({type(error).__name__})"))
+        return Part(name, stopped=Stop("protocol", _("the log cannot be read ({error})", error=type(error).__name__)))
 
 
 def _log(name: str, reply: Reply) -> Part:
@@ -527,7 +528,7 @@ def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) 
     yield _next(origins, lang)
 
 
-def failure(run: LadderRun, lang: Lang) -> str:
+def failure(run: LadderRun) -> Localised:
     """Return the error line for an engine with broken pieces."""
     broken = [id for blame in run.blames for id in blame.pieces]
     return _(
@@ -535,7 +536,7 @@ def failure(run: LadderRun, lang: Lang) -> str:
         "or try another file with attn ladder --piece {first}=FILE",
         pieces=_listed(broken),
         first=broken[0],
-    )[lang]
+    )
 
 
 def describe_difference(difference: Difference) -> Localised:
@@ -550,7 +551,7 @@ def describe_difference(difference: Difference) -> Localised:
 def _stop_reason(stop: Stop) -> Localised:
     match stop.reason:
         case "exception":
-            return _("raised {error}", error=stop.message.partition("\n")[0][:LONGEST_MESSAGE])
+            return _("raised {error}", error=stop.message.en.partition("\n")[0][:LONGEST_MESSAGE])
         case "timeout":
             return _("did not finish within {seconds:g} s", seconds=stop.seconds)
         case "memory":

@@ -11,7 +11,6 @@ from babel.messages.pofile import read_po
 
 from attncli.bank.loader import GLOSSARY, load_glossary
 from attncli.bank.prose_rules import Terms
-from attncli.i18n import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY

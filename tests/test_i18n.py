@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pickle
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from typing import TypeGuard
 
 import click
 import pytest
@@ -115,3 +117,19 @@ def test_without_a_compiled_catalogue_messages_are_english(monkeypatch: pytest.M
         assert _("Review")["zh"] == "Review"
     finally:
         i18n._chinese.cache_clear()
+
+
+def test_no_message_is_inside_an_f_string_or_made_from_one() -> None:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        strings = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+        inside = [call for string in strings for call in ast.walk(string) if _is_message(call)]
+        made = [call for call in ast.walk(tree) if _is_message(call) and isinstance(call.args[0], ast.JoinedStr)]
+        found += [f"{path.relative_to(PACKAGE)}:{call.lineno}" for call in [*inside, *made]]
+    assert found == [], "Babel does not find these"
+
+
+def _is_message(node: ast.AST) -> TypeGuard[ast.Call]:
+    names = ("_", "N_", "ngettext", "pgettext")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and bool(node.args)

@@ -92,7 +92,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     # Rows first: if the import is interrupted, rows without a card do no harm, but a card without its rows is new.
     merge(workspace, (Placed(row, str(package)) for row in rows), conflict=lambda _: None)
     for path, text in texts.items():
-        write_text(path, text, "make it writable and import again: what is here already counts once")
+        write_text(path, text, _("make it writable and import again: what is here already counts once"))
     workspace.read_banks()
     return result
 

@@ -165,8 +165,8 @@ GROWTH_FREE = 64 * 2**20
 MOST_MEMBERS = 500_000
 STEP = 2**20
 
-EXPORT = "export it from Anki again (File → Export, an .apkg or .colpkg)"
-OLDER = "tick “Support older Anki versions” when you export"
+EXPORT = _("export it from Anki again (File → Export, an .apkg or .colpkg)")
+OLDER = _("tick “Support older Anki versions” when you export")
 
 
 class NoZstandard(UsageError):
@@ -253,7 +253,11 @@ def _zstandard(member: IO[bytes], package: Path) -> Iterator[tuple[IO[bytes], ty
         import zstandard
     except ImportError:
         raise NoZstandard(
-            f"{package} is a package of a newer Anki; {OLDER}, or have it read here: pip install 'attncli[anki]'"
+            _(
+                "{package} is from a newer Anki; {older}, or install what reads it: pip install 'attncli[anki]'",
+                package=package,
+                older=OLDER,
+            )
         ) from None
     yield zstandard.ZstdDecompressor().stream_reader(member, read_size=STEP), zstandard.ZstdError
 
@@ -334,7 +338,13 @@ def read_package(package: Path, folder: Path) -> ForeignCollection:
             connection.distrust()
             return _read(connection, package)
     except StoreError as error:
-        raise UsageError(f"the collection in {package} is damaged; let Anki check it (Tools), then {EXPORT}") from error
+        raise UsageError(
+            _(
+                "the collection in {package} is damaged; check it in Anki (Tools), then {export}",
+                package=package,
+                export=EXPORT,
+            )
+        ) from error
 
 
 def _read(connection: Connection, package: Path) -> ForeignCollection:

@@ -23,7 +23,7 @@ from attncli.anki.markdown import markdown_of
 from attncli.anki.package import EPOCH, EXPORT, MILLISECOND, AnkiReview, ForeignCard, own_card, read_package
 from attncli.domain.card import is_identifier
 from attncli.errors import AttnError, EnvironmentFailure, StoreError, UsageError
-from attncli.i18n import _
+from attncli.i18n import LANGS, Localised, _
 
 KEY_LENGTH = 12
 MEMORY_BYTES = 2 * 2**30
@@ -120,7 +120,7 @@ def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> 
     for line in child.stdout:
         message = json.loads(line)
         if "refused" in message:
-            raise _ERRORS.get(message["kind"], UsageError)(message["refused"])
+            raise _ERRORS.get(message["kind"], UsageError)(Localised.of(message["refused"]))
         if "done" in message:
             return ReadPackage(tuple(cards), message["done"])
         moments = {
@@ -147,7 +147,8 @@ def _main(package: Path, folder: Path) -> None:
             _send(document)
     except AttnError as error:
         kind = next((name for name, kind in _ERRORS.items() if isinstance(error, kind)), "")
-        _send({"refused": error.message.replace(str(package), str(name)), "kind": kind})
+        refused = {lang: error.message[lang].replace(str(package), str(name)) for lang in LANGS}
+        _send({"refused": refused, "kind": kind})
 
 
 def _send(document: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ OnProgress = Callable[[int, int, int], None]
 
 FOLDER, FILE = ".attn-cohort", "results.jsonl"
 _NAMES = ("learner", "challenge", "sha256", "standard")
-_REMEDY = "copy the class to a folder that you may write to"
+_REMEDY = _("copy the class to a folder that you may write to")
 
 # A judge stops every grading (after some thirty time limits at most); one that is silent for longer hangs itself.
 PATIENCE_LIMITS = 60
@@ -208,7 +208,9 @@ def _lock(file: BinaryIO, folder: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise UsageError(f"another attn cohort grades {folder} already; wait for it, or stop it first") from error
+        raise UsageError(
+            _("another attn cohort is grading {folder}; wait for it, or stop it", folder=folder)
+        ) from error
 
 
 def _cut_torn_line(file: BinaryIO) -> None:
@@ -274,7 +276,7 @@ def stored_grading(judge: WarmJudge, request: GradeRequest) -> tuple[Graded | No
         try:
             return stored_result(judge.grade(request)), ""
         except JudgeFailed as error:
-            message = error.message
+            message = str(error)
             deaths += not judge.alive()
         finally:
             watch.cancel()

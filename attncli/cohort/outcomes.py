@@ -30,7 +30,7 @@ from attncli.judge.client import GradeOptions, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
 
 ENDING = ".py"
-_LAYOUT = "a class lies in folders: DIR/LEARNER/CHALLENGE.py"
+_LAYOUT = _("a class lies in folders: DIR/LEARNER/CHALLENGE.py")
 LEFT_OUT: dict[str, Localised] = {
     "no-learner": _("not in a learner's folder; move it to DIR/LEARNER/"),
     "name-not-utf-8": _("the name is not UTF-8; rename it"),

@@ -20,7 +20,7 @@ from typing import Any
 from attncli.cohort.grade_class import WITH_JUDGE, TaskQueue, stored_grading
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.judge.client import GradeRequest, WarmJudge, sandbox_layers
 
 PATIENCE_SECONDS = 120.0  # for the first worker
@@ -69,7 +69,7 @@ def _require_listener(address: str) -> None:
     """Check that somebody listens: Ray waits for minutes otherwise. Raises UsageError, ClusterFailed."""
     if address == "auto":
         return
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    host, _colon, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or int(port) > LAST_PORT:
         raise UsageError(
             _(
@@ -84,8 +84,12 @@ def _require_listener(address: str) -> None:
         raise ClusterFailed(_no_cluster_message(address, error)) from error
 
 
-def _no_cluster_message(address: str, error: BaseException) -> str:
-    return f"there is no Ray cluster to be had at {address} ({_first_line(error)}); `ray status` says whether it runs"
+def _no_cluster_message(address: str, error: BaseException) -> Localised:
+    return _(
+        "there is no Ray cluster to be had at {address} ({error}); `ray status` says whether it runs",
+        address=address,
+        error=_first_line(error),
+    )
 
 
 class _Grading:
@@ -108,7 +112,7 @@ class _Grading:
             self._start_actor()
         while self._remaining:
             refs = [*self._starting, *self._in_progress]
-            done, _ = self._ray.wait(refs, num_returns=1, timeout=None if self._in_progress else PATIENCE_SECONDS)
+            done, _rest = self._ray.wait(refs, num_returns=1, timeout=None if self._in_progress else PATIENCE_SECONDS)
             if not done:
                 raise ClusterFailed(self._no_worker_message())
             for ref in done:
@@ -196,18 +200,24 @@ class _Grading:
                 )
             )
 
-    def _no_worker_message(self) -> str:
+    def _no_worker_message(self) -> Localised:
         mebibytes = WITH_JUDGE * self._options.memory_mib
-        return (
-            f"the cluster at {self._options.address} gives no worker with 1 CPU and {mebibytes} MiB free; "
-            "`ray status` says what it has; --memory asks for less"
+        return _(
+            "the cluster at {address} gives no worker with 1 CPU and {mebibytes} MiB free; `ray status` says what it "
+            "has; --memory asks for less",
+            address=self._options.address,
+            mebibytes=mebibytes,
         )
 
 
 def _worker_error(error: Any) -> AttnError:
     """Return the error that was raised in a worker."""
     cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, AttnError) else ClusterFailed(f"a worker failed: {_first_line(error)}")
+    return (
+        cause
+        if isinstance(cause, AttnError)
+        else ClusterFailed(_("a worker failed: {error}", error=_first_line(error)))
+    )
 
 
 def _first_line(error: BaseException) -> str:

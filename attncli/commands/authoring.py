@@ -11,9 +11,7 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session
 from attncli.errors import BankInvalid
-from attncli.i18n import Lang, Localised, N_, _, ngettext
-from attncli.words.in_chinese import told_in
-from attncli.words.command_texts import counted
+from attncli.i18n import N_, Lang, Localised, _, ngettext
 
 if TYPE_CHECKING:
     from attncli.bank.check import Report

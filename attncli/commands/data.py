@@ -53,7 +53,7 @@ def export() -> None:
 def summary(format: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
     chosen = _summary_format(format, target)
     if chosen == "pdf":
-        target.refuse_terminal("a PDF", "summary.pdf")
+        target.refuse_terminal(_("a PDF"), "summary.pdf")
     from attncli.export.summary import summarise
 
     with session().workspace() as workspace:
@@ -139,8 +139,8 @@ def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
     "--lang", type=click.Choice([*LANGS, "both"]), default="both", help=N_("Which languages (default: both).")
 )
 def export_anki(target: Target, topic: str | None, lang: str) -> None:
-    target.refuse_other_endings(["apkg"], "a deck for Anki")
-    target.refuse_terminal("a deck", "deck.apkg")
+    target.refuse_other_endings(["apkg"], _("a deck for Anki"))
+    target.refuse_terminal(_("a deck"), "deck.apkg")
     from attncli.anki.exporter import export_deck
 
     with session().workspace() as workspace:
@@ -165,8 +165,8 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
 @export.command("log", help=N_("The whole history, one JSON document a line: what `attn import log` merges."))
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("Where to write (default: stdout)."))
 def export_log(target: Target) -> None:
-    target.refuse_other_endings(["jsonl", "ndjson"], "the history")
-    left_out = list[str]()
+    target.refuse_other_endings(["jsonl", "ndjson"], _("the history"))
+    left_out = list[Localised]()
     with session().workspace() as workspace:
         lines = sync.exported(workspace, left_out)
         if target.file is None:
@@ -297,7 +297,7 @@ def restore(file: Path) -> None:
     with session().workspace() as workspace:
         done, lang = sync.restore(workspace, file), workspace.lang
     if done.faults:
-        first = " ".join(printable(done.faults[0]).split())
+        first = " ".join(printable(done.faults[0][lang]).split())
         left_out = ngettext(
             "Skipped {count} unusable row ({first}); {file} is unchanged",
             "Skipped {count} unusable rows, the first: {first}; {file} is unchanged",

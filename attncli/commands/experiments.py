@@ -48,7 +48,7 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
         )
     if id is None:
         if quick or output is not None:
-            raise UsageError("which experiment? `attn experiment` lists them; name one: attn experiment ID")
+            raise UsageError(_("name an experiment: attn experiment ID; `attn experiment` lists them"))
         _list(session().lang, as_json)
         return
     _run(id, text, quick, output, as_json)
@@ -105,12 +105,16 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
     """Return the text that the experiment looks at, or nothing if it looks at none. Raises UsageError."""
     if chosen.text is None:
         if text is not None:
-            raise UsageError(f"{chosen.id} looks at no text; leave it out, or give it to attn experiment {TEXTUAL}")
+            raise UsageError(
+                _("{id} takes no text; leave it out, or run attn experiment {textual}", id=chosen.id, textual=TEXTUAL)
+            )
         return ""
     if text is None:
         return chosen.text[lang]
     if not text.strip():
-        raise UsageError(f'the text is empty; name one: attn experiment {chosen.id} "{chosen.text[lang]}"')
+        raise UsageError(
+            _('the text is empty; give one: attn experiment {id} "{text}"', id=chosen.id, text=chosen.text)
+        )
     if len(text) > LONGEST_TEXT:
         raise UsageError(
             _(
@@ -164,7 +168,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
             lambda: lines(found, whose, lang),
         )
     if found.blames:
-        raise Rejected(failure(found, lang))
+        raise Rejected(failure(found))
 
 
 def _piece_files(words: Sequence[str]) -> dict[str, Path]:

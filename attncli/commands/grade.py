@@ -44,7 +44,6 @@ from attncli.practice.challenges import after_solving, is_solved, next_hint, nex
 from attncli.practice.grade import GradeOptions, WarmJudge, require_gpu
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
-from attncli.words.in_chinese import told_in
 
 PRINTED_LINES = 20
 INDENT = " " * 8
@@ -148,18 +147,18 @@ def _grade_once(id: str, file: Path, options: GradeOptions, as_json: bool) -> No
         echo("  " + _("Grade again on other inputs: {command}", command=again)[lang])
 
 
-def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
+def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> Localised:
     failed = next(iter(deciding_checks(report.checks)), None)
     name, message = (failed.name, told(failed, lang)) if failed else ("", "")
     if report.rung == "solved":
-        return _("{file} is solved, but not hardened: {check}: {message}", file=file, check=name, message=message)[lang]
+        return _("{file} is solved, but not hardened: {check}: {message}", file=file, check=name, message=message)
     return _(
         "{file} is rejected by {check}: {message}; for a hint: `attn hint {challenge}`",
         file=file,
         check=name,
         message=message,
         challenge=challenge,
-    )[lang]
+    )
 
 
 # The report
@@ -262,7 +261,7 @@ class GradeWatch:
         try:
             report = grading.grade(self.workspace, self.grader, self.id, self.file, self.options)
         except AttnError as error:
-            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
+            echo(f"attn: {error.line(self.lang)}", err=True)
             return
         echo("")
         print_report(report, challenge, self.lang)
@@ -297,7 +296,7 @@ class GradeWatch:
                 case _:
                     return key not in ("q", "\x03", END)
         except AttnError as error:
-            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
+            echo(f"attn: {error.line(self.lang)}", err=True)
         return True
 
     def _edit(self) -> None:

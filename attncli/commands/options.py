@@ -13,7 +13,7 @@ import click
 
 from attncli.commands.session import echo
 from attncli.errors import UsageError
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
 
 STDOUT = "-"
@@ -63,7 +63,7 @@ class Target:
         """The extension of the file in lower case, without the dot; empty if there is none."""
         return self.file.suffix.removeprefix(".").lower() if self.file else ""
 
-    def refuse_other_endings(self, endings: Sequence[str], what: str) -> None:
+    def refuse_other_endings(self, endings: Sequence[str], what: Localised) -> None:
         """Raise UsageError if the file has an extension that is not among `endings`."""
         if self.ending and self.ending not in endings:
             known = " or ".join(f".{ending}" for ending in endings)
@@ -76,7 +76,7 @@ class Target:
                 )
             )
 
-    def refuse_terminal(self, what: str, name: str) -> None:
+    def refuse_terminal(self, what: Localised, name: str) -> None:
         """Raise UsageError if a binary document would be printed to a terminal."""
         if self.file is None and sys.stdout.isatty():
             raise UsageError(_("{what} is nothing for a terminal; name a file: -o {name}", what=what, name=name))

@@ -31,7 +31,6 @@ from attncli.practice.quiz import Quiz, QuizScore
 from attncli.practice.record import interval_text
 from attncli.practice.review import RATINGS, ReviewSession, SessionItem
 from attncli.practice.workspace import Workspace
-from attncli.words.in_chinese import told_in
 
 INDENTS = {"head": "\n", "line": "", "missed": "", "point": "    - ", "note": ""}
 INVALID = _("Not a valid choice.")
@@ -546,7 +545,7 @@ def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
         try:
             asked.submit()
         except UsageError as error:
-            echo(told_in(lang, error.message))
+            echo(error.line(lang))
 
 
 def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:

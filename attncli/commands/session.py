@@ -222,12 +222,12 @@ def keep_verdict() -> Iterator[None]:
         discard()
 
 
-def print_left_out(problems: Iterable[str]) -> None:
+def print_left_out(problems: Iterable[Localised]) -> None:
     """Print the log rows that an import, export or sync left out, LEFT_OUT_SHOWN at most, on stderr."""
     lang = session().lang
     problems = list(problems)
     for problem in problems[:LEFT_OUT_SHOWN]:
-        echo(_("skipped: {problem}", problem=" ".join(printable(problem).split()))[lang], err=True)
+        echo(_("skipped: {problem}", problem=" ".join(printable(problem[lang]).split()))[lang], err=True)
     if len(problems) > LEFT_OUT_SHOWN:
         echo(_("skipped: {count} more", count=len(problems) - LEFT_OUT_SHOWN)[lang], err=True)
 

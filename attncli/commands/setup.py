@@ -30,14 +30,13 @@ from attncli.commands.session import (
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
-from attncli.i18n import CATALOGUE, Lang, Localised, N_, _, ngettext, pgettext, quoted
+from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
 from attncli.practice.optimize import Optimised, optimise
 from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
 from attncli.practice.workspace import newest_copy, with_topics_named
-from attncli.words.in_chinese import told_in
 
 NAME_CELLS = 12
 
@@ -146,7 +145,7 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": [error.message]}
 
 
-def _clock(current: Session, whole: bool) -> list[str]:
+def _clock(current: Session, whole: bool) -> list[Localised]:
     """Return one line for each row with a time later than the clock's."""
     if not whole:
         return []
@@ -195,26 +194,34 @@ def _data_lines(found: dict[str, Any], lang: Lang) -> Iterator[str]:
     database, banks = found["database"], found["banks"]
     yield _line("database", _integrity(database)[lang], lang)
     problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
-    lines += [_line("", problem[lang], lang) for problem in problems]
+    yield from [_line("", problem[lang], lang) for problem in problems]
     newest = database["newest_copy"]
     yield _line("copies", (_("latest: {date}", date=newest) if newest else _("none yet"))[lang], lang)
     if "cards" in banks:
         yield _line("banks", _("{cards} cards, {topics} topics, {challenges} challenges", **banks)[lang], lang)
     for line in found["clock"]:
-        yield _line("clock", told_in(lang, line), lang)
+        yield _line("clock", line[lang], lang)
     yield _line("device", found["device"], lang)
+
+
+_NOTES = (
+    N_("not in force"),
+    N_("process: running as root; the number of threads is limited by a watch alone"),
+    N_("covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"),
+)
+"""Notes of the sandbox, which composes them in a process that loads no messages; those with a cause stay English."""
 
 
 def _sandbox_lines(sandbox: dict[str, Any], lang: Lang) -> Iterator[str]:
     yield _line("sandbox", ", ".join(sandbox["layers"]) or _("none")[lang], lang)
     for name, why in sandbox["missing"].items():
-        yield _line("", _("missing {name}: {why}", name=name, why=told_in(lang, why))[lang], lang)
+        yield _line("", _("missing {name}: {why}", name=name, why=_(why))[lang], lang)
     for note in sandbox["notes"]:
-        yield _line("", told_in(lang, note), lang)
+        yield _line("", _(note)[lang], lang)
     if "gpu" in sandbox:
         yield _line("gpu", ", ".join(sandbox["gpu"]["layers"]) or _("none")[lang], lang)
         for note in sandbox["gpu"]["notes"]:
-            yield _line("", told_in(lang, note), lang)
+            yield _line("", _(note)[lang], lang)
 
 
 def _line(name: str, message: str, lang: Lang) -> str:
@@ -361,8 +368,13 @@ def serve(port: int) -> None:
         try:
             listening.bind((LOOPBACK, port))
         except OSError as error:
-            message = f"cannot listen on port {port} of {LOOPBACK} ({error.strerror})"
-            raise UsageError(f"{message}; choose another: attn serve --port 0 picks a free one") from error
+            message = _(
+                "cannot listen on port {port} of {loopback} ({strerror})",
+                port=port,
+                loopback=LOOPBACK,
+                strerror=error.strerror,
+            )
+            raise UsageError(_("{message}; use --port 0 for a free one", message=message)) from error
         serve_browser(listening, _app_command(current), token_urlsafe(TOKEN_BYTES), current.lang, echo)
 
 

@@ -185,7 +185,7 @@ class GradeReport:
     device: str = field(default="cpu", metadata=ALWAYS)
     device_note: Localised = NOTHING
     printed: str = ""
-    error: str = ""
+    error: Localised = NOTHING
     stored: tuple[dict[str, Any], ...] = ()
 
     @property

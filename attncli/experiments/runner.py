@@ -188,7 +188,7 @@ def find(impl: Path, id: str) -> Experiment:
     if id in files:
         return _read_experiment(files[id])
     near = get_close_matches(id[:60], files, n=1)
-    hint = f"did you mean {near[0]}?" if near else "`attn experiment` lists them"
+    hint = _("did you mean {near}?", near=near[0]) if near else _("`attn experiment` lists them")
     raise NotFound(_("there is no experiment {id}; {hint}", id=id, hint=hint))
 
 

@@ -34,7 +34,7 @@ from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
 from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
-from attncli.i18n import Lang, Localised, _, pgettext, quoted
+from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
@@ -91,7 +91,7 @@ def write_summary(workspace: Workspace) -> Path:
     """
     page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
     file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
-    write_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
+    write_text(file, page, _("write it elsewhere with `attn export summary -o FILE`"))
     return file
 
 
@@ -307,7 +307,7 @@ def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, option
 # PDF
 
 CHARACTERS_NAMED = 8
-_MISSING = (
+_MISSING = _(
     "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"
 )
 _HAN_FONTS = "Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts"
@@ -336,8 +336,10 @@ def _engine() -> Any:
         raise EnvironmentFailure(_MISSING) from error
     except OSError as error:
         raise EnvironmentFailure(
-            "WeasyPrint finds no Pango here: Debian has libpango-1.0-0 and libpangoft2-1.0-0, Homebrew pango; "
-            "or take --format html and print it"
+            _(
+                "WeasyPrint finds no Pango: install libpango-1.0-0 and libpangoft2-1.0-0 (Debian) or pango (Homebrew); "
+                "or use --format html and print it"
+            )
         ) from error
     return weasyprint
 
@@ -367,13 +369,16 @@ def _missing_characters() -> Iterator[set[str]]:
         logger.propagate = propagate
 
 
-def _missing_font_message(missing: set[str]) -> str:
+def _missing_font_message(missing: set[str]) -> Localised:
     named = sorted(missing)[:CHARACTERS_NAMED]
     shown = ", ".join(f"{sign} (U+{ord(sign):04X})" if sign.isprintable() else f"U+{ord(sign):04X}" for sign in named)
-    more = f" and {len(missing) - len(named)} more" if len(missing) > len(named) else ""
+    more = _(" and {count} more", count=len(missing) - len(named)) if len(missing) > len(named) else NOTHING
     is_han = any("CJK" in unicodedata.name(sign, "") for sign in missing)
-    return (
-        f"no font here has {shown}{more}; install one ({_HAN_FONTS if is_han else _OTHER_FONTS}), or take --format html"
+    return _(
+        "no font here has {shown}{more}; install one ({han_fonts}), or take --format html",
+        shown=shown,
+        more=more,
+        han_fonts=_HAN_FONTS if is_han else _OTHER_FONTS,
     )
 
 

@@ -46,7 +46,9 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     """
     topic = normalize("NFC", topic.strip().lower())
     if not is_identifier(topic, LONGEST_TOPIC):
-        message = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
+        message = _(
+            "“{topic}” is no topic; use lower-case letters, digits and single hyphens, such as mine", topic=topic[:40]
+        )
         raise InvalidInput(message, "topic")
     path = workspace.home.banks / f"{topic}.yml"
     if not path.exists():
@@ -102,7 +104,7 @@ def _write_bank(path: Path, text: str, cards: int) -> None:
         raise UsageError(
             _("{path} does not end in a list of cards to add to; add the card by hand", path=shown_path(path))
         )
-    write_text(path, text, "choose another folder with --home")
+    write_text(path, text, _("choose another folder with --home"))
 
 
 # Drafts: what was typed is there again, however the app ended
@@ -141,7 +143,7 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
 
 def keep_draft(path: Path, draft: CardDraft) -> None:
     """Save the draft. Raises EnvironmentFailure or UsageError if it cannot be written."""
-    write_text(path, json.dumps(asdict(draft), ensure_ascii=False) + "\n", "make the folder writable")
+    write_text(path, json.dumps(asdict(draft), ensure_ascii=False) + "\n", _("make the folder writable"))
 
 
 def drop_draft(path: Path) -> None:
@@ -149,7 +151,7 @@ def drop_draft(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        remedy = remedy_for(error, "make the folder writable")
+        remedy = remedy_for(error, _("make the folder writable"))
         raise UsageError(
             _("cannot remove {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
         ) from error
@@ -268,7 +270,7 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     Reference and one wrong solution are left to write. Raises UsageError for an invalid or taken name; nothing is ever
     overwritten.
     """
-    track, _, id = name.partition("/")
+    track, _slash, id = name.partition("/")
     if not all(is_identifier(part) for part in (track, id)):
         raise UsageError(
             _("{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens", name=name)
@@ -276,8 +278,11 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     index = workspace.store.index
     taken = [file.parent for file in workspace.source_files.challenge_files() if file.parent.name == id]
     if taken or index.owner(id):
-        where = f"{taken[0]} is a challenge" if taken else "a card is"
-        raise UsageError(f"{where} called {id} already, and both are kept in one log; choose another id")
+        if taken:
+            raise UsageError(
+                _("{folder} is a challenge called {id} already; choose another id", folder=taken[0], id=id)
+            )
+        raise UsageError(_("a card is called {id} already, and both share one log; choose another id", id=id))
     impl = workspace.source_files.impl if paths.in_checkout() else workspace.home.challenges
     folder = impl / track / id
     try:
@@ -287,7 +292,7 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
             _("{folder} already exists and is never overwritten; choose another id", folder=folder)
         ) from error
     except OSError as error:
-        remedy = remedy_for(error, "check the permissions of its folders")
+        remedy = remedy_for(error, _("check the permissions of its folders"))
         raise UsageError(
             _("cannot write {folder} ({strerror}); {remedy}", folder=folder, strerror=error.strerror, remedy=remedy)
         ) from error

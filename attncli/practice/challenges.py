@@ -133,7 +133,7 @@ def next_hint(workspace: Workspace, id: str) -> Hint:
     """
     challenge = workspace.library.challenge(id)
     if not challenge.hints:
-        message = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
+        message = _("challenge {id} has no hints; `attn solution {id}` shows the reference", id=challenge.id)
         raise InvalidInput(message, "no-hints")
     seen = 0
     for row in standing(workspace.store.log.of_subjects([challenge.id])):

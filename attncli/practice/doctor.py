@@ -13,6 +13,7 @@ from typing import Any
 from attncli import __version__, paths
 from attncli.domain.challenge import CPU, CUDA
 from attncli.errors import StoreCorrupt, StoreError
+from attncli.i18n import NOTHING, Localised
 from attncli.practice.workspace import Workspace
 from attncli.sandbox.policy import gpu_is_seen
 from attncli.store.database import Database, remove_cache
@@ -30,9 +31,9 @@ class DatabaseHealth:
 
     path: Path
     rows: int | None
-    damages: tuple[str, ...]
+    damages: tuple[Localised, ...]
     is_damaged: bool = True
-    unwritable: str = ""
+    unwritable: Localised = NOTHING
 
     @property
     def integrity(self) -> str:

@@ -32,7 +32,7 @@ from attncli.domain.log_row import (
 )
 from attncli.domain.vocabulary import STREAMS, Standing
 from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import GradingCancelled as GradingCancelled
@@ -93,8 +93,7 @@ def request_of(
     Raises UsageError if it is too long.
     """
     if len(source) > LARGEST_SUBMISSION:
-        most = f"{LARGEST_SUBMISSION // 1024} KiB"
-        raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
+        raise UsageError(_too_large(filename))
     device, may_fall_back = device_for(challenge, options.device)
     options = replace(options, device=device)
     planted = planted_in(workspace, challenge, file) if file is not None else None
@@ -144,13 +143,19 @@ def read_submission(path: Path) -> bytes:
         if not path.is_file():
             raise UsageError(_("{path} is not a file; name the Python file to grade", path=path))
         if path.stat().st_size > LARGEST_SUBMISSION:
-            most = f"{LARGEST_SUBMISSION // 1024} KiB"
-            message = f"{path} is larger than {most}; a submission is a short Python file"
-            raise InvalidInput(message, "file-large", file=str(path))
+            raise InvalidInput(_too_large(path), "file-large", file=str(path))
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        message = f"cannot read {path} ({error}); check the name and its permissions"
+        message = _("cannot read {path} ({error}); check the name and its permissions", path=path, error=error)
         raise InvalidInput(message, "file-unread", file=str(path)) from error
+
+
+def _too_large(file: object) -> Localised:
+    return _(
+        "{file} is larger than {kib} KiB; a submission is a short Python file",
+        file=file,
+        kib=LARGEST_SUBMISSION // 1024,
+    )
 
 
 def settle(workspace: Workspace, request: GradeRequest, report: GradeReport) -> None:

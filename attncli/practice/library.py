@@ -92,7 +92,7 @@ class Library:
 
     def _no_card(self, id: str) -> NotFound:
         return NotFound(
-            _("there is no card {id}; ", id=id) + _nearest(id, self._store.index.card_ids(), "`attn cards`")
+            _("unknown card {id}; {hint}", id=id, hint=_nearest(id, self._store.index.card_ids(), "`attn cards`"))
         )
 
     def _linked(self, card: Card) -> Card:
@@ -133,8 +133,12 @@ class Library:
             return found[0]
         topics = {topic.id: topic for topic in self.topics()}
         guess = _meant_topic(meant, topics.values())
-        hint = f"did you mean {guess.id}? " if guess else ""
-        raise NotFound(f"there is no topic {_readable(id)}; {hint}topics are {', '.join(sorted(topics)) or 'none'}")
+        names = ", ".join(sorted(topics))
+        if guess:
+            hint = _("did you mean {id}? use one of {names}", id=guess.id, names=names)
+        else:
+            hint = _("use one of {names}", names=names) if names else _("there are no topics")
+        raise NotFound(_("unknown topic {id}; {hint}", id=_readable(id), hint=hint))
 
     def challenges(self, track: str | None = None) -> list[Challenge]:
         """Return all challenges, or those of one track, in reading order. Raises NotFound for an unknown track."""
@@ -144,7 +148,8 @@ class Library:
             return challenges
         tracks = sorted({challenge.track for challenge in challenges})
         if track not in tracks:
-            raise NotFound(_("there is no track {track}; ", track=track) + _nearest(track, tracks, "`attn challenges`"))
+            hint = _nearest(track, tracks, "`attn challenges`")
+            raise NotFound(_("unknown track {track}; {hint}", track=track, hint=hint))
         return [challenge for challenge in challenges if challenge.track == track]
 
     def challenge(self, id: str) -> Challenge:
@@ -153,7 +158,7 @@ class Library:
         document = self._store.index.challenge(id)
         if document is None:
             ids = self._store.index.challenge_ids()
-            raise NotFound(_("there is no challenge {id}; ", id=id) + _nearest(id, ids, "`attn challenges`"))
+            raise NotFound(_("unknown challenge {id}; {hint}", id=id, hint=_nearest(id, ids, "`attn challenges`")))
         return challenge_of(document)
 
 
@@ -175,11 +180,11 @@ def _readable(id: str) -> str:
     return normalize("NFC", id.encode("utf-8", "replace").decode())
 
 
-def _nearest(id: str, known: Sequence[str], command: str) -> str:
+def _nearest(id: str, known: Sequence[str], command: str) -> Localised:
     from difflib import get_close_matches
 
     near = get_close_matches(id, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"{command} lists them"
+    return _("did you mean {near}?", near=near[0]) if near else _("{command} lists them all", command=command)
 
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
@@ -211,7 +216,11 @@ def find(index: BankIndex, query: str, topic: str | None, seconds: float = MOST_
 def require_length(query: str) -> None:
     """Raise InvalidInput for a query of more than `MOST_CHARACTERS`."""
     if len(query) > MOST_CHARACTERS:
-        message = f"the search has {len(query)} characters; use at most {MOST_CHARACTERS}"
+        message = _(
+            "the search has {query} characters; use at most {most_characters}",
+            query=len(query),
+            most_characters=MOST_CHARACTERS,
+        )
         raise InvalidInput(message, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
 
 

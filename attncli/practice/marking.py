@@ -442,7 +442,9 @@ def read_number(text: str, unit: str) -> Number:
     match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST else None
     if not match:
         example = f"48 {unit}" if unit else "1750亿"
-        message = f"“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}"
+        message = _(
+            "“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}", typed=typed, example=example
+        )
         raise InvalidInput(message, "number", text=typed, example=example)
     try:
         value = evaluate(_arithmetic(match["value"]), {})
@@ -454,9 +456,12 @@ def read_number(text: str, unit: str) -> Number:
     try:
         return convert(value, given, unit) if given else value
     except ComputeError:
-        asked, reason = (f"in {unit}", "unit") if unit else ("as a plain number", "unit-none")
-        message = f"“{given[:20]}” does not fit here; the answer is asked for {asked}"
-        raise InvalidInput(message, reason, given=given[:20], unit=unit) from None
+        given = given[:20]
+        if unit:
+            message = _("“{given}” does not fit here; give the answer in {unit}", given=given, unit=unit)
+        else:
+            message = _("“{given}” does not fit here; give a plain number", given=given)
+        raise InvalidInput(message, "unit" if unit else "unit-none", given=given, unit=unit) from None
 
 
 def shown(value: Number) -> str:
@@ -470,7 +475,7 @@ def _arithmetic(text: str) -> str:
     """Convert common notation to that of `evaluate`; a comma only groups thousands."""
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
     if "," in text:
-        raise ComputeError("a comma only separates groups of three digits; write a decimal point")
+        raise ComputeError(_("a comma only separates groups of three digits; write a decimal point"))
     return re.sub(r"(?<![\d.])0+(?=\d)", "", text.replace("^", "**").replace("_", ""))
 
 

@@ -190,7 +190,11 @@ def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
     """Add or remove `tag`. Return True if the card has it now. Raises InvalidInput for an invalid tag."""
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
-        message = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
+        message = _(
+            "“{tag}” is no tag; use letters, digits and hyphens, at most {longest_tag}",
+            tag=tag[:LONGEST_TAG],
+            longest_tag=LONGEST_TAG,
+        )
         raise InvalidInput(message, "tag")
     card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
@@ -306,6 +310,8 @@ def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: da
 def utc(at: datetime) -> datetime:
     """Convert `at` to UTC. Raises ClockWrong outside 1990…2199."""
     if not EARLIEST <= at < LATEST:
-        message = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
+        message = _(
+            "{at} is no time between {year} and {year_2}", at=at.isoformat(), year=EARLIEST.year, year_2=LATEST.year
+        )
         raise ClockWrong(_("{message}; give another, or set the clock of this machine", message=message))
     return at.astimezone(UTC)

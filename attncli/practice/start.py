@@ -141,7 +141,7 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
     except OSError as error:
         if kept is not None and not path.exists():
             kept.rename(path)
-        raise cannot_write(path, error, "name another folder with --dir") from error
+        raise cannot_write(path, error, _("name another folder with --dir")) from error
     return kept
 
 
@@ -443,9 +443,13 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
     if not repairs:
         offering = [other for other in workspace.library.challenges() if offers_rounds(other)]
         offering.sort(key=lambda other: other.track != challenge.track)
-        ids = ", ".join([other.id for other in offering[:MOST_SUGGESTED]] or ["none yet"])
-        message = f"challenge {challenge.id} has no repair round; --bug hands out one wrong solution to debug"
-        raise UsageError(f"{message}, and these have rounds: {ids}")
+        raise UsageError(
+            _(
+                "challenge {id} has no repair round; use --bug, or --repair with one of {ids}",
+                id=challenge.id,
+                ids=", ".join(other.id for other in offering[:MOST_SUGGESTED]),
+            )
+        )
     most = min(MOST_BUGS, len(repairs))
     if not 1 <= count <= most:
         raise UsageError(
@@ -468,7 +472,7 @@ def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang
         reference = (Path(challenge.folder) / "reference.py").read_text(encoding="utf-8")
         code = without_docstring(planted(reference, repairs))
     except (OSError, ValueError, SyntaxError) as error:
-        message = f"the reference of {challenge.id} takes no bugs ({error})"
+        message = _("the reference of {id} takes no bugs ({error})", id=challenge.id, error=error)
         raise EnvironmentFailure(
             _("{message}; `attn verify {id}` says more", message=message, id=challenge.id)
         ) from error
@@ -518,7 +522,7 @@ class OpenFile:
                 write_whole(kept, [found])
             write_whole(self.path, [text])
         except OSError as error:
-            raise cannot_write(self.path, error, "what you typed is still here") from error
+            raise cannot_write(self.path, error, _("what you typed is still here")) from error
         self.text = text
         return kept
 
@@ -526,14 +530,18 @@ class OpenFile:
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            message = f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor"
+            message = _(
+                "{path} is larger than {largest_bytes} KiB; open it in another editor",
+                path=path,
+                largest_bytes=LARGEST_BYTES // 1024,
+            )
             raise InvalidInput(message, "file-large", file=str(path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        message = f"{path} is no text in UTF-8; open it in another editor"
+        message = _("{path} is no text in UTF-8; open it in another editor", path=path)
         raise InvalidInput(message, "file-no-text", file=str(path)) from error
     except OSError as error:
-        message = f"cannot read {path} ({error.strerror}); make it readable"
+        message = _("cannot read {path} ({strerror}); make it readable", path=path, strerror=error.strerror)
         raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 

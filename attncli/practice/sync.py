@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, row_of_line
 from attncli.errors import UsageError, remedy_for
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.paths import cannot_write, write_bytes, write_whole
 from attncli.practice.backups import BEFORE_RESTORE, keep_copy
 from attncli.practice.derive import derive_everything, derive_subjects
@@ -38,7 +38,7 @@ class Synced:
     received: int
     written: int
     file: Path
-    faults: tuple[str, ...] = ()
+    faults: tuple[Localised, ...] = ()
 
 
 def sync(workspace: Workspace, folder: Path) -> Synced:
@@ -49,7 +49,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     """
     if not folder.is_dir():
         raise UsageError(_("there is no folder {folder}; create it where your machines share files", folder=folder))
-    faults: list[str] = []
+    faults: list[Localised] = []
     received = sum(_take(workspace, path, faults) for path in _names(folder))
     history = workspace.store.history
     with history.writing():
@@ -66,7 +66,7 @@ def _names(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ENDING and not path.name.startswith("."))
     except OSError as error:
-        remedy = remedy_for(error, "make it readable")
+        remedy = remedy_for(error, _("make it readable"))
         raise UsageError(
             _(
                 "cannot read the folder {folder} ({strerror}); {remedy}",
@@ -77,7 +77,7 @@ def _names(folder: Path) -> list[Path]:
         ) from error
 
 
-def _take(workspace: Workspace, path: Path, faults: list[str]) -> int:
+def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
     """Merge the rows of one file in the folder; return how many were new here."""
     here = workspace.store.history.folder / path.name
     try:
@@ -87,17 +87,26 @@ def _take(workspace: Workspace, path: Path, faults: list[str]) -> int:
             return 0
         log = read_log(path)
     except (OSError, UsageError) as error:
-        faults.append(error.message if isinstance(error, UsageError) else f"{path} cannot be read ({error.strerror})")
+        unread = _("cannot read {path} ({why})", path=path, why=getattr(error, "strerror", ""))
+        faults.append(error.message if isinstance(error, UsageError) else unread)
         return 0
     is_whole = not log.faults and not any(isinstance(found, Damage) for found in read(path))
     if is_machine(path.stem) and is_whole and (received := _copy_in(workspace, path)) is not None:
         return received
     if log.faults:
-        count = f"{len(log.faults)} of {len(log.faults) + len(log.rows)} rows cannot be used"
-        faults.append(f"{log.faults[0]}; {count}, the others are")
+        faults.append(
+            _(
+                "{first}; skipped {bad} of {all} rows",
+                first=log.faults[0],
+                bad=len(log.faults),
+                all=len(log.faults) + len(log.rows),
+            )
+        )
 
     def conflict(placed: Placed) -> None:
-        faults.append(f"{placed.place}: row {placed.row.id} is here with another content, and stays as it is")
+        faults.append(
+            _("{place}: row {id} differs from the one here, which is kept", place=placed.place, id=placed.row.id)
+        )
 
     return len(merge(workspace, log.rows, conflict))
 
@@ -139,13 +148,13 @@ def _publish(path: Path, folder: Path, own: bool) -> None:
         if not there.exists() or there.read_bytes() != content:
             write_bytes(there, content)
     except OSError as error:
-        raise cannot_write(there, error, "make the folder writable, or name another") from error
+        raise cannot_write(there, error, _("make the folder writable, or name another")) from error
 
 
 # Import and export
 
 
-def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
+def exported(workspace: Workspace, left_out: list[Localised]) -> Iterator[str]:
     """Yield the whole log in replay order, one JSON document a line.
 
     A row that no import would accept would keep all others out: it is named in `left_out` instead.
@@ -154,7 +163,7 @@ def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
         try:
             yield checked_line(row)
         except ValueError as error:
-            left_out.append(f"row {row.id}: {error}")
+            left_out.append(_("row {id}: {error}", id=row.id, error=error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +171,7 @@ class Imported:
     """The number of new rows; `faults` are the rows of a damaged backup that were left out."""
 
     new: int
-    faults: tuple[str, ...] = ()
+    faults: tuple[Localised, ...] = ()
 
 
 def import_file(workspace: Workspace, path: Path) -> Imported:
@@ -200,7 +209,7 @@ class Restored:
     """
 
     rows: int
-    faults: tuple[str, ...]
+    faults: tuple[Localised, ...]
     kept: Path | None
     missing: int
 
@@ -265,7 +274,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     try:
         return write_whole(path, (line + "\n" for line in lines))
     except OSError as error:
-        raise cannot_write(path, error, "name another place") from error
+        raise cannot_write(path, error, _("name another place")) from error
 
 
 # Reading a log file
@@ -285,7 +294,7 @@ class LogFile:
 
     path: Path
     rows: list[Placed] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    faults: list[Localised] = field(default_factory=list)
     is_database: bool = False
 
 
@@ -299,11 +308,13 @@ def read_log(path: Path) -> LogFile:
             if file.read(len(MAGIC)) == MAGIC:
                 rows, refused = rows_of_database(path)
                 placed = [Placed(row, str(path)) for row in rows]
-                return LogFile(path, placed, [f"{path}: {why}" for why in refused], is_database=True)
+                return LogFile(
+                    path, placed, [_("{path}: {why}", path=path, why=why) for why in refused], is_database=True
+                )
             file.seek(0)
             return _read_lines(file, LogFile(path))
     except OSError as error:
-        remedy = remedy_for(error, "make it readable")
+        remedy = remedy_for(error, _("make it readable"))
         raise UsageError(
             _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
         ) from error
@@ -320,9 +331,11 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
             if text.strip():
                 log.rows.append(Placed(row_of_line(text), place))
         except UnicodeDecodeError:
-            log.faults.append(f"{place}: no line of a review log (it is not UTF-8)")
+            log.faults.append(_("{place}: no line of a review log (it is not UTF-8)", place=place))
         except ValueError as error:
-            log.faults.append(f"{place}: no line of a review log ({str(error)[:LONGEST_REASON]})")
+            log.faults.append(
+                _("{place}: no line of a review log ({error})", place=place, error=str(error)[:LONGEST_REASON])
+            )
     return log
 
 
@@ -338,16 +351,21 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 # Rows from the future
 
 
-def ahead_in_words(workspace: Workspace) -> list[str]:
-    """Return what `attn doctor` says about rows that are more than a day ahead of the clock, and what to do."""
+def ahead_in_words(workspace: Workspace) -> list[Localised]:
+    """Return the lines of `attn doctor` on rows that are more than a day ahead of the clock."""
     workspace.store.catch_up()
     found = workspace.store.log.waiting()
-    lines = [
-        f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"
+    lines: list[Localised] = [
+        _(
+            "the {kind} of {subject} is stamped {at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock",
+            kind=row.kind,
+            subject=row.subject,
+            at=row.at,
+        )
         for row in found[:SHOWN_AHEAD]
     ]
     if len(found) > SHOWN_AHEAD:
-        lines.append(f"more of them: {len(found) - SHOWN_AHEAD}")
+        lines.append(_("{count} more", count=len(found) - SHOWN_AHEAD))
     if found:
-        lines.append("it counts when its time has come; if this clock is wrong, set it")
+        lines.append(_("it counts when its time has come; if this clock is wrong, set it"))
     return lines

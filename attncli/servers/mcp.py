@@ -25,7 +25,6 @@ from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.grade import WarmJudge
 from attncli.practice.workspace import Workspace
-from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from mcp import types
@@ -123,7 +122,7 @@ class ToolServer:
             async with self._turn:
                 document = json_safe(await self._answer(params.name, params.arguments or {}))
         except AttnError as error:
-            message = one_line(told_in(self.workspace.lang, error.message))
+            message = error.line(self.workspace.lang)
             return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)
         text = types.TextContent(type="text", text=json_text(document))
         return types.CallToolResult(content=[text], structured_content=document)
@@ -189,7 +188,8 @@ class Tool:
         if error is not None:
             where = "".join(f"{part}: " for part in error.absolute_path)
             message = error.message if len(error.message) < LONGEST_MESSAGE else f"breaks {error.validator}"
-            raise UsageError(f"{self.name}: {where}{one_line(message)}; its input schema says what it takes")
+            fault = f"{where}{one_line(message)}"
+            raise UsageError(_("{tool}: {fault}; see its input schema", tool=self.name, fault=fault))
         return {name: _whole(value) for name, value in arguments.items()}
 
 

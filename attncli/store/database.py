@@ -248,7 +248,7 @@ class Database(AbstractContextManager["Database"]):
 
     def require_writable(self) -> None:
         """Raise StoreUnwritable where nothing can be recorded."""
-        if self.unwritable != NOTHING:
+        if self.unwritable:
             raise StoreUnwritable(self.unwritable)
 
     @contextmanager
@@ -299,7 +299,7 @@ class Database(AbstractContextManager["Database"]):
     def close(self) -> None:
         """Close the cache, and remove one that was found damaged: the next opening makes it anew."""
         self.connection.close()
-        if self.connection.is_damaged and self.unwritable == NOTHING:
+        if self.connection.is_damaged and not self.unwritable:
             with suppress(StoreUnwritable):
                 remove_cache(self.connection.path)
 

@@ -121,7 +121,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                 content = raw.rstrip(b"\r\n")
                 for piece in filter(None, _BEGINNING.split(content)):
                     found, row, fault = _row_in(piece)
-                    wrong = fault if fault != NOTHING else wrong
+                    wrong = fault or wrong
                     if row is None:
                         continue
                     if found <= number:
@@ -135,7 +135,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                         yield Damage(path, line, one if count == 1 else rows)
                     number, damaged = found, 0
                     yield Entry(row, found, line, end)
-                if wrong != NOTHING and raw.endswith(b"\n"):
+                if wrong and raw.endswith(b"\n"):
                     damaged += number == before
                     yield Damage(path, line, wrong, content)
     except OSError as error:
@@ -296,7 +296,7 @@ class History:
             lines = file.read().rsplit(b"\n", 2)
             if torn := lines.pop():
                 _number, row, fault = _row_in(torn)
-                sound = b"" if row is None else torn[:-1] if fault != NOTHING else torn
+                sound = b"" if row is None else torn[:-1] if fault else torn
                 if sound:
                     lines.append(sound)
                 else:

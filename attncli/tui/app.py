@@ -39,8 +39,6 @@ from attncli.tui.last_resort import last_resort
 from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, Navigation
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
-from attncli.words.in_chinese import told_in
-from attncli.words.app_texts import say, say_counted
 
 if TYPE_CHECKING:
     from attncli.practice.mock import MockOptions
@@ -278,7 +276,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
                 failed = renderable.trace.stacks[-1]
                 cause = f"{failed.exc_type}: {failed.exc_value}"
         self._exception = EnvironmentFailure(
-            f"the keys cannot be read any more ({cause}); what was typed is kept; start attn again"
+            _("cannot read keys any more ({cause}); typed text is kept; start attn again", cause=cause)
         )
         self.exit(return_code=self._exception.exit_code)
 

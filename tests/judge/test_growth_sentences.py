@@ -36,9 +36,7 @@ def test_less_than_a_gibibyte_is_told_in_mebibytes():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_kept_promise_gives_its_figures(measure):
     kept = {**BROKEN, "holds": True, "measure": measure, "real": None}
-    assert growth_told([kept]).en == (
-        f"1,024 → 9,216 {MEASURES[measure].en} at sizes 32 → 96; expected 320 → 960"
-    )
+    assert growth_told([kept]).en == (f"1,024 → 9,216 {MEASURES[measure].en} at sizes 32 → 96; expected 320 → 960")
 
 
 def test_several_promises_are_told_in_one_line():

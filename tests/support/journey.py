@@ -10,14 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from attncli.domain.vocabulary import KINDS, KIND_NAMES, LEVEL_NAMES
-from attncli.i18n import Lang, _, ngettext
-from attncli.tui.screens.editor import INDENT
-from attncli.words.grade_report_texts import REACHED
-from attncli.words.mock_texts import PART_NAMES
 from attncli.domain.grade_report_text import REACHED
 from attncli.domain.mock_interview import PART_NAMES
-from attncli.words.app_texts import say
+from attncli.domain.vocabulary import KIND_NAMES, LEVEL_NAMES
+from attncli.i18n import Lang, _, ngettext
+from attncli.tui.screens.editor import INDENT
 
 MASK = """\
 S = T if S is None else S

@@ -9,16 +9,12 @@ import pytest
 
 import journey
 from attncli.config import load
-from attncli.i18n import LANGS, Lang, _, ngettext
 from attncli.domain.grade_report_text import REACHED
 from attncli.domain.mock_interview import PART_NAMES
+from attncli.i18n import LANGS, Lang, _, ngettext
 from attncli.practice.challenges import standings
 from attncli.practice.mock_report import past_mocks
 from attncli.tui.app import AttnApp
-from attncli.words.grade_report_texts import REACHED
-from attncli.words.mock_texts import PART_NAMES
-from attncli.words.repair_texts import REPAIR
-from attncli.words.app_texts import say
 from learner_in_app import LearnerInApp
 
 from .conftest import BANK, MakeApp

@@ -39,8 +39,6 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.widgets.card import CardVerdict
-from attncli.words.after_solving_texts import ASKED_NEXT
-from attncli.words.grade_report_texts import headline
 from moved_clock import Clock
 from same_answer import answer_in_app
 

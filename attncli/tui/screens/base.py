@@ -49,7 +49,6 @@ from attncli.errors import (
 from attncli.i18n import N_, Lang, Localised, _, pgettext
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, is_own, key_name, left
-from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.domain.card import Card
@@ -401,7 +400,7 @@ def error_text(error: AttnError, lang: Lang) -> str:
     if isinstance(error, InvalidInput):
         return _INVALID[error.reason].format(**error.parts)[lang]
     line = next((line for kind, line in _LINES.items() if isinstance(error, kind)), pgettext("editor", "{message}"))
-    return line.format(message=told_in(lang, error.message))[lang]
+    return line.format(message=error.message)[lang]
 
 
 # Opening a file

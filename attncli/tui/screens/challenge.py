@@ -23,7 +23,7 @@ from textual.widgets import Input
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.counterexample_text import Answers
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
-from attncli.domain.vocabulary import track_title
+from attncli.domain.vocabulary import STANDING_NAMES, track_title
 from attncli.errors import AttnError, JudgeFailed
 from attncli.i18n import N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import grade as grade_file
@@ -579,7 +579,7 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
 def status_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
     """Return new, tried, solved or hardened, and "due" if it is due."""
     found = _status_of(workspace, challenge)
-    status = STANDINGS[found.standing][lang]
+    status = STANDING_NAMES[found.standing][lang]
     return f"{status} · " + pgettext("challenge", "due")[lang] if found.is_due else status
 
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.domain.vocabulary import RUNGS, track_title
+from attncli.domain.vocabulary import RUNGS, STANDING_NAMES, track_title
 from attncli.i18n import N_, _, pgettext
 from attncli.practice.challenges import STATES, ChallengeStatus, narrowed, standings
 from attncli.tui.screens.base import AttnScreen
@@ -91,7 +91,7 @@ class ChallengesScreen(AttnScreen):
         wide = width - _TRACK - _LEVEL - _STATUS
         for found in self._listed():
             challenge = found.challenge
-            status = f"{_SIGNS[found.standing]} {STANDINGS[found.standing][self.lang]}"
+            status = f"{_SIGNS[found.standing]} {STANDING_NAMES[found.standing][self.lang]}"
             due = " · " + pgettext("challenge", "due")[self.lang] if found.is_due else ""
             yield (
                 challenge.id,

@@ -190,9 +190,7 @@ class SettingsScreen(AttnScreen):
         self.query_one(SettingRows).focus()
 
     def _problem(self, error: AttnError, text: str) -> str:
-        """Return the message of an invalid value; in English the error's own, which says more."""
-        if self.lang != "en" and isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
-            return _("“{value}” is not valid; the format is described above.", value=text)[self.lang]
+        """Return the message of an invalid value."""
         return error_text(error, self.lang)
 
     def _save(self, text: str) -> bool:
