@@ -13,7 +13,7 @@ from typing import Any
 from attncli.domain.grade_report import BothAnswers, CheckResult, Counterexample, GradeReport, read
 from attncli.errors import JudgeFailed
 from attncli.experiments.runner import Experiment, SeedOutcome, outcome_of
-from attncli.i18n import Localised
+from attncli.i18n import Localised, quoted
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.practice.grade import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
@@ -48,16 +48,16 @@ class PlayedJudge(WarmJudge):
         if on_check is not None:
             on_check(read(CheckResult, {"name": names[0], "status": "running"}))
         if self._stop.wait(GRADING_SECONDS):
-            raise GradingCancelled("the grading was cancelled; there is no verdict")
+            raise GradingCancelled(quoted("the grading was cancelled; there is no verdict"))
         if zlib.crc32(request.source) % 17 == 0:
-            raise JudgeFailed("the judge ended before it had a verdict; try again")
+            raise JudgeFailed(quoted("the judge ended before it had a verdict; try again"))
         reference = (request.folder / "reference.py").read_bytes().strip()
         return read(GradeReport, _document(request, names, reference in request.source))
 
     def try_case(self, request: TryRequest) -> BothAnswers:
         self._stop.clear()
         if self._stop.wait(GRADING_SECONDS):
-            raise GradingCancelled("the grading was cancelled; there is no verdict")
+            raise GradingCancelled(quoted("the grading was cancelled; there is no verdict"))
         return BothAnswers(said=Localised("the same", "相同"), shown=Counterexample(args={}), same=True)
 
 

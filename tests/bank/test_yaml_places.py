@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from attncli.bank.problems import Finding
 from attncli.bank.yaml_reader import parse
+from attncli.i18n import quoted
 
 TEXT = """\
 topic: att
@@ -16,7 +17,7 @@ cards:
 
 
 def place(*way: str | int, at_key: bool = False, text: str = TEXT) -> tuple[int, int]:
-    (problem,) = parse("f", text).located([Finding(way, "m", at_key=at_key)])
+    (problem,) = parse("f", text).located([Finding(way, quoted("m"), at_key=at_key)])
     return problem.line, problem.column
 
 

@@ -76,7 +76,7 @@ class FakeJudge:
         if request.source == DEADLY:
             self._alive = False
         if not self._alive:
-            raise JudgeFailed("the judge died (signal 11); run attn doctor, then try again")
+            raise JudgeFailed(quoted("the judge died (signal 11); run attn doctor, then try again"))
         self._log.append(threading.current_thread().name)
         return report_on(request.source)
 

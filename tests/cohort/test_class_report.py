@@ -225,7 +225,7 @@ def test_what_came_before_a_fault_is_kept(tmp_path, folder_of_double) -> None:
 
     def dies(tasks):
         yield Outcome(tasks[0], stored_result(report_on(RIGHT)))
-        raise EnvironmentFailure("the power failed")
+        raise EnvironmentFailure(quoted("the power failed"))
 
     with pytest.raises(EnvironmentFailure):
         grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), dies)

@@ -15,6 +15,7 @@ from attncli.cohort import grade_class
 from attncli.cohort.grade_class import TaskQueue, default_jobs, grade_here, stored_grading
 from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.judge.client import GradeRequest, WarmJudge
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, task
@@ -43,7 +44,7 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
 
 def test_without_any_judge_the_whole_run_ends(judge_log) -> None:
     def start() -> FakeJudge:
-        raise JudgeFailed("grading needs PyTorch")
+        raise JudgeFailed(quoted("grading needs PyTorch"))
 
     with pytest.raises(JudgeFailed, match="PyTorch"):
         list(grade_here([task("a"), task("b")], 2, start))
@@ -69,7 +70,7 @@ def test_each_judge_has_one_core_and_the_cores_are_shared_out_evenly(judge_log) 
         try:
             everybody.wait()
         except BrokenBarrierError as error:
-            raise JudgeFailed("no barrier") from error
+            raise JudgeFailed(quoted("no barrier")) from error
         cores.append(frozenset(os.sched_getaffinity(0)))
         return FakeJudge(judge_log)
 
@@ -110,7 +111,7 @@ class Stuck(FakeJudge):
     def grade(self, request: GradeRequest, on_check: object = None):
         while self.alive():
             time.sleep(0.001)
-        raise JudgeFailed("the judge died")
+        raise JudgeFailed(quoted("the judge died"))
 
 
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +125,7 @@ class Failing(FakeJudge):
     """Cannot grade, and lives on: that is no file's doing."""
 
     def grade(self, request: GradeRequest, on_check: object = None):
-        raise JudgeFailed("no process could be started")
+        raise JudgeFailed(quoted("no process could be started"))
 
 
 def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:

@@ -13,6 +13,7 @@ from attncli.cohort import ray_judges
 from attncli.cohort.outcomes import stored_result, versions
 from attncli.cohort.ray_judges import ClusterOptions, Fitness, GradingActor, grade_on_cluster
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
+from attncli.i18n import quoted
 from attncli.sandbox.policy import LAYERS
 
 from .conftest import DEADLY, report_on, task
@@ -181,7 +182,7 @@ def raising(error: Exception, at: str = "fitness") -> type[Actor]:
 @pytest.mark.parametrize(
     ("error", "at", "kind", "says"),
     [
-        (RayTaskError(JudgeFailed("grading needs PyTorch")), "fitness", JudgeFailed, "PyTorch"),
+        (RayTaskError(JudgeFailed(quoted("grading needs PyTorch"))), "fitness", JudgeFailed, "PyTorch"),
         (RayTaskError(KeyError("x")), "grade", ClusterFailed, "a worker failed"),
         (RayActorError("No module named 'attncli'"), "fitness", ClusterFailed, r"install attncli\[cluster\]"),
     ],

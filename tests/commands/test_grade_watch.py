@@ -17,6 +17,7 @@ from attncli.commands.challenges import print_hint
 from attncli.commands.grade import KEYS, GradeWatch, changes
 from attncli.domain.grade_report import GradeReport, read
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
 from attncli.practice.workspace import Workspace
@@ -173,7 +174,7 @@ def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypat
 
 
 def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):
-    watch = watching(workspace, file, JudgeFailed("the judge died; run attn doctor"), REJECTED)
+    watch = watching(workspace, file, JudgeFailed(quoted("the judge died; run attn doctor")), REJECTED)
     watch.poll()
     assert capsys.readouterr().err == "attn: the judge died; run attn doctor\n"
     watch.press("r")

@@ -10,6 +10,7 @@ import pytest
 
 from attncli.commands import plain
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.practice.grade import WarmJudge
 
 from ..support.interviews import write_bank, write_impl
@@ -32,7 +33,7 @@ def ask(attn: Attn, small_bank: Path, small_impl: Path) -> Attn:
 @pytest.fixture
 def no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise JudgeFailed("there is no torch here; install it")
+        raise JudgeFailed(quoted("there is no torch here; install it"))
 
     monkeypatch.setattr(WarmJudge, "grade", fail)
 

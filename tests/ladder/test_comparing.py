@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.i18n import quoted
 from attncli.ladder import Entry, Part, Stop, agree, first_difference
 
 FINITE = st.floats(-1e6, 1e6)
@@ -64,6 +65,6 @@ def test_a_log_that_ends_early_or_late_differs_where_it_ends() -> None:
 
 
 def test_an_engine_that_stopped_differs_by_that() -> None:
-    stop = Stop("timeout", "still running", 10.0)
+    stop = Stop("timeout", quoted("still running"), 10.0)
     found = first_difference(Part("training", (entry(1.0),)), Part("training", stopped=stop))
     assert found is not None and found.stopped == stop

@@ -9,6 +9,7 @@ import pytest
 
 from attncli.bank.loader import NOT_CARDS, load_file
 from attncli.domain.vocabulary import LEVELS
+from attncli.i18n import quoted
 from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
 from attncli.practice.review import ReviewSession
@@ -84,7 +85,7 @@ def test_a_new_order_waits_while_the_database_cannot_be_written(
     workspace = open_workspace()
 
     def busy() -> None:
-        raise StoreBusy("another attn is writing")
+        raise StoreBusy(quoted("another attn is writing"))
 
     monkeypatch.setattr(workspace, "order_new_cards", busy)
     assert not change_setting(workspace, "level", "research")

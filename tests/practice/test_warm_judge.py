@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.judge.client import Judge
 from attncli.paths import bundled_impl
 from attncli.practice.grade import GradeOptions, GradeRequest, GradingCancelled, WarmJudge
@@ -59,7 +60,7 @@ def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: WarmJud
 
 def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: WarmJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(self: Judge, asked: GradeRequest, on_event: object) -> None:
-        raise JudgeFailed("the judge died; run attn doctor")
+        raise JudgeFailed(quoted("the judge died; run attn doctor"))
 
     monkeypatch.setattr(Judge, "grade", die)
     with pytest.raises(JudgeFailed) as caught:

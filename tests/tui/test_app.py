@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.log_row import Rating
 from attncli.errors import NotFound, StoreError
-from attncli.i18n import LANGS, Lang, _
+from attncli.i18n import LANGS, Lang, _, quoted
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession
@@ -343,7 +343,7 @@ def test_a_failure_ends_the_app_without_a_traceback(
 
 def test_run_raises_what_ended_the_app(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AttnApp, "run", lambda app: None)
-    monkeypatch.setattr(AttnApp, "failure", StoreError("the database is full; free some space"))
+    monkeypatch.setattr(AttnApp, "failure", StoreError(quoted("the database is full; free some space")))
     with pytest.raises(StoreError, match="full"):
         app_module.run(Home(tmp_path), Settings(), clock)
 

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from attncli.domain.grade_report import CheckResult, GradeReport, read
 from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
 from attncli.practice import start
@@ -379,7 +380,7 @@ async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
 
     def wait() -> dict[str, Any]:
         assert cancelled.wait(30)
-        raise GradingCancelled("the grading was cancelled; there is no verdict")
+        raise GradingCancelled(quoted("the grading was cancelled; there is no verdict"))
 
     app = opened(make_app, wait)
     app.grader.cancel = cancelled.set  # type: ignore[method-assign]
@@ -398,7 +399,7 @@ async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
 
 async def test_a_judge_that_dies_is_said_and_not_recorded(make_app: MakeApp) -> None:
     def die() -> dict[str, Any]:
-        raise JudgeFailed("grading needs PyTorch and it is not installed; install it with: pip install torch")
+        raise JudgeFailed(quoted("grading needs PyTorch and it is not installed; install it with: pip install torch"))
 
     app = opened(make_app, die)
     write_solution(app)

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from attncli.config import KEYS, LEVEL_CHOICES, Settings, load
 from attncli.domain.vocabulary import LEVELS
 from attncli.errors import EnvironmentFailure
-from attncli.i18n import Lang
+from attncli.i18n import Lang, quoted
 from attncli.paths import Home
 from attncli.practice.workspace import QUESTIONS, is_first_run
 from attncli.tui import app as app_module
@@ -93,7 +93,7 @@ async def test_the_language_changes_under_the_cursor_and_answers_stay(make_app: 
 
 async def test_what_cannot_be_kept_is_told_and_leads_home(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
-        raise EnvironmentFailure("cannot write config.toml (no space); free some disk space")
+        raise EnvironmentFailure(quoted("cannot write config.toml (no space); free some disk space"))
 
     monkeypatch.setattr("attncli.practice.workspace.save", full)
     app = make_app("first-run")

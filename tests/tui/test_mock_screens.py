@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.errors import JudgeFailed, NoCardMatches
-from attncli.i18n import NOTHING, Lang
+from attncli.i18n import NOTHING, Lang, quoted
 from attncli.paths import Home
 from attncli.practice import mock_log, record
 from attncli.practice.grade import WarmJudge
@@ -68,7 +68,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def grade(self: WarmJudge, request: Any, on_check: object) -> GradeReport:
         if not waiting:
-            raise JudgeFailed("there is no torch here; install it")
+            raise JudgeFailed(quoted("there is no torch here; install it"))
         said = waiting.pop()
         status = "pass" if said == "accepted" else "fail"
         check = CheckResult(name="matches-reference", status=status, message=NOTHING, rung="solved")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 
 from attncli.domain.grade_report import BothAnswers, Counterexample, read
 from attncli.errors import JudgeFailed
-from attncli.i18n import Localised
+from attncli.i18n import Localised, quoted
 from attncli.practice.grade import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScreen
@@ -101,8 +101,8 @@ async def test_the_counterexample_of_the_last_grading_is_there_to_begin_with(mak
     ("answers", "says"),
     [
         (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not run: this is no Python"),
-        (JudgeFailed("the judge died; run attn doctor"), "Not run: the judge died; run attn doctor"),
-        (GradingCancelled("cancelled"), "Not run: Grading cancelled."),
+        (JudgeFailed(quoted("the judge died; run attn doctor")), "Not run: the judge died; run attn doctor"),
+        (GradingCancelled(quoted("cancelled")), "Not run: Grading cancelled."),
     ],
 )
 async def test_what_cannot_be_tried_is_one_line_and_the_text_stays(

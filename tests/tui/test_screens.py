@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import InvalidInput
+from attncli.i18n import quoted
 from attncli.practice import record
 from attncli.practice.queue import FoundCards, browse
 from attncli.practice.stats import overview, progress
@@ -88,7 +89,7 @@ async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytes
     def fails(workspace: Workspace, query: str, *most: int) -> FoundCards:
         if not query:  # what is there before anything is typed
             return browse(workspace, query, *most)
-        raise InvalidInput("the search takes too long; use fewer words", "search-time")
+        raise InvalidInput(quoted("the search takes too long; use fewer words"), "search-time")
 
     monkeypatch.setattr("attncli.tui.screens.cards.browse", fails)
     app = make_app("search")

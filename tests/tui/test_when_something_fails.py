@@ -32,7 +32,7 @@ from attncli.errors import (
     StoreUnwritable,
     UsageError,
 )
-from attncli.i18n import LANGS, Lang
+from attncli.i18n import LANGS, Lang, quoted
 from attncli.practice import record
 from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
@@ -374,7 +374,7 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
-        raise StoreFull("the disk is full")
+        raise StoreFull(quoted("the disk is full"))
 
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -388,12 +388,12 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
 @pytest.mark.parametrize(
     ("error", "en", "zh"),
     [
-        (NoTorch("grading needs PyTorch"), "pip install torch", "评测需要 PyTorch：pip install torch"),
-        (JudgeFailed("the judge died"), "the judge died", "评测程序出错：the judge died"),
-        (ExperimentFailed("it told nothing"), "it told nothing", "实验没有跑完：it told nothing"),
-        (ConfigInvalid("it is no TOML"), "it is no TOML", "设置没有保存：it is no TOML"),
-        (UsageError("the interview is over"), "the interview is over", "没有成功：面试已经结束"),
-        (UsageError("something else"), "something else", "没有成功：something else"),
+        (NoTorch(quoted("grading needs PyTorch")), "pip install torch", "评测需要 PyTorch：pip install torch"),
+        (JudgeFailed(quoted("the judge died")), "the judge died", "评测程序出错：the judge died"),
+        (ExperimentFailed(quoted("it told nothing")), "it told nothing", "实验没有跑完：it told nothing"),
+        (ConfigInvalid(quoted("it is no TOML")), "it is no TOML", "设置没有保存：it is no TOML"),
+        (UsageError(quoted("the interview is over")), "the interview is over", "没有成功：面试已经结束"),
+        (UsageError(quoted("something else")), "something else", "没有成功：something else"),
     ],
 )
 def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh: str) -> None:
