@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple
 
 from attncli.domain.log_row import EARLIEST, LATEST
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.store.connection import Connection
 
 OWN_GUID = "attn:"
@@ -169,6 +169,10 @@ EXPORT = _("export it from Anki again (File → Export, an .apkg or .colpkg)")
 OLDER = _("tick “Support older Anki versions” when you export")
 
 
+def _refused(problem: Localised) -> UsageError:
+    return UsageError(_("{problem}; {export}", problem=problem, export=EXPORT))
+
+
 class NoZstandard(UsageError):
     """The package is compressed with Zstandard, and no module for it is installed."""
 
@@ -182,41 +186,26 @@ def _unpacked(package: Path, folder: Path) -> Path:
         with package.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _extract(archive, package, folder / "collection.db")
     except OSError as error:
-        raise UsageError(
-            _(
-                "cannot read {package} ({strerror}); {export}",
-                package=package,
-                strerror=error.strerror or error,
-                export=EXPORT,
-            )
+        raise _refused(
+            _("cannot read {package} ({strerror})", package=package, strerror=error.strerror or error)
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise UsageError(
-            _(
-                "{package} is no Anki package, or a damaged one ({reason}); {export}",
-                package=package,
-                reason=reason,
-                export=EXPORT,
-            )
+        raise _refused(
+            _("{package} is no Anki package, or a damaged one ({reason})", package=package, reason=reason)
         ) from error
 
 
 def _extract(archive: zipfile.ZipFile, package: Path, target: Path) -> Path:
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise UsageError(
-            _(
-                "{package} has {members} files inside, which no collection has; {export}",
-                package=package,
-                members=len(members),
-                export=EXPORT,
-            )
+        raise _refused(
+            _("{package} has {members} files inside, which no collection has", package=package, members=len(members))
         )
     found = {member.filename: member for member in members if member.filename in MEMBERS}
     name = next((name for name in MEMBERS if name in found), "")
     if not name:
-        raise UsageError(_("{package} holds no Anki collection; {export}", package=package, export=EXPORT))
+        raise _refused(_("{package} holds no Anki collection", package=package))
     packed = found[name].compress_size
     with archive.open(found[name]) as member, _decompressed(member, name, package) as stream:
         _copy(stream, target, packed, package)
@@ -232,14 +221,7 @@ def _decompressed(member: IO[bytes], name: str, package: Path) -> Iterator[IO[by
         try:
             yield stream
         except failure as error:
-            raise UsageError(
-                _(
-                    "{package} is a damaged Anki package ({error}); {export}",
-                    package=package,
-                    error=error,
-                    export=EXPORT,
-                )
-            ) from error
+            raise _refused(_("{package} is a damaged Anki package ({error})", package=package, error=error)) from error
 
 
 @contextmanager
@@ -279,12 +261,11 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
         while part := stream.read(STEP):
             size += len(part)
             if size > most:
-                raise UsageError(
+                raise _refused(
                     _(
-                        "{package} unpacks to more than {most} MiB, which no collection does; {export}",
+                        "{package} unpacks to more than {most} MiB, which no collection does",
                         package=package,
                         most=most // 2**20,
-                        export=EXPORT,
                     )
                 )
             try:
@@ -385,13 +366,8 @@ def _require(connection: Connection, tables: Mapping[str, set[str]], package: Pa
         is_plain = kind == "table" and "VIRTUAL" not in str(sql).upper().split("(")[0]
         found = {name for _unused, name, *_, hidden in connection.rows(f"PRAGMA table_xinfo({table})") if hidden == 0}
         if not is_plain or not columns <= found:
-            raise UsageError(
-                _(
-                    "{package} holds no Anki collection that can be read (table {table}); {export}",
-                    package=package,
-                    table=table,
-                    export=EXPORT,
-                )
+            raise _refused(
+                _("{package} holds no Anki collection that can be read (table {table})", package=package, table=table)
             )
 
 

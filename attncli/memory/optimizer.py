@@ -44,7 +44,7 @@ History = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class FitQuality:
-    """How well the old and the new weights predict reviews to which the new ones were not fitted."""
+    """The fit of the old and the new weights to reviews that were held out."""
 
     held_back: int
     log_loss_before: float

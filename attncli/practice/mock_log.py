@@ -215,7 +215,7 @@ def unfinished(workspace: Workspace) -> MockState | None:
 
 @dataclass(frozen=True, slots=True)
 class MissedThen:
-    """When something of a card was missed in an interview, and the points that were made (None: it has none)."""
+    """The time at which a card was missed in an interview, and the points made (None: it has none)."""
 
     at: datetime
     made: tuple[int, ...] | None

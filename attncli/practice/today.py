@@ -21,7 +21,7 @@ Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "wai
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """Why nothing is due. `next_at` is when something will be, None if nothing will be by itself.
+    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
 
     `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
     """

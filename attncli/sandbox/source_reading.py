@@ -432,7 +432,7 @@ def signatures(tree: ast.Module, entry: Iterable[str]) -> dict[str, Any]:
 
 
 def entry_problem(mine: Mapping[str, Any], due: Mapping[str, Any]) -> Problem | None:
-    """Why calls made for the signatures `due` would not fit `mine`, by name; None when they fit."""
+    """Return why calls for the signatures `due` do not fit `mine`, by name; None if they fit."""
     pairs: list[tuple[str, Any, Any]] = []
     for name, wanted in due.items():
         offered = mine.get(name)
@@ -448,7 +448,7 @@ def entry_problem(mine: Mapping[str, Any], due: Mapping[str, Any]) -> Problem | 
 
 
 def _signature_problem(name: str, mine: Signature, due: Signature) -> Problem | None:
-    """Why calls made for `due` would not fit `mine`; None when they fit.
+    """Return why calls for `due` do not fit `mine`; None if they fit.
 
     Required parameters are passed by position, so their names are free; parameters with defaults are also passed by
     name. Extra parameters need defaults.
