@@ -197,7 +197,7 @@ class LogRow:
         return self.works_on if self._value("verdict") == "accepted" else ""
 
     def _value(self, key: str, kind: RowKind | None = None) -> Any:
-        """A value of the payload; None where it is absent, or this row is not of the `kind`."""
+        """Return a value of the payload; None if it is absent, or this row is not of the `kind`."""
         return self.payload.get(key) if kind in (None, self.kind) and isinstance(self.payload, dict) else None
 
     def _text(self, key: str, kind: RowKind | None = None) -> str:

@@ -253,7 +253,7 @@ def beginning_with(run: str) -> str:
 
 
 def stem(word: str) -> str:
-    """A longer word without its ending, so that `derivation` finds `derive`."""
+    """Return a longer word without its ending, so that `derivation` finds `derive`."""
     found = re.search(_ENDING, word)
     return word[: found.start()] if found else word
 
@@ -291,7 +291,7 @@ def all_but_one(conditions: Sequence[str]) -> str:
 
 
 def in_question(expression: str) -> str:
-    """The same, for the question alone."""
+    """Return the same for the question alone."""
     return f"question : ({expression})"
 
 

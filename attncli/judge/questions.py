@@ -45,7 +45,7 @@ TRACED_ELEMENTS = 5_000
 
 
 class Values:
-    """Is what the program returns what the reference returns?"""
+    """Check the values: the program returns those of the reference."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         self._demands = demands
@@ -138,7 +138,7 @@ class Values:
 
 
 class Edge(Values):
-    """Are the values of an edge case right, without autograd as in inference, and was nothing changed or shared?"""
+    """Check the values of an edge case without autograd, and that nothing was changed or shared."""
 
     @cached_property
     def request(self) -> Request | None:
@@ -155,7 +155,7 @@ class Edge(Values):
 
 
 class Gradients:
-    """Are the gradients of every input that asks for one those of the reference?"""
+    """Check the gradients of every input that asks for one."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         self._demands = demands
@@ -255,7 +255,7 @@ class EdgeWithGradients(Gradients):
 
 
 class Purity:
-    """Are inputs left unchanged, is nothing shared, and is the answer the same again?"""
+    """Check that inputs stay unchanged, nothing is shared, and the answer is the same again."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         self._demands = demands
@@ -310,7 +310,7 @@ class Purity:
 
 
 class Refilled(Values):
-    """Does a second call see the values that its arguments have by then, not those of the first?"""
+    """Check that a second call sees the present values of its arguments, not those of the first call."""
 
     def __init__(self, demands: Demands, first: Case, again: Case) -> None:
         super().__init__(demands, again)
@@ -366,7 +366,7 @@ _NO_VALUES = (
 
 
 class OnDevice:
-    """Does the program stay on the device of its inputs?
+    """Check that the program stays on the device of its inputs.
 
     `device` is "meta", which is torch's own and has no values, or "elsewhere", which has values. In a grading on
     another device it is that one, and nothing but the place of results is judged.

@@ -51,7 +51,7 @@ ignore_source_constants()
 
 
 class _Failed(Exception):
-    """This example fails."""
+    """An example that fails."""
 
 
 class Search:

@@ -128,7 +128,7 @@ class Submission:
     guard: Guard = field(default_factory=Guard)
 
     def __post_init__(self) -> None:
-        """The emulated device has a second budget of the same size: its slowness is not the learner's."""
+        """Give the emulated device a second budget of the same size: its slowness is not the learner's."""
         self.emulated = Budget(self.budget.seconds, self.budget.clock)
 
     def read(self, rules: Rules) -> SourceReading:

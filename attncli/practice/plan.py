@@ -341,7 +341,7 @@ def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float]
 
 @dataclass(slots=True)
 class Habits:
-    """This learner's habits as the log shows them: first ratings, recalls on later days, and times."""
+    """The learner's habits as the log shows them: first ratings, recalls on later days, and times."""
 
     trials: list[Trial] = field(default_factory=list)
     first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])

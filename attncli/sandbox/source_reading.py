@@ -91,7 +91,7 @@ def read_source(source: bytes, rules: Rules) -> dict[str, Problem | None]:
 
 
 def parse(source: bytes) -> ast.Module:
-    """The syntax tree of a file in UTF-8. Raises SyntaxError, RecursionError, ValueError or MemoryError."""
+    """Return the syntax tree of a file in UTF-8. Raises SyntaxError, RecursionError, ValueError or MemoryError."""
     try:
         source.decode()
     except UnicodeDecodeError as error:
@@ -295,7 +295,7 @@ class Scan:
                 yield _forbidden(line, f"torch.Tensor.{bad}")
 
     def _judge(self, line: int, path: list[str]) -> Iterator[Named]:
-        """A name of torch, from the last `torch` in it on, or one of Triton."""
+        """Return a name of torch, from the last `torch` in it on, or one of Triton."""
         if "torch" in path:
             yield from self._inside(line, path[len(path) - 1 - path[::-1].index("torch") :])
         elif path[0] == "triton" and len(path) > 1:
@@ -341,7 +341,7 @@ class Scan:
         return isinstance(module, ModuleType) or path[0] == "triton"
 
     def _path(self, node: ast.expr) -> list[str] | None:
-        """The parts of a dotted name, its first one resolved."""
+        """Return the parts of a dotted name, its first one resolved."""
         base, names = _base(node) if isinstance(node, ast.Attribute) else (node, [])
         if not isinstance(base, ast.Name):
             return None
@@ -360,7 +360,7 @@ def _forbidden(line: int, dotted: str) -> Named:
 
 
 def shown_name(dotted: str) -> str:
-    """A name of torch as people write it."""
+    """Return a name of torch as people write it."""
     return dotted.replace("torch.nn.functional.", "F.").replace("torch.Tensor.", "Tensor.")
 
 
@@ -418,7 +418,7 @@ class Signature:
 
 
 def signatures(tree: ast.Module, entry: Iterable[str]) -> dict[str, Any]:
-    """The signature of each entry function, and those of the constructor and public methods of each entry class."""
+    """Return the signature of each entry function, and those of the constructor and public methods of each entry class."""
     found: dict[str, Any] = {}
     wanted = set(entry)
     for node in tree.body:

@@ -100,7 +100,7 @@ class AskingScreen(AttnScreen):
             self.on_points_changed(self.asked)
 
     def on_points_changed(self, asked: Asked) -> None:
-        """Called when points are ticked or unticked."""
+        """Update the rating when points are ticked or unticked."""
 
     def action_points(self) -> None:
         """Tick the first point; the other letters arrive in `on_key`."""

@@ -257,7 +257,7 @@ class OrderingAnswer(MarkedRows):
 
 @lru_cache(maxsize=8)
 def _highlighted_lines(code: str) -> list[Content]:
-    """Cached between question and answer: highlighting takes a third of the time in which the card is shown."""
+    """Keep the highlighted code between question and answer: highlighting takes a third of the time to show a card."""
     return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
 
 
