@@ -418,7 +418,7 @@ class Signature:
 
 
 def signatures(tree: ast.Module, entry: Iterable[str]) -> dict[str, Any]:
-    """Return the signature of each entry function, and those of the constructor and public methods of each entry class."""
+    """Return the signatures of entry functions, and of constructor and public methods of entry classes."""
     found: dict[str, Any] = {}
     wanted = set(entry)
     for node in tree.body:
