@@ -41,6 +41,9 @@ class Localised:
     en: Text
     zh: Text
 
+    __iter__ = None  # `in` and loops would otherwise call `__getitem__` without end
+    __contains__ = None
+
     def __getitem__(self, lang: Lang) -> str:
         return self.zh if lang == "zh" else self.en
 

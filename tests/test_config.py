@@ -155,7 +155,7 @@ def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, 
     try:
         save(path, key, text)
     except ConfigInvalid as error:
-        assert "\n" not in error.message
+        assert "\n" not in str(error)
     else:
         load(path, {})
 

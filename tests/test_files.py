@@ -85,7 +85,7 @@ def test_no_room_and_an_unfit_place_are_told_apart() -> None:
     full = cannot_write(Path("f"), OSError(errno.ENOSPC, "No space left on device"), "name another")
     assert isinstance(full, EnvironmentFailure) and "free some disk space" in full.message
     unfit = cannot_write(Path("f"), OSError(errno.EACCES, "Permission denied"), "name another")
-    assert isinstance(unfit, UsageError) and unfit.message == "cannot write f (Permission denied); name another"
+    assert isinstance(unfit, UsageError) and str(unfit) == "cannot write f (Permission denied); name another"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_no_room_and_an_unfit_place_are_told_apart() -> None:
 )
 def test_what_helps_fits_what_is_wrong(number: int, remedy: str) -> None:
     error = cannot_write(Path("a"), OSError(number, os.strerror(number)), "make its folder writable")
-    assert error.message == f"cannot write a ({os.strerror(number)}); {remedy}" and isinstance(error, UsageError)
+    assert str(error) == f"cannot write a ({os.strerror(number)}); {remedy}" and isinstance(error, UsageError)
 
 
 def test_a_text_is_put_into_a_folder_that_comes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

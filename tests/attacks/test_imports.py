@@ -75,7 +75,7 @@ def test_the_file_is_refused_with_its_line_and_nothing_is_merged(
     workspace, file = open_workspace(), FILES / f"{name}.jsonl"
     with pytest.raises(UsageError) as refusal:
         merge_logs.import_file(workspace, file)
-    assert refusal.value.message.startswith(f"{file}:1: ") and VERDICTS[name] in refusal.value.message
+    assert str(refusal.value).startswith(f"{file}:1: ") and VERDICTS[name] in str(refusal.value)
     good = {"id": "g", "machine": "m", "kind": "hint", "subject": "double", "at": "2026-06-01T10:00:00Z", "day": 739768}
     (tmp_path / "both.jsonl").write_text(json.dumps({**good, "payload": {}}) + "\n" + file.read_text("utf-8"), "utf-8")
     with pytest.raises(UsageError, match=r"both\.jsonl:2: "):

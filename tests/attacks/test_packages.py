@@ -57,7 +57,7 @@ def test_a_package_that_did_harm_is_imported_or_refused(tmp_path: Path, workspac
         import_package(workspace, package)
         assert not workspace.library.problems()
     except UsageError as error:
-        assert str(package) in error.message and "\n" not in error.message
+        assert str(package) in str(error) and "\n" not in str(error)
     assert seconds() - before < MOST_SECONDS
     assert peak_mebibytes() < max(MOST_MEBIBYTES, peak_before + 1)
     assert not list((tmp_path / "home").glob(".attn-work-*"))
@@ -75,7 +75,7 @@ def test_generated_packages_are_read_or_refused(tmp_path: Path) -> None:
             documents = list(read_package._documents(package, package, room, frozenset()))
             assert "done" in documents[-1], seed
         except UsageError as error:
-            assert str(package) in error.message and "\n" not in error.message, seed
+            assert str(package) in str(error) and "\n" not in str(error), seed
         assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - start < MOST_SECONDS, seed
         for file in room.iterdir():
             file.unlink()

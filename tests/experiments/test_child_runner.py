@@ -33,7 +33,7 @@ def outcomes(impl: Path, seeds: tuple[int, ...] = (0,), quick: bool = False, tol
 def ends(impl: Path, seeds: tuple[int, ...] = (0,)) -> str:
     with pytest.raises(ExperimentFailed) as failed:
         outcomes(impl, seeds)
-    assert "\n" not in failed.value.message
+    assert "\n" not in str(failed.value)
     return failed.value.message
 
 

@@ -88,7 +88,7 @@ def test_one_check_that_fails_is_enough() -> None:
 def test_each_fault_is_named_with_its_place(way: list[Any], value: Any, said: str) -> None:
     with pytest.raises(ExperimentFailed) as failed:
         outcome_of("toy", 0, changed(way, value))
-    assert failed.value.message.startswith(f"experiment toy returned no usable result: {said}")
+    assert str(failed.value).startswith(f"experiment toy returned no usable result: {said}")
 
 
 @pytest.mark.parametrize("key", ["columns", "rows", "plots", "checks", "seen"])

@@ -56,7 +56,7 @@ def test_where_there_is_no_gpu_one_line_says_so(machine: Any) -> None:
     machine(False, WITH_CUDA)
     with pytest.raises(UsageError, match="no NVIDIA GPU is visible here; use --device cpu") as caught:
         require_gpu()
-    assert caught.value.exit_code == 2 and "\n" not in caught.value.message
+    assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
 
 
 def test_a_build_without_cuda_is_told_with_what_to_install(machine: Any) -> None:

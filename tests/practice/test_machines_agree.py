@@ -188,7 +188,7 @@ class Machines(RuleBasedStateMachine):
             try:
                 sync(workspace, self.shared)
             except EnvironmentFailure as failure:
-                assert "free some disk space" in failure.message
+                assert "free some disk space" in str(failure)
             self.held[name] |= self.shared_rows
         self.shared_rows = rows_in(self.shared)
         assert before <= self.shared_rows <= self.held[name]

@@ -94,7 +94,7 @@ def test_whatever_is_typed_is_a_number_or_a_readable_refusal(text: str, unit: st
     try:
         assert read_number(text, unit) is not None
     except UsageError as error:
-        assert len(error.message) < 400
+        assert len(str(error)) < 400
 
 
 def task(expected: float, tolerance: str, unit: str = "GiB") -> NumericTask:

@@ -81,7 +81,7 @@ def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
     path.write_text("my work", encoding="utf-8")
     with pytest.raises(UsageError, match=f"{path} already exists") as refusal:
         start_challenge(workspace, "double")
-    assert "--force" in refusal.value.message and path.read_text(encoding="utf-8") == "my work"
+    assert "--force" in str(refusal.value) and path.read_text(encoding="utf-8") == "my work"
     kept = [start_challenge(workspace, "double", force=True).kept for _ in range(2)]
     assert kept == [path.with_name("double.1.py"), path.with_name("double.2.py")]
     assert kept[0] is not None and kept[0].read_text(encoding="utf-8") == "my work"

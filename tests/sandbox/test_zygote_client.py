@@ -90,7 +90,7 @@ def test_a_killed_worker_says_so(worker: Worker) -> None:
     worker.kill()
     ending = worker.request({"op": "run", "steps": []}, [], SECONDS)
     assert isinstance(ending, Ending)
-    assert ending.message == "was stopped by the judge"
+    assert ending.message.en == "was stopped by the judge"
 
 
 def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker, zygote: ZygoteClient) -> None:

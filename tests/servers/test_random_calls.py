@@ -87,7 +87,7 @@ class Play:
         try:
             answer: Any = json_safe(self._answer(name, arguments))
         except AttnError as error:
-            said = one_line(error.message)
+            said = one_line(str(error))
             assert "\n" not in said and len(said) <= 302
             assert_no_leak(name, said, self.put, False)
             assert self.tutor.workspace.store.log.length() == length, "what is refused is not recorded"

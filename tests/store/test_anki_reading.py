@@ -243,7 +243,7 @@ def test_flipped_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFact
     try:
         read_package(path, tmp_path)
     except UsageError as error:
-        assert str(path) in error.message
+        assert str(path) in str(error)
 
 
 @given(st.binary(max_size=60))

@@ -179,6 +179,6 @@ async def test_when_no_key_can_be_read_what_was_typed_is_kept_and_one_line_says_
             await pilot.pause(0.5)
     assert "hello" in app.workspace.home.card_draft.read_text()
     assert isinstance(app.failure, EnvironmentFailure) and app.failure.exit_code == 3
-    assert app.failure.message == (
+    assert str(app.failure) == (
         "the keys cannot be read any more (OSError: the terminal is gone); what was typed is kept; start attn again"
     )
