@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
+from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, reason_of, remedy_at_home, remedy_for
 from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
@@ -183,13 +183,13 @@ def _read(path: Path) -> str:
             _(
                 "cannot read {path} ({strerror}); make it readable, or name another folder with --home",
                 path=path,
-                strerror=error.strerror,
+                strerror=reason_of(error),
             )
         ) from error
     except OSError as error:
         remedy = remedy_for(error, _("mend or remove it"))
         raise ConfigInvalid(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigInvalid(_("cannot read {path} ({error}); mend or remove it", path=path, error=error)) from error
@@ -219,7 +219,7 @@ def _write(path: Path, text: str) -> None:
             else remedy_at_home(error, _("make its folder writable"))
         )
         raise EnvironmentFailure(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 
-from attncli.i18n import Lang, Localised, _
+from attncli.i18n import N_, Lang, Localised, _
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
@@ -70,6 +70,45 @@ def remedy_at_home(error: OSError, otherwise: Localised) -> Localised:
     if error.errno in _OTHER_PLACE:
         return _("name another folder with --home")
     return remedy_for(error, otherwise)
+
+
+_REASONS = (
+    N_("Permission denied"),
+    N_("Operation not permitted"),
+    N_("No such file or directory"),
+    N_("File exists"),
+    N_("Not a directory"),
+    N_("Is a directory"),
+    N_("Directory not empty"),
+    N_("File name too long"),
+    N_("Too many levels of symbolic links"),
+    N_("No space left on device"),
+    N_("Disk quota exceeded"),
+    N_("File too large"),
+    N_("Input/output error"),
+    N_("Read-only file system"),
+    N_("Text file busy"),
+    N_("Too many open files"),
+    N_("Cannot allocate memory"),
+    N_("Invalid argument"),
+    N_("Address already in use"),
+    N_("Cannot assign requested address"),
+    N_("disk is full"),
+    N_("database or disk is full"),
+    N_("disk I/O error"),
+    N_("database is locked"),
+    N_("unable to open database file"),
+    N_("attempt to write a readonly database"),
+    N_("file is not a database"),
+    N_("database disk image is malformed"),
+    N_("File is not a zip file"),
+)
+"""Reasons of the operating system, SQLite and zipfile that have Chinese; others stay English."""
+
+
+def reason_of(error: OSError) -> Localised:
+    """Return the reason that the system gives for `error`."""
+    return _(error.strerror or str(error))
 
 
 class AttnError(Exception):

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, remedy_for
+from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, reason_of, remedy_for
 from attncli.i18n import Localised, _
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -207,12 +207,12 @@ def cannot_write(path: Path, error: OSError, remedy: Localised) -> AttnError:
             _(
                 "cannot write {path} ({strerror}); free some disk space and try again",
                 path=path,
-                strerror=error.strerror,
+                strerror=reason_of(error),
             )
         )
     remedy = remedy_for(error, remedy)
     return UsageError(
-        _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+        _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
     )
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from attncli.domain.log_row import EARLIEST, LATEST
-from attncli.errors import EnvironmentFailure, StoreError, UsageError
+from attncli.errors import EnvironmentFailure, StoreError, UsageError, reason_of
 from attncli.i18n import Localised, _
 from attncli.store.connection import Connection
 
@@ -186,13 +186,11 @@ def _unpacked(package: Path, folder: Path) -> Path:
         with package.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _extract(archive, package, folder / "collection.db")
     except OSError as error:
-        raise _refused(
-            _("cannot read {package} ({strerror})", package=package, strerror=error.strerror or error)
-        ) from error
+        raise _refused(_("cannot read {package} ({strerror})", package=package, strerror=reason_of(error))) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:100]
         raise _refused(
-            _("{package} is no Anki package, or a damaged one ({reason})", package=package, reason=reason)
+            _("{package} is no Anki package, or a damaged one ({reason})", package=package, reason=_(reason))
         ) from error
 
 
@@ -254,7 +252,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
             _(
                 "cannot write {target} ({strerror}); free some disk space and try again",
                 target=target,
-                strerror=error.strerror,
+                strerror=reason_of(error),
             )
         ) from error
     with closing(opened_target) as file:
@@ -274,7 +272,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
                 raise EnvironmentFailure(
                     _(
                         "cannot unpack the collection ({strerror}); free some disk space and try again",
-                        strerror=error.strerror,
+                        strerror=reason_of(error),
                     )
                 ) from error
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from attncli.anki.markdown import markdown_of
 from attncli.anki.package import EPOCH, EXPORT, MILLISECOND, AnkiReview, ForeignCard, own_card, read_package
 from attncli.domain.card import is_identifier
-from attncli.errors import AttnError, EnvironmentFailure, StoreError, UsageError
+from attncli.errors import AttnError, EnvironmentFailure, StoreError, UsageError, reason_of
 from attncli.i18n import LANGS, Localised, _
 
 KEY_LENGTH = 12
@@ -101,7 +101,7 @@ def read_in_child(package: Path, folder: Path, known: Collection[str]) -> ReadPa
                 "cannot start what reads {package} ({executable}: {strerror}); close other programs and try again",
                 package=package,
                 executable=sys.executable,
-                strerror=error.strerror,
+                strerror=reason_of(error),
             )
         ) from error
     with child:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from attncli import config, paths
 from attncli.domain.text import escaped, printable
-from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal
+from attncli.errors import DISK_FULL, INTERRUPTED, AttnError, NoTerminal, reason_of
 from attncli.i18n import Localised, _
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Boundary:
             case OSError() if error.filename is None and error.errno in DISK_FULL:
                 discard()
                 return self._report(
-                    _("cannot write the output ({why}); free some space or send it elsewhere", why=error.strerror),
+                    _("cannot write the output ({why}); free some space or send it elsewhere", why=reason_of(error)),
                     AttnError.exit_code,
                 )
             case MemoryError():

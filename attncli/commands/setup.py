@@ -29,7 +29,15 @@ from attncli.commands.session import (
 )
 from attncli.domain.challenge import CUDA
 from attncli.domain.text import left
-from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError, TooFewReviews, UsageError
+from attncli.errors import (
+    ConfigInvalid,
+    EnvironmentFailure,
+    StoreCorrupt,
+    StoreError,
+    TooFewReviews,
+    UsageError,
+    reason_of,
+)
 from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
@@ -372,7 +380,7 @@ def serve(port: int) -> None:
                 "cannot listen on port {port} of {loopback} ({strerror})",
                 port=port,
                 loopback=LOOPBACK,
-                strerror=error.strerror,
+                strerror=reason_of(error),
             )
             raise UsageError(_("{message}; use --port 0 for a free one", message=message)) from error
         serve_browser(listening, _app_command(current), token_urlsafe(TOKEN_BYTES), current.lang, echo)

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
 
-from attncli.errors import ExperimentFailed, NotFound
+from attncli.errors import ExperimentFailed, NotFound, reason_of
 from attncli.i18n import Lang, Localised, _, quoted
 
 LONGEST_LINE = 1 << 20
@@ -102,7 +102,7 @@ class ChildRun:
                     "experiment {id} cannot be started ({executable}: {strerror}); close other programs and try again",
                     id=experiment.id,
                     executable=sys.executable,
-                    strerror=error.strerror,
+                    strerror=reason_of(error),
                 )
             ) from error
 

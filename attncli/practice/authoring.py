@@ -20,7 +20,7 @@ from attncli.bank.loader import CHALLENGE, NOT_CARDS, BankFile, load_challenge, 
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
 from attncli.domain.vocabulary import TRACKS, reading_order
-from attncli.errors import InvalidInput, UsageError, remedy_for
+from attncli.errors import InvalidInput, UsageError, reason_of, remedy_for
 from attncli.i18n import Lang, _
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
@@ -131,7 +131,7 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
         return default
     except OSError as error:
         raise UsageError(
-            _("cannot read {path} ({strerror}); it holds a card that you began", path=path, strerror=error.strerror)
+            _("cannot read {path} ({strerror}); it holds a card that you began", path=path, strerror=reason_of(error))
         ) from error
     except ValueError as error:
         raise _no_draft(path) from error
@@ -153,7 +153,7 @@ def drop_draft(path: Path) -> None:
     except OSError as error:
         remedy = remedy_for(error, _("make the folder writable"))
         raise UsageError(
-            _("cannot remove {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot remove {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
 
 
@@ -294,7 +294,7 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     except OSError as error:
         remedy = remedy_for(error, _("check the permissions of its folders"))
         raise UsageError(
-            _("cannot write {folder} ({strerror}); {remedy}", folder=folder, strerror=error.strerror, remedy=remedy)
+            _("cannot write {folder} ({strerror}); {remedy}", folder=folder, strerror=reason_of(error), remedy=remedy)
         ) from error
     return folder
 

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from attncli.domain.log_row import LogRow
-from attncli.errors import StoreError, remedy_for
+from attncli.errors import StoreError, reason_of, remedy_for
 from attncli.i18n import _
 from attncli.paths import free_name, write_whole
 from attncli.store.history import encoded
@@ -32,7 +32,7 @@ def write_copy(rows: Iterable[LogRow], path: Path) -> int:
     except OSError as error:
         remedy = remedy_for(error, _("name another place"))
         raise StoreError(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
 
 
@@ -43,7 +43,7 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
     except OSError as error:
         remedy = remedy_for(error, _("make its parent writable"))
         raise StoreError(
-            _("cannot create {folder} ({strerror}); {remedy}", folder=folder, strerror=error.strerror, remedy=remedy)
+            _("cannot create {folder} ({strerror}); {remedy}", folder=folder, strerror=reason_of(error), remedy=remedy)
         ) from error
     free = shutil.disk_usage(folder).free
     if free < FREE_SPACE_FACTOR * size:

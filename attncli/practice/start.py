@@ -25,7 +25,7 @@ from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
 from attncli.domain.statement import SharedFacts, Statement, statement_of
 from attncli.domain.text import FULL_WIDTH, wrapped
-from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError
+from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError, reason_of
 from attncli.i18n import Lang, Localised, _, ngettext, quoted
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
@@ -541,7 +541,7 @@ def _read_text(path: Path) -> str:
         message = _("{path} is no text in UTF-8; open it in another editor", path=path)
         raise InvalidInput(message, "file-no-text", file=str(path)) from error
     except OSError as error:
-        message = _("cannot read {path} ({strerror}); make it readable", path=path, strerror=error.strerror)
+        message = _("cannot read {path} ({strerror}); make it readable", path=path, strerror=reason_of(error))
         raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, row_of_line
-from attncli.errors import UsageError, remedy_for
+from attncli.errors import UsageError, reason_of, remedy_for
 from attncli.i18n import Localised, _
 from attncli.paths import cannot_write, write_bytes, write_whole
 from attncli.practice.backups import BEFORE_RESTORE, keep_copy
@@ -71,7 +71,7 @@ def _names(folder: Path) -> list[Path]:
             _(
                 "cannot read the folder {folder} ({strerror}); {remedy}",
                 folder=folder,
-                strerror=error.strerror,
+                strerror=reason_of(error),
                 remedy=remedy,
             )
         ) from error
@@ -316,7 +316,7 @@ def read_log(path: Path) -> LogFile:
     except OSError as error:
         remedy = remedy_for(error, _("make it readable"))
         raise UsageError(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
 
 

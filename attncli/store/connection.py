@@ -149,12 +149,12 @@ def error_in_words(error: Exception, path: Path) -> StoreError:
         return damaged(path, said)
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
-            return kind(_("cannot use {path} ({said}); {remedy}", path=path, said=said, remedy=remedy))
+            return kind(_("cannot use {path} ({said}); {remedy}", path=path, said=_(said), remedy=remedy))
     return StoreError(_("{path} failed ({said}); try again: it is made anew from the history", path=path, said=said))
 
 
 def damaged(path: Path, reason: str) -> StoreCorrupt:
     """Return the error of a damaged cache."""
     return StoreCorrupt(
-        _("{path} is damaged ({reason}); try again: it is made anew from the history", path=path, reason=reason)
+        _("{path} is damaged ({reason}); try again: it is made anew from the history", path=path, reason=_(reason))
     )

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
-from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, remedy_at_home
+from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, reason_of, remedy_at_home
 from attncli.i18n import NOTHING, Localised, _
 from attncli.paths import flush_folder, write_bytes
 
@@ -141,7 +141,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
     except OSError as error:
         remedy = remedy_at_home(error, _("make it readable"))
         raise StoreError(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
 
 
@@ -371,10 +371,10 @@ def in_words(path: Path) -> Iterator[None]:
                 _(
                     "cannot write {path} ({strerror}); free some disk space and try again",
                     path=path,
-                    strerror=error.strerror,
+                    strerror=reason_of(error),
                 )
             ) from error
         remedy = remedy_at_home(error, _("make it writable, or name another folder with --home"))
         raise StoreUnwritable(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=error.strerror, remedy=remedy)
+            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
