@@ -176,7 +176,8 @@ cli.params[:0] = _global_options()
 
 def run(words: Sequence[str], current: Session) -> int:
     """Run the command in `words` and return its exit code. Raises AttnError, KeyboardInterrupt."""
-    _read_ahead(words, current)
+    if "--help" in words or "-h" in words:
+        _read_ahead(words, current)
     if current.message_lang == "en":
         return _run(words, current, cli)
     with _click_in_chinese():
@@ -196,6 +197,10 @@ def _run(words: Sequence[str], current: Session, group: click.Group) -> int:
     except click.Abort as abort:
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
+        before = current.message_lang
+        _read_ahead(words, current)
+        if current.message_lang != before:
+            return run(words, current)  # to the same error in the other language
         raise UsageError(_usage_message(error)) from error
     return result if isinstance(result, int) else 0
 

@@ -120,7 +120,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
         impl=workspace.source_files.impl,
     ) as other:
         received = sync(other, tmp_path / "shared")
-        assert received.received == 4 and f"{len(there)} of {len(there)} rows cannot be used" in received.faults[0]
+        assert received.received == 4 and f"skipped {len(there)} of {len(there)} rows" in received.faults[0].en
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_the_command_says_what_it_left_out_of_a_hostile_database(
     monkeypatch.setattr(paths, "bundled_impl", lambda: tmp_path / "small-impl")
     assert main(["--home", str(tmp_path / "new"), "restore", str(hostile_database)]) == 0
     said = capsys.readouterr()
-    assert "left out 1 row that cannot be used, first " in said.err and "row evil: payload.source" in said.err
+    assert "Skipped 1 unusable row (" in said.err and "row evil: payload.source" in said.err
     assert "\x1b" not in said.err + said.out and said.out.startswith("restored 1 row from ")
 
 

@@ -46,14 +46,14 @@ RULES = Rules(
     },
 )
 TWINS = {
-    "adamw_distributed": ("adamw", "torch.distributed is out of bounds"),
+    "adamw_distributed": ("adamw", "torch.distributed is not allowed in a submission"),
     "layer_norm_rms": ("layer-norm", "F.rms_norm"),
     "rms_norm_by_layer_norm": ("rms-norm", "F.layer_norm"),
     "rms_norm_by_normalize": ("rms-norm", "F.normalize"),
     "softmax_by_cross_entropy": ("softmax-stable", "F.cross_entropy"),
     "lm_loss_by_linear_cross_entropy": ("causal-lm-loss", "F.linear_cross_entropy"),
     "attention_backward_by_grad_fn": ("attention-backward", "is not allowed here"),
-    "sdpa_alias": ("sdpa", "_C is out of bounds"),
+    "sdpa_alias": ("sdpa", "_C is not allowed in a submission"),
 }
 SDPA = b"def sdpa(q, k, v, mask=None, scale=None):\n    return q\n"
 # What costs time that grows with the square, or memory of 700 times the file.

@@ -78,7 +78,11 @@ def test_a_seed_out_of_range_is_none(tmp_path: Path, seed: bytes) -> None:
 
 
 def test_two_at_once_are_refused(tmp_path: Path) -> None:
-    with open_results(tmp_path), pytest.raises(UsageError, match="another attn cohort grades"), open_results(tmp_path):
+    with (
+        open_results(tmp_path),
+        pytest.raises(UsageError, match="another attn cohort is grading"),
+        open_results(tmp_path),
+    ):
         pass
 
 

@@ -114,8 +114,8 @@ def test_a_character_that_no_font_has_is_an_error_that_names_it(workspace):
 def test_a_chinese_character_without_a_font_names_the_package_of_chinese_fonts():
     from attncli.export.render import _missing_font_message
 
-    assert "fonts-noto-cjk" in _missing_font_message({"面", "试"})
-    assert "U+9762" in _missing_font_message({"面"})
+    assert "fonts-noto-cjk" in str(_missing_font_message({"面", "试"}))
+    assert "U+9762" in str(_missing_font_message({"面"}))
     assert "and 2 more" in _missing_font_message(set("abcdefghij"))
 
 

@@ -55,7 +55,7 @@ def test_a_file_that_does_not_load_is_told(answered: Answered) -> None:
 
 def test_of_what_the_reference_raises_the_name_alone_is_told(answered: Answered) -> None:
     found = answered("ones(2)")
-    assert found.same is None and found.said.en == "the reference raises ValueError"
+    assert found.same is None and found.said.en == "the reference raises ValueError for these arguments"
     assert "secret" not in str(document(found))
 
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_typed_is_refused(answered: Answered) -> None:
 
 def test_where_answers_are_random_it_is_said(answered: Answered, folder: Folder) -> None:
     folder.spec["required"] = [*folder.spec["required"], "random"]
-    assert "draws at random" in answered("ones(1, 2)").said.en
+    assert "is random" in answered("ones(1, 2)").said.en
 
 
 def test_answers_pass_between_the_processes(answered: Answered) -> None:

@@ -20,7 +20,7 @@ BROKEN = {
 def test_a_broken_promise_says_what_is_wrong_and_what_it_comes_to():
     assert growth_told([BROKEN]).en == (
         "the largest tensor grows with T²: 1,024 → 9,216 elements in the largest tensor at sizes 32 → 96; "
-        "a sound one takes 320 → 960; at 64k context that is 16.0 GiB"
+        "expected 320 → 960; at 64k context that is 16.0 GiB"
     )
     assert growth_told([BROKEN]).zh == (
         "最大的张量随 T² 增长：规模 32 → 96 时，最大张量的元素数为 1,024 → 9,216；"

@@ -210,7 +210,7 @@ def case(make):
     failed = check(report, "matches-reference")
     assert (failed["message"], failed["message_zh"]) == ("not a permutation of x", "不是 x 的排列")
     nothing = check(grade(folder, "def shuffle(x):\n    return None\n"), "matches-reference")
-    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果不是所要求的形式（AttributeError")
+    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果的形式不符合要求（AttributeError")
 
 
 WATCHED_INPUTS = """

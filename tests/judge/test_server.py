@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from attncli.errors import JudgeFailed
+from attncli.i18n import quoted
 from attncli.judge import challenge, verify
 from attncli.judge import server as served
 from attncli.judge.server import Server
@@ -47,7 +48,7 @@ class FakeZygote:
     def layers_under(self, policy: WorkerPolicy) -> tuple[str, ...]:
         self.tried += policy is CUDA_KERNELS
         if policy is CUDA_KERNELS and not self.begins:
-            raise JudgeFailed(WHY)
+            raise JudgeFailed(quoted(WHY))
         return (f"layers of {policy.name}",)
 
     def prepare(self, memory_mib: int, policy: WorkerPolicy) -> None:
@@ -127,7 +128,7 @@ def test_a_kernel_that_both_accept_is_told_with_what_the_interpreter_alone_count
     assert report["sandbox"] == ["layers of cuda-kernels"]
     work = check(report, "work")
     assert work["status"] == "pass" and work["growth"][0]["measure"] == "moved"
-    assert "as well" in report["device_note"]
+    assert "also run in" in report["device_note"]
 
 
 def test_a_kernel_that_the_gpu_rejects_is_not_interpreted(grade: Ask, zygote: FakeZygote) -> None:
