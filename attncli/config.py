@@ -246,13 +246,11 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
     return read
 
 
-def _number(least: float, most: float, whose: str = "") -> Callable[[Any], float]:
+def _number(least: float, most: float) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
             return float(value)
-        raise _Unfit(
-            _("{whose}{value!r} is no number from {least} to {most}", whose=whose, value=value, least=least, most=most)
-        )
+        raise _Unfit(_("{value!r} is not a number from {least} to {most}", value=value, least=least, most=most))
 
     return read
 
@@ -316,7 +314,14 @@ def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
     for topic in value:
         if not re.fullmatch(r"[\w-]{1,64}", topic):
             raise _Unfit(_("{topic!r} is no name of a topic", topic=topic))
-    return tuple((topic, _number(0.7, 0.97, f"{topic}: ")(value[topic])) for topic in sorted(value))
+    return tuple((topic, _retention_of(topic, value[topic])) for topic in sorted(value))
+
+
+def _retention_of(topic: str, value: Any) -> float:
+    try:
+        return _number(0.7, 0.97)(value)
+    except _Unfit as problem:
+        raise _Unfit(_of(topic, problem)) from problem
 
 
 def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:

@@ -13,7 +13,7 @@ import click
 
 from attncli.commands.session import echo
 from attncli.errors import UsageError
-from attncli.i18n import N_, Localised, _
+from attncli.i18n import N_, Localised, _, quoted
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
 
 STDOUT = "-"
@@ -66,7 +66,7 @@ class Target:
     def refuse_other_endings(self, endings: Sequence[str], what: Localised) -> None:
         """Raise UsageError if the file has an extension that is not among `endings`."""
         if self.ending and self.ending not in endings:
-            known = " or ".join(f".{ending}" for ending in endings)
+            known = _(" or ").join(quoted(f".{ending}") for ending in endings)
             raise UsageError(
                 _(
                     "{file} does not end in {known}, and {what} is written as nothing else; rename it",

@@ -310,8 +310,8 @@ CHARACTERS_NAMED = 8
 _MISSING = _(
     "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"
 )
-_HAN_FONTS = "Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts"
-_OTHER_FONTS = "Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts"
+_HAN_FONTS = _("Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts")
+_OTHER_FONTS = _("Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts")
 
 
 def to_pdf(*summaries: Summary) -> bytes:

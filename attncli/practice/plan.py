@@ -195,7 +195,7 @@ def interview_of(workspace: Workspace, asked: date | None = None, at: datetime |
     """Return the day asked for, else the one in the settings. Raises InvalidInput if there is none that lies ahead."""
     today = local_date(workspace, at)
     day = asked or workspace.settings.interview
-    remedy = "name one with --interview 2027-03-31, or set it once: attn config interview 2027-03-31"
+    remedy = _("give --interview 2027-03-31, or set it once: attn config interview 2027-03-31")
     if day is None:
         raise InvalidInput(_("there is no interview date; {remedy}", remedy=remedy), "interview-none")
     if day < today:
