@@ -132,14 +132,14 @@ def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) ->
     path.parent.mkdir()
     path.write_bytes(content)
     for use in (lambda: load(path, {}), lambda: save(path, "lang", "en")):
-        with pytest.raises(ConfigInvalid, match="mend or remove it"):
+        with pytest.raises(ConfigInvalid, match="fix or delete it"):
             use()
     assert path.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentFailure, match="name another folder with --home"):
+    with pytest.raises(EnvironmentFailure, match="choose another folder with --home"):
         save(tmp_path / "file" / "config.toml", "lang", "en")
 
 

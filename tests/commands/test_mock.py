@@ -69,7 +69,7 @@ def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
 
 def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
     said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
-    assert "nothing was answered in this interview that could be taken back" in said
+    assert "there is no answer in this interview to undo" in said
     assert said.count("1/4") == 3 and "Last step undone" in said and "# Deep dive" in said
     undone = ask("undo").out
     assert undone.startswith("undone: the last step of the mock interview at 20")

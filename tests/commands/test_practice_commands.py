@@ -46,7 +46,7 @@ def test_unusable_settings_exit_2(attn: Attn, words: list[str], said: str) -> No
 def test_a_broken_config_file_is_one_line_and_the_file_stays(attn: Attn, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("lang = \n", encoding="utf-8")
-    assert attn("due").code == 2 and "mend or remove it" in attn("due").line
+    assert attn("due").code == 2 and "fix or delete it" in attn("due").line
     assert (home / "config.toml").read_text(encoding="utf-8") == "lang = \n"
 
 

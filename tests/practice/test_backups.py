@@ -69,9 +69,9 @@ def test_no_copy_takes_the_room_that_reviews_need(folder: Path, monkeypatch: pyt
 
 def test_a_folder_that_cannot_be_made_is_said(folder: Path) -> None:
     folder.write_text("in the way")
-    with pytest.raises(StoreError, match="move that file away"):
+    with pytest.raises(StoreError, match="move that file out of the way"):
         keep_copy(ROWS, 100, folder, DAILY, AT)
-    with pytest.raises(StoreError, match="name another place"):
+    with pytest.raises(StoreError, match="choose another location"):
         write_copy(ROWS, folder.parent / "no" / "such" / "folder.jsonl")
 
 

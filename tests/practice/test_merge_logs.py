@@ -319,7 +319,7 @@ def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_works
 
 
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:
-    for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "name another place"), (tmp_path, "name a file")):
+    for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "choose another location"), (tmp_path, "name a file")):
         with pytest.raises(UsageError, match=remedy):
             sync.write_lines(place, ["x"])
 

@@ -220,7 +220,7 @@ def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> No
 @pytest.mark.parametrize("credit", [None, -1, 3])
 def test_an_answer_without_points_needs_to_be_judged(interview_room: Workspace, credit: int | None) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "follow-up")
-    with pytest.raises(UsageError, match="the answer has not been given yet"):
+    with pytest.raises(UsageError, match="the answer is not revealed yet"):
         interview.answer(WHOLE)
     interview.reveal()
     with pytest.raises(UsageError, match="comes to 0, 1 or 2"):
@@ -239,7 +239,7 @@ def test_nothing_can_be_done_once_it_is_over(interview_room: Workspace) -> None:
     for act in (interview.skip, interview.leave_part):
         with pytest.raises(UsageError, match="the interview is over"):
             act()
-    with pytest.raises(UsageError, match="no question is being asked"):
+    with pytest.raises(UsageError, match="there is no current question"):
         interview.reveal()
 
 

@@ -90,7 +90,7 @@ def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
 def test_another_folder_can_be_named_and_an_impossible_one_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     assert start_challenge(workspace, "double", tmp_path / "a" / "b").path == tmp_path / "a" / "b" / "double.py"
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="move that file away"):
+    with pytest.raises(UsageError, match="move that file out of the way"):
         start_challenge(workspace, "double", tmp_path / "file")
     with pytest.raises(NotFound):
         start_challenge(workspace, "nope")
