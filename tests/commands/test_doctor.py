@@ -36,7 +36,7 @@ def damage_the_first_line(home: Path) -> Path:
     [
         (
             "en",
-            "{}:1: the checksum does not match; every other row counts, and `attn restore FILE` brings back a backup",
+            "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`",
         ),
         ("zh", "{} 第 1 行：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
     ],
@@ -82,7 +82,7 @@ def test_rows_that_are_gone_from_the_end_are_remarked_and_named(attn: Attn, home
     file.write_bytes(lines[0])
     attn("due", "--lang", "en")
     named = attn("doctor", "--json")
-    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all after it are gone"]
+    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all later rows are missing"]
 
 
 def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> None:

@@ -111,7 +111,7 @@ def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) ->
     path.unlink()
     path.mkdir()
     result = ask("mock", "--plain", stdin="\n\nq\n")
-    assert result.code == 0 and "is not a file; name the Python file to grade" in result.err
+    assert result.code == 0 and "is not a file; give the Python file to grade" in result.err
 
 
 def test_without_an_editor_it_is_said(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:

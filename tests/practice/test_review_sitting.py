@@ -154,7 +154,7 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
     again = drill.next()
     assert again is not None and again.card.id == second.card.id
     drill.undo()
-    with pytest.raises(UsageError, match="nothing was answered in this sitting"):
+    with pytest.raises(UsageError, match="there is no answer in this session"):
         drill.undo()
 
 
