@@ -195,7 +195,7 @@ def test_workers_that_cannot_grade_end_the_run(play, error, at: str, kind: type[
 
 def test_a_cluster_that_gives_no_worker_is_named(play) -> None:
     play(Actor).wait = lambda refs, num_returns, timeout: ([], refs)
-    with pytest.raises(ClusterFailed, match="no worker at .* has 1 CPU and 512 MiB free"):
+    with pytest.raises(ClusterFailed, match=r"no worker at .* has 1 CPU and 512 MiB free"):
         list(grade_on_cluster([task("a")], OPTIONS))
 
 

@@ -63,7 +63,7 @@ def test_seven_days_and_four_weeks_stay_and_five_before_restores(folder: Path) -
 def test_no_copy_takes_the_room_that_reviews_need(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 9, 2 * 1000))
-    with pytest.raises(StoreError, match=r"no copy was kept .* free some disk space"):
+    with pytest.raises(StoreError, match=r"cannot keep a copy .* free some disk space"):
         keep_copy(ROWS, 1000, folder, DAILY, AT)
 
 

@@ -61,7 +61,7 @@ def test_where_there_is_no_gpu_one_line_says_so(machine: Any) -> None:
 
 def test_a_build_without_cuda_is_told_with_what_to_install(machine: Any) -> None:
     machine(True, WITHOUT)
-    with pytest.raises(UsageError, match=r"PyTorch 2.13.0\+cpu is built without CUDA; install a build with it"):
+    with pytest.raises(UsageError, match=r"PyTorch 2.13.0\+cpu has no CUDA support; install a CUDA build"):
         device_for(PLACED, "cuda")  # type: ignore[arg-type]
 
 

@@ -250,7 +250,7 @@ def test_a_row_that_is_here_with_other_content_is_named_and_nothing_is_merged(
     sync.import_file(workspace, file)
     lines = [{**ROW, "id": "x-2"}, {**ROW, "payload": {"rating": 1}}]
     file.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 is here with another content; nothing was merged"):
+    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 differs from the local one; nothing was merged"):
         sync.import_file(workspace, file)
     assert [row.payload for row in workspace.store.log.everything()] == [{"rating": 3}]
 

@@ -104,10 +104,10 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
 
 def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> None:
     quiz = Quiz(workspace, QuizOptions(count=1))
-    with pytest.raises(UsageError, match="no question has been answered"):
+    with pytest.raises(UsageError, match="there is no answer to count"):
         quiz.count_current()
     taken(quiz, True)
-    with pytest.raises(UsageError, match="no question has been answered"):
+    with pytest.raises(UsageError, match="there is no answer to count"):
         quiz.count_current()
 
 
