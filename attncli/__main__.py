@@ -41,9 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if boundary.code == 0:  # a command that failed has printed its own line, and prints nothing else
         if session.left_out:
             first, *others = session.left_out
-            problem = _("left out: {first}", first=first)
+            problem = _("skipped: {first}", first=first)
             if others:
-                problem = _("left out: {first} (and {more} more; see `attn bank check`)", first=first, more=len(others))
+                problem = _("skipped: {first} (and {more} more; see `attn bank check`)", first=first, more=len(others))
             print_message(session, problem)
         for remark in session.remarks:
             print_message(session, remark)

@@ -106,7 +106,7 @@ def _global_options() -> list[click.Option]:
             metavar="DIR",
             expose_value=False,
             callback=_set_home,
-            help=N_("The learner's folder (default: $ATTN_HOME, else the user data folder)."),
+            help=N_("Data folder (default: $ATTN_HOME, or the user data folder)."),
         ),
         click.Option(
             ["--lang"],
@@ -116,7 +116,11 @@ def _global_options() -> list[click.Option]:
             help=N_("Language of cards and output."),
         ),
         click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_set_debug, help=N_("Full tracebacks, and a log.")
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_debug,
+            help=N_("Show full tracebacks and write a log."),
         ),
     ]
 
@@ -155,12 +159,17 @@ def _accept_global_options(command: click.Command) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
     name="attn",
     help=N_(
-        "Get ready for Transformer and LLM interviews: cards on a schedule, code that is graded.\n\n"
-        "Without a command the app opens."
+        "Prepare for Transformer and LLM interviews: scheduled cards and graded code.\n\n"
+        "Without a command, open the app."
     ),
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help=N_("The version.")
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help=N_("Show the version and exit."),
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -130,9 +130,7 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     try:
         value = _READERS[known_key(key)](_from_text(key, text))
         if key == "interview" and value is not None and today is not None and value < today:
-            raise _Unfit(
-                _("{value} is past; give the day of an interview to come, or an empty value for none", value=value)
-            )
+            raise _Unfit(_("{value} is in the past; give a future date, or leave it empty", value=value))
     except _Unfit as problem:
         raise ConfigInvalid(_of(key, problem)) from problem
     before = _read(path)
@@ -181,18 +179,18 @@ def _read(path: Path) -> str:
     except PermissionError as error:
         raise EnvironmentFailure(
             _(
-                "cannot read {path} ({strerror}); make it readable, or name another folder with --home",
+                "cannot read {path} ({strerror}); make it readable, or choose another folder with --home",
                 path=path,
                 strerror=reason_of(error),
             )
         ) from error
     except OSError as error:
-        remedy = remedy_for(error, _("mend or remove it"))
+        remedy = remedy_for(error, _("fix or delete it"))
         raise ConfigInvalid(
             _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigInvalid(_("cannot read {path} ({error}); mend or remove it", path=path, error=error)) from error
+        raise ConfigInvalid(_("cannot read {path} ({error}); fix or delete it", path=path, error=error)) from error
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
@@ -203,7 +201,9 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigInvalid(_("{path} is not TOML ({error}); mend or remove it", path=path, error=error)) from error
+        raise ConfigInvalid(
+            _("{path} is not valid TOML ({error}); fix or delete it", path=path, error=error)
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:
@@ -241,7 +241,7 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value in allowed:
             return str(value)
-        raise _Unfit(_("{value!r} is none of {names}", value=value, names=", ".join(allowed)))
+        raise _Unfit(_("{value!r} is invalid; use one of {names}", value=value, names=", ".join(allowed)))
 
     return read
 
@@ -259,7 +259,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        raise _Unfit(_("{value!r} is no whole number from {least} to {most}", value=value, least=least, most=most))
+        raise _Unfit(_("{value!r} is not a whole number from {least} to {most}", value=value, least=least, most=most))
 
     return read
 
@@ -267,7 +267,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
 def _switch(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    raise _Unfit(_("{value!r} is neither true nor false", value=value))
+    raise _Unfit(_("{value!r} is invalid; use true or false", value=value))
 
 
 def _text(value: Any) -> str:
@@ -279,7 +279,7 @@ def _text(value: Any) -> str:
 def _time(value: Any) -> time:
     match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", value if isinstance(value, str) else "")
     if not match:
-        raise _Unfit(_("{value!r} is no time such as 04:00", value=value))
+        raise _Unfit(_("{value!r} is not a time; write it like 04:00", value=value))
     return time(int(match[1]), int(match[2]))
 
 
@@ -287,10 +287,12 @@ def _steps(value: Any) -> tuple[timedelta, ...]:
     words = value.split() if isinstance(value, str) else [None]
     steps = [re.fullmatch(r"(\d{1,4})([smhd])", word or "") for word in words]
     if not all(steps):
-        raise _Unfit(_("{value!r} is no list of delays such as 1m 10m (s, m, h or d; empty for none)", value=value))
+        raise _Unfit(
+            _("{value!r} is not a list of delays; write it like 1m 10m (s, m, h or d; empty for none)", value=value)
+        )
     found = tuple(timedelta(seconds=int(step[1]) * _STEP_UNITS[step[2]]) for step in steps if step)
     if any(step <= timedelta(0) or step > timedelta(days=30) for step in found):
-        raise _Unfit(_("{value!r} has a delay that is not between 1s and 30d", value=value))
+        raise _Unfit(_("{value!r} has a delay outside 1s to 30d", value=value))
     return found
 
 
@@ -300,20 +302,21 @@ def _date(value: Any) -> date | None:
     try:
         return date.fromisoformat(value) if value else None
     except (TypeError, ValueError):
-        raise _Unfit(_("{value!r} is no date such as 2027-03-31", value=value)) from None
+        raise _Unfit(_("{value!r} is not a date; write it like 2027-03-31", value=value)) from None
 
 
 def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, dict):
         raise _Unfit(
             _(
-                "{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)",
+                "{value!r} is not a list of topics; write it like att=0.95 kv=0.85 (a table in the "
+                "file; empty for none)",
                 value=value,
             )
         )
     for topic in value:
         if not re.fullmatch(r"[\w-]{1,64}", topic):
-            raise _Unfit(_("{topic!r} is no name of a topic", topic=topic))
+            raise _Unfit(_("{topic!r} is not a topic name", topic=topic))
     return tuple((topic, _retention_of(topic, value[topic])) for topic in sorted(value))
 
 
@@ -331,12 +334,13 @@ def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
     if len(days) < len(words) or any(day not in WEEKDAYS or percent > 100 for day, percent in days):
         raise _Unfit(
             _(
-                "{value!r} is no list of weekdays such as sat=50 sun=0 (mon to sun, 0 to 100 %; empty for none)",
+                "{value!r} is not a list of weekdays; write it like sat=50 sun=0 (mon to sun, 0 to "
+                "100%; empty for none)",
                 value=value,
             )
         )
     if len(dict(days)) < len(days):
-        raise _Unfit(_("{value!r} names a weekday twice", value=value))
+        raise _Unfit(_("{value!r} lists a weekday twice", value=value))
     return tuple(sorted(days, key=lambda day: WEEKDAYS.index(day[0])))
 
 

@@ -42,15 +42,15 @@ DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Error numbers of a write that failed because the disk is full or broken."""
 
 
-_OTHER_PATH = _("name another path")
+_OTHER_PATH = _("choose another path")
 _REMEDIES = {
-    errno.ENAMETOOLONG: _("name a shorter path"),
+    errno.ENAMETOOLONG: _("choose a shorter path"),
     errno.ENOTDIR: _OTHER_PATH,
-    errno.EEXIST: _("move that file away"),
+    errno.EEXIST: _("move that file out of the way"),
     errno.ELOOP: _OTHER_PATH,
     errno.ENODEV: _OTHER_PATH,
-    errno.EISDIR: _("name a file, not a folder"),
-    errno.EROFS: _("name a place that can be written to"),
+    errno.EISDIR: _("give a file, not a folder"),
+    errno.EROFS: _("choose a writable location"),
     errno.ENOSPC: _("free some disk space and try again"),
     errno.EDQUOT: _("free some disk space and try again"),
     errno.EMFILE: _("close other programs and try again"),
@@ -68,7 +68,7 @@ def remedy_for(error: OSError, otherwise: Localised) -> Localised:
 def remedy_at_home(error: OSError, otherwise: Localised) -> Localised:
     """Return the remedy for a file in the learner's folder; another place is named with --home."""
     if error.errno in _OTHER_PLACE:
-        return _("name another folder with --home")
+        return _("choose another folder with --home")
     return remedy_for(error, otherwise)
 
 
@@ -168,7 +168,7 @@ class EditorMissing(UsageError):
         if editor:
             problem = _("cannot start {editor} ({why}); set an editor: attn config editor vim", editor=editor, why=why)
         else:
-            problem = _("there is no editor; set one: attn config editor vim")
+            problem = _("no editor found; set one: attn config editor vim")
         super().__init__(problem)
         self.editor, self.why = editor, why
 
@@ -190,13 +190,13 @@ class NoCardMatches(NothingFound):
 
     def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
         if not asked:
-            super().__init__(_("there is no card to ask; `attn bank check` says whether a bank is broken"))
+            super().__init__(_("there are no cards; run `attn bank check` to check the banks"))
         elif without:
             fewer = _(", ").join(_dropped(name, count) for name, count in without.items())
-            super().__init__(_("no card fits {asked}; there would be {fewer}", asked=" ".join(asked), fewer=fewer))
+            super().__init__(_("no card matches {asked}; there are {fewer}", asked=" ".join(asked), fewer=fewer))
         else:
             super().__init__(
-                _("no card fits {asked}; drop more than one of these, or unsuspend cards", asked=" ".join(asked))
+                _("no card matches {asked}; drop several of these, or unsuspend cards", asked=" ".join(asked))
             )
         self.without = dict(without)
 

@@ -218,7 +218,7 @@ class Engines:
             self._seconds = max(self._seconds, float(round(patience * (time.monotonic() - started))))
         if parts[-1].stopped is not None:
             raise JudgeFailed(
-                _("the engine fails with references alone ({why}); see attn doctor", why=parts[-1].stopped.message)
+                _("the engine fails even with the references ({why}); run attn doctor", why=parts[-1].stopped.message)
             )
         return parts
 
@@ -238,9 +238,7 @@ class Files:
             }
             self.references = {piece.id: piece.reference(impl) for piece in PIECES}
         except OSError as error:
-            raise EnvironmentFailure(
-                _("the engine cannot be read ({error}); install attncli again", error=error)
-            ) from error
+            raise EnvironmentFailure(_("cannot read the engine ({error}); reinstall attncli", error=error)) from error
 
 
 # Running one engine
@@ -311,7 +309,7 @@ def _read(name: str, reply: Reply) -> Part:
     try:
         return _log(name, reply)
     except (ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError) as error:
-        return Part(name, stopped=Stop("protocol", _("the log cannot be read ({error})", error=type(error).__name__)))
+        return Part(name, stopped=Stop("protocol", _("cannot read the log ({error})", error=type(error).__name__)))
 
 
 def _log(name: str, reply: Reply) -> Part:
@@ -512,7 +510,7 @@ def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) 
     for blame in run.blames:
         pieces, where = _listed(blame.pieces), describe_difference(blame.difference)
         if len(blame.pieces) > 1:
-            yield _("{pieces} (right alone, wrong together): {where}", pieces=pieces, where=where)[lang]
+            yield _("{pieces} (each passes alone, but not together): {where}", pieces=pieces, where=where)[lang]
         else:
             yield _("{pieces}: {where}", pieces=pieces, where=where)[lang]
     if run.blames:
@@ -532,8 +530,7 @@ def failure(run: LadderRun) -> Localised:
     """Return the error line for an engine with broken pieces."""
     broken = [id for blame in run.blames for id in blame.pieces]
     return _(
-        "the engine is broken by {pieces}; for details run attn grade {first} FILE, "
-        "or try another file with attn ladder --piece {first}=FILE",
+        "the engine fails because of {pieces}; run attn grade {first} FILE, or try attn ladder --piece {first}=FILE",
         pieces=_listed(broken),
         first=broken[0],
     )
@@ -561,7 +558,7 @@ def _stop_reason(stop: Stop) -> Localised:
         case "crashed":
             return _("crashed the engine's process")
         case "output":
-            return _("printed without end")
+            return _("printed too much")
         case "refused":
             return _("made a forbidden call")
         case "too-large":

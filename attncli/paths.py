@@ -123,13 +123,12 @@ def home(override: Path | None, environ: Mapping[str, str]) -> Home:
 def _checked_root(path: Path) -> Path:
     root = Path(expanded(str(path)))
     if root.parts[:1] and root.parts[0].startswith("~"):
-        raise UsageError(_("{path} names no user that this machine has; write the path in full", path=path))
+        raise UsageError(_("no user on this machine matches {path}; write the full path", path=path))
     root = root.absolute()
     if not (_may_exist(root) or _may_exist(root.parent)):
         raise UsageError(
             _(
-                "there is no folder {parent} for the learner's folder {root}; make it first, or correct --home or "
-                "ATTN_HOME",
+                "cannot create {root}: there is no folder {parent}; create it, or correct --home or ATTN_HOME",
                 parent=root.parent,
                 root=root,
             )

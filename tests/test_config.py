@@ -73,24 +73,24 @@ def test_what_is_set_is_read_back(path: Path, key: str, text: str, value: object
 @pytest.mark.parametrize(
     ("key", "text", "message"),
     [
-        ("lang", "de", "'de' is none of en, zh"),
-        ("desired_retention", "1", "is no number from 0.7 to 0.97"),
-        ("desired_retention", "nan", "is no number"),
-        ("new_per_day", "-1", "is no whole number from 0 to 9999"),
-        ("new_per_day", "2.5", "is no whole number"),
-        ("new_per_day", "٣", "is no whole number"),
-        ("day_start", "25:00", "is no time such as 04:00"),
-        ("fuzz", "maybe", "is neither true nor false"),
-        ("learning_steps", "10", "is no list of delays such as 1m 10m"),
-        ("learning_steps", "0m", "not between 1s and 30d"),
-        ("maximum_interval_days", "0", "is no whole number from 1 to 36500"),
-        ("theme", "blue", "is none of dark, light"),
-        ("interview", "soon", "is no date such as 2027-03-31"),
-        ("interview", "2027-02-30", "is no date"),
-        ("minutes_per_day", "0", "is no whole number from 1 to 960"),
-        ("easy_days", "sunday", "is no list of weekdays such as sat=50 sun=0"),
-        ("easy_days", "sat=101", "is no list of weekdays"),
-        ("easy_days", "sat sat=0", "names a weekday twice"),
+        ("lang", "de", "'de' is invalid; use one of en, zh"),
+        ("desired_retention", "1", "is not a number from 0.7 to 0.97"),
+        ("desired_retention", "nan", "is not a number"),
+        ("new_per_day", "-1", "is not a whole number from 0 to 9999"),
+        ("new_per_day", "2.5", "is not a whole number"),
+        ("new_per_day", "٣", "is not a whole number"),
+        ("day_start", "25:00", "is not a time; write it like 04:00"),
+        ("fuzz", "maybe", "is invalid; use true or false"),
+        ("learning_steps", "10", "is not a list of delays; write it like 1m 10m"),
+        ("learning_steps", "0m", "a delay outside 1s to 30d"),
+        ("maximum_interval_days", "0", "is not a whole number from 1 to 36500"),
+        ("theme", "blue", "is invalid; use one of dark, light"),
+        ("interview", "soon", "is not a date; write it like 2027-03-31"),
+        ("interview", "2027-02-30", "is not a date"),
+        ("minutes_per_day", "0", "is not a whole number from 1 to 960"),
+        ("easy_days", "sunday", "is not a list of weekdays; write it like sat=50 sun=0"),
+        ("easy_days", "sat=101", "is not a list of weekdays"),
+        ("easy_days", "sat sat=0", "lists a weekday twice"),
         ("new_per_dya", "3", "did you mean new_per_day"),
         ("zzz", "3", "known keys: lang, "),
     ],
@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(path: Path, key: st
 
 
 def test_a_past_interview_is_refused_when_it_is_set_and_no_error_once_the_day_has_gone_by(path: Path) -> None:
-    with pytest.raises(ConfigInvalid, match=r"interview: 2027-03-31 is past; give the day"):
+    with pytest.raises(ConfigInvalid, match=r"interview: 2027-03-31 is in the past; give a future"):
         save(path, "interview", "2027-03-31", today=date(2027, 4, 1))
     assert not path.exists()
     for text in ("2027-03-31", "2027-04-01", ""):
@@ -132,14 +132,14 @@ def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) ->
     path.parent.mkdir()
     path.write_bytes(content)
     for use in (lambda: load(path, {}), lambda: save(path, "lang", "en")):
-        with pytest.raises(ConfigInvalid, match="mend or remove it"):
+        with pytest.raises(ConfigInvalid, match="fix or delete it"):
             use()
     assert path.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentFailure, match="name another folder with --home"):
+    with pytest.raises(EnvironmentFailure, match="choose another folder with --home"):
         save(tmp_path / "file" / "config.toml", "lang", "en")
 
 

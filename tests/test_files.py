@@ -91,11 +91,11 @@ def test_no_room_and_an_unfit_place_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("number", "remedy"),
     [
-        (errno.ENAMETOOLONG, "name a shorter path"),
-        (errno.ENOTDIR, "name another path"),
-        (errno.ELOOP, "name another path"),
-        (errno.EISDIR, "name a file, not a folder"),
-        (errno.EROFS, "name a place that can be written to"),
+        (errno.ENAMETOOLONG, "choose a shorter path"),
+        (errno.ENOTDIR, "choose another path"),
+        (errno.ELOOP, "choose another path"),
+        (errno.EISDIR, "give a file, not a folder"),
+        (errno.EROFS, "choose a writable location"),
         (errno.EMFILE, "close other programs and try again"),
         (errno.EACCES, "make its folder writable"),
     ],
@@ -109,7 +109,7 @@ def test_a_text_is_put_into_a_folder_that_comes_with_it(tmp_path: Path, monkeypa
     file = tmp_path / "new" / "folder" / "a.yaml"
     write_text(file, "问\n", "name another")
     assert file.read_bytes() == "问\n".encode()
-    with pytest.raises(UsageError, match=r"cannot write .*/a.yaml/b.yaml \(.*\); move that file away"):
+    with pytest.raises(UsageError, match=r"cannot write .*/a.yaml/b.yaml \(.*\); move that file out of the way"):
         write_text(file / "b.yaml", "x", "name another")
 
     def fail(handle: int) -> None:

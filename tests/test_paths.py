@@ -119,9 +119,9 @@ def test_a_tilde_is_the_folder_of_the_user_wherever_it_is_written(
 
 
 def test_a_home_that_can_only_be_a_slip_is_refused_before_anything_is_created(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="names no user that this machine has; write the path in full"):
+    with pytest.raises(UsageError, match=r"no user on this machine matches .*; write the full path"):
         paths.home(Path("~no-such-user/x"), {})
-    with pytest.raises(UsageError, match=r"there is no folder .*mistyped for the learner's folder .*; make it first"):
+    with pytest.raises(UsageError, match=r"cannot create .*: there is no folder .*mistyped; create it"):
         paths.home(None, {"ATTN_HOME": str(tmp_path / "mistyped" / "home")})
     assert not list(tmp_path.iterdir())
     assert paths.home(tmp_path / "new", {}).root == tmp_path / "new"

@@ -81,7 +81,7 @@ def export_deck(
     cards = [workspace.library.card(summary.id) for summary in workspace.library.cards(topic=topic)]
     kept = [card for card in cards if topic is not None or FROM_ANKI not in card.tags]
     if not kept:
-        raise NothingFound(_("there is no card to export; `attn bank check` says whether a bank is broken"))
+        raise NothingFound(_("there are no cards to export; run `attn bank check` to check the banks"))
     first = workspace.lang if workspace.lang in langs else langs[0]
     decks = _decks(workspace, kept, langs, first)
     notes = {own_guid(card.id, card.formerly): card.id for card in kept}

@@ -92,7 +92,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     # Rows first: if the import is interrupted, rows without a card do no harm, but a card without its rows is new.
     merge(workspace, (Placed(row, str(package)) for row in rows), conflict=lambda _: None)
     for path, text in texts.items():
-        write_text(path, text, _("make it writable and import again: what is here already counts once"))
+        write_text(path, text, _("make it writable and import again; nothing is imported twice"))
     workspace.read_banks()
     return result
 
@@ -301,7 +301,7 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     if existing.problems:
         raise UsageError(
             _(
-                "{problems}; correct it first, then import again; nothing was imported",
+                "{problems}; nothing was imported; fix this first, then import again",
                 problems=existing.problems[0].text,
             )
         )
@@ -314,7 +314,7 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
     if len(load_file(path, own=True, text=text).documents) != len(existing.documents) + len(cards):
         raise UsageError(
-            _("{path} does not end in a list of cards to add to; move it away and import again", path=shown_path(path))
+            _("{path} does not end with a list of cards; move it away and import again", path=shown_path(path))
         )
     return text
 

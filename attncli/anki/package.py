@@ -190,7 +190,7 @@ def _unpacked(package: Path, folder: Path) -> Path:
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:100]
         raise _refused(
-            _("{package} is no Anki package, or a damaged one ({reason})", package=package, reason=_(reason))
+            _("{package} is not an Anki package, or is damaged ({reason})", package=package, reason=_(reason))
         ) from error
 
 
@@ -198,12 +198,12 @@ def _extract(archive: zipfile.ZipFile, package: Path, target: Path) -> Path:
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise _refused(
-            _("{package} has {members} files inside, which no collection has", package=package, members=len(members))
+            _("{package} contains {members} files, too many for a collection", package=package, members=len(members))
         )
     found = {member.filename: member for member in members if member.filename in MEMBERS}
     name = next((name for name in MEMBERS if name in found), "")
     if not name:
-        raise _refused(_("{package} holds no Anki collection", package=package))
+        raise _refused(_("{package} contains no Anki collection", package=package))
     packed = found[name].compress_size
     with archive.open(found[name]) as member, _decompressed(member, name, package) as stream:
         _copy(stream, target, packed, package)
@@ -234,7 +234,7 @@ def _zstandard(member: IO[bytes], package: Path) -> Iterator[tuple[IO[bytes], ty
     except ImportError:
         raise NoZstandard(
             _(
-                "{package} is from a newer Anki; {older}, or install what reads it: pip install 'attncli[anki]'",
+                "{package} is from a newer Anki; {older}, or install support: pip install 'attncli[anki]'",
                 package=package,
                 older=OLDER,
             )
@@ -261,7 +261,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
             if size > most:
                 raise _refused(
                     _(
-                        "{package} unpacks to more than {most} MiB, which no collection does",
+                        "{package} unpacks to more than {most} MiB, too large for a collection",
                         package=package,
                         most=most // 2**20,
                     )
@@ -348,7 +348,7 @@ def _read(connection: Connection, package: Path) -> ForeignCollection:
         reason = " ".join(str(error).split())[:100]
         raise UsageError(
             _(
-                "the collection in {package} is not as Anki writes it ({reason}); {export}",
+                "the collection in {package} has an unexpected format ({reason}); {export}",
                 package=package,
                 reason=reason,
                 export=EXPORT,
@@ -365,7 +365,7 @@ def _require(connection: Connection, tables: Mapping[str, set[str]], package: Pa
         found = {name for _unused, name, *_, hidden in connection.rows(f"PRAGMA table_xinfo({table})") if hidden == 0}
         if not is_plain or not columns <= found:
             raise _refused(
-                _("{package} holds no Anki collection that can be read (table {table})", package=package, table=table)
+                _("{package} contains no readable Anki collection (table {table})", package=package, table=table)
             )
 
 

@@ -98,7 +98,7 @@ def read_in_child(package: Path, folder: Path, known: Collection[str]) -> ReadPa
     except OSError as error:
         raise EnvironmentFailure(
             _(
-                "cannot start what reads {package} ({executable}: {strerror}); close other programs and try again",
+                "cannot start the reader of {package} ({executable}: {strerror}); close other programs and try again",
                 package=package,
                 executable=sys.executable,
                 strerror=reason_of(error),
@@ -129,9 +129,7 @@ def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> 
             "forgotten": tuple(Answer(*answer) for answer in message["forgotten"]),
         }
         cards.append(ReadCard(**{**message, **moments}))
-    raise UsageError(
-        _("{package} takes more time or memory than any collection does; {export}", package=package, export=EXPORT)
-    )
+    raise UsageError(_("{package} takes too much time or memory to read; {export}", package=package, export=EXPORT))
 
 
 # The child

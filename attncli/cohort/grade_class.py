@@ -196,7 +196,7 @@ def _require_own(path: Path) -> None:
     """Refuse results that somebody else could have put there. Raises UsageError."""
     if path.is_symlink() or (hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid()):
         raise UsageError(
-            _("{path} is not your own file: results in it may be anybody's; remove it and try again", path=path)
+            _("{path} belongs to another user, so its results are not trusted; remove it and try again", path=path)
         )
 
 

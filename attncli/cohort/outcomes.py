@@ -30,7 +30,7 @@ from attncli.judge.client import GradeOptions, GradeRequest
 from attncli.practice.grade import LARGEST_SUBMISSION, specification
 
 ENDING = ".py"
-_LAYOUT = _("a class lies in folders: DIR/LEARNER/CHALLENGE.py")
+_LAYOUT = _("expected files like DIR/LEARNER/CHALLENGE.py")
 LEFT_OUT: dict[str, Localised] = {
     "no-learner": _("not in a learner's folder; move it to DIR/LEARNER/"),
     "name-not-utf-8": _("the name is not UTF-8; rename it"),
@@ -302,7 +302,7 @@ def versions() -> dict[str, str]:
     try:
         torch = metadata.version("torch")
     except metadata.PackageNotFoundError as error:
-        raise EnvironmentFailure(_("grading needs PyTorch, and this Python has none: install it with pip")) from error
+        raise EnvironmentFailure(_("grading needs PyTorch, which is not installed: pip install torch")) from error
     return {"attncli": __version__, "python": platform.python_version(), "torch": torch}
 
 

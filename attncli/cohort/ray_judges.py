@@ -73,8 +73,7 @@ def _require_listener(address: str) -> None:
     if not host or not port.isdecimal() or int(port) > LAST_PORT:
         raise UsageError(
             _(
-                "--ray {address} names no cluster that is there already; give HOST:PORT, or auto for one on this "
-                "machine",
+                "--ray {address} is not a running cluster; give HOST:PORT, or auto for one on this machine",
                 address=address,
             )
         )
@@ -86,7 +85,7 @@ def _require_listener(address: str) -> None:
 
 def _no_cluster_message(address: str, error: BaseException) -> Localised:
     return _(
-        "there is no Ray cluster to be had at {address} ({error}); `ray status` says whether it runs",
+        "cannot reach a Ray cluster at {address} ({error}); check it with `ray status`",
         address=address,
         error=_first_line(error),
     )
@@ -188,14 +187,17 @@ class _Grading:
         if fitness.versions != self._here:
             differs = ", ".join(f"{name} {fitness.versions[name]}, here {at}" for name, at in self._here.items())
             raise ClusterFailed(
-                _("a worker has other versions ({differs}); install the same on every machine", differs=differs)
+                _(
+                    "a worker has different versions ({differs}); install the same ones on every machine",
+                    differs=differs,
+                )
             )
         missing = [layer for layer in sandbox_layers() if layer not in fitness.layers]
         if missing and not self._options.weak_sandbox:
             raise ClusterFailed(
                 _(
-                    "a worker lacks layers of the sandbox ({names}), and submissions are anybody's code; "
-                    "--allow-weak-sandbox grades there all the same",
+                    "a worker lacks sandbox layers ({names}) and would run untrusted code; to "
+                    "grade anyway, use --allow-weak-sandbox",
                     names=", ".join(missing),
                 )
             )
@@ -203,8 +205,7 @@ class _Grading:
     def _no_worker_message(self) -> Localised:
         mebibytes = WITH_JUDGE * self._options.memory_mib
         return _(
-            "the cluster at {address} gives no worker with 1 CPU and {mebibytes} MiB free; `ray status` says what it "
-            "has; --memory asks for less",
+            "no worker at {address} has 1 CPU and {mebibytes} MiB free; check `ray status`, or lower --memory",
             address=self._options.address,
             mebibytes=mebibytes,
         )

@@ -27,8 +27,8 @@ def bank() -> None:
 
 @bank.command(
     help=N_(
-        "Validates banks: every problem at once, each as file:line:column: message.\n\n"
-        "Without PATHS the bundled bank and your own banks are checked."
+        "Check banks and list all problems, each as file:line:column: message.\n\n"
+        "Without PATHS, check the bundled bank and your own banks."
     )
 )
 @click.argument("paths", nargs=-1, type=UserPath(path_type=Path))
@@ -51,8 +51,8 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
         files = len({problem.file for problem in report.problems})
         raise BankInvalid(
             ngettext(
-                "{count} problem in {files}; correct it, then run attn bank check again",
-                "{count} problems in {files}; correct them, then run attn bank check again",
+                "{count} problem in {files}; fix it, then run attn bank check again",
+                "{count} problems in {files}; fix them, then run attn bank check again",
                 len(report.problems),
                 files=ngettext("{count} file", "{count} files", files),
             )
@@ -85,21 +85,20 @@ def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
         yield f"{first.text[lang]}{more}"
 
 
-@click.group(no_args_is_help=False, help=N_("Scaffolds a card or a challenge in place."))
+@click.group(no_args_is_help=False, help=N_("Create a card or a challenge."))
 def new() -> None:
     pass
 
 
 @new.command(
     help=N_(
-        "Adds a card to your own bank TOPIC, with places for a question and an answer, or with those that are "
-        "given.\n\n"
-        "Prints where it begins, as file:line. One language, a question and an answer are enough."
+        "Add a card to your bank TOPIC, with the given question and answer, or blanks to fill in.\n\n"
+        "Prints its place as file:line. One language, a question and an answer are enough."
     )
 )
 @click.argument("topic")
-@click.option("--question", default="", help=N_("What it asks."))
-@click.option("--answer", default="", help=N_("What is right."))
+@click.option("--question", default="", help=N_("The question."))
+@click.option("--answer", default="", help=N_("The answer."))
 def card(topic: str, question: str, answer: str) -> None:
     from attncli.practice.authoring import add_card
 
@@ -117,8 +116,8 @@ def card(topic: str, question: str, answer: str) -> None:
 
 @new.command(
     help=N_(
-        "A folder for the challenge ID of TRACK, in which the reference and one wrong solution are left to write.\n\n"
-        "In a checkout it lies in impl/, otherwise in challenges/ of your attn folder."
+        "Create a folder for challenge ID of TRACK; you write its reference and a wrong solution.\n\n"
+        "In a checkout it is in impl/, otherwise in challenges/ of your data folder."
     )
 )
 @click.argument("name", metavar="TRACK/ID")

@@ -47,9 +47,7 @@ UNDONE: dict[RowKind, Localised] = {
 }
 
 
-@click.command(
-    help=N_("List cards, or those whose text matches QUERY: English words and their beginnings, Chinese of any length.")
-)
+@click.command(help=N_("List cards, or those that match QUERY: English words or prefixes, or any Chinese text."))
 @click.argument("query", required=False)
 @click.option("--topic", help=N_("Only cards of this topic."))
 @json_option
@@ -70,15 +68,15 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
             echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
     if not found:
         raise NothingFound(
-            _("no card matches {query}; try fewer words or other ones", query=query)
+            _("no card matches {query}; try fewer or other words", query=query)
             if query
-            else _("there are no cards; `attn bank check` says whether a bank is broken")
+            else _("there are no cards; run `attn bank check` to check the banks")
         )
 
 
-@click.command(help=N_("Print one CARD, whole."))
+@click.command(help=N_("Print CARD in full."))
 @click.argument("card")
-@click.option("--lang", type=click.Choice(LANGS), help=N_("In this language; with --json, in this one only."))
+@click.option("--lang", type=click.Choice(LANGS), help=N_("Language to print; with --json, only this one."))
 @json_option
 def show(card: str, lang: Lang | None, as_json: bool) -> None:
     current = session()
@@ -107,7 +105,7 @@ def _in_one_language(value: Any, lang: Lang) -> Any:
     return [_in_one_language(child, lang) for child in value] if isinstance(value, list) else value
 
 
-@click.command(help=N_("Record one review of CARD. It is on disk once the new schedule is printed."))
+@click.command(help=N_("Record a review of CARD. It is saved once the new schedule is printed."))
 @click.argument("card")
 @click.option("--rating", required=True, type=click.Choice([rating.word for rating in Rating]))
 @at_option
@@ -148,9 +146,9 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
 
 @click.command(
     help=N_(
-        "Take back what was last done on this machine.\n\n"
-        "A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock interview; what was "
-        "seen stays seen."
+        "Undo the last action on this machine.\n\n"
+        "A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock "
+        "interview. Hints and references stay recorded as seen."
     )
 )
 def undo() -> None:
@@ -161,7 +159,7 @@ def undo() -> None:
     echo(message[workspace.lang])
 
 
-@click.command(help=N_("Take CARD out of the queue for good."))
+@click.command(help=N_("Take CARD out of the queue until you unsuspend it."))
 @click.argument("card")
 def suspend(card: str) -> None:
     with session().workspace() as workspace:
@@ -246,12 +244,12 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
 # `attn plan`
 
 
-@click.command(help=N_("Plan each day until the interview: what to study, the recall to expect, what does not fit."))
+@click.command(help=N_("Plan each day until the interview: what to study, expected recall, what won't fit."))
 @click.option(
     "--interview",
     type=click.DateTime(["%Y-%m-%d"]),
     default=None,
-    help=N_("The day of the interview (default: the setting interview)."),
+    help=N_("Interview date (default: the setting interview)."),
 )
 @click.option(
     "--minutes",

@@ -31,7 +31,7 @@ JUDGES_ON_GPU = 4
 """Each worker holds a CUDA context of about 500 MiB, and more judges than this wait for the GPU."""
 
 
-@click.command(help=N_("List the challenges with your standing in each."))
+@click.command(help=N_("List the challenges with your status in each."))
 @click.option("--track", help=N_("Only challenges of this track."))
 @json_option
 def challenges(track: str | None, as_json: bool) -> None:
@@ -50,8 +50,10 @@ def challenges(track: str | None, as_json: bool) -> None:
 
 @click.command(help=N_("Write a starter file for CHALLENGE; an existing file is never overwritten."))
 @click.argument("challenge")
-@click.option("--dir", "folder", type=UserPath(path_type=Path), help=N_("Where to write it (default: your solutions)."))
-@click.option("--bug", is_flag=True, help=N_("A wrong solution to debug instead of an empty starter."))
+@click.option(
+    "--dir", "folder", type=UserPath(path_type=Path), help=N_("Folder to write to (default: your solutions).")
+)
+@click.option("--bug", is_flag=True, help=N_("Write a wrong solution to debug instead of an empty starter."))
 @click.option(
     "--repair",
     type=click.IntRange(1, MOST_BUGS),
@@ -59,16 +61,14 @@ def challenges(track: str | None, as_json: bool) -> None:
     help=N_("Get the reference with N planted bugs to find and fix."),
 )
 @click.option(
-    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("With --repair: the round of this number, not the next one.")
+    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("With --repair: use this round instead of the next one.")
 )
-@click.option("--force", is_flag=True, help=N_("Keep an existing file as a numbered copy and write anew."))
+@click.option("--force", is_flag=True, help=N_("Keep an existing file as a numbered copy and write a new one."))
 def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, force: bool) -> None:
     if bug and repair is not None:
-        raise UsageError(
-            _("--bug hands out one wrong solution and --repair a reference with N bugs; leave out one of them")
-        )
+        raise UsageError(_("--bug and --repair cannot be combined; leave out one of them"))
     if seed is not None and repair is None:
-        raise UsageError(_("--seed chooses the bugs of a repair round; give --repair N with it"))
+        raise UsageError(_("--seed chooses a repair round; add --repair N"))
     with session().workspace() as workspace:
         started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
     if started.kept:
@@ -111,7 +111,7 @@ def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
 @click.command(
     help=N_(
         "Print the reference of CHALLENGE; it is recorded as seen.\n\n"
-        "What interviewers ask next goes to stderr, so that the reference can be kept as a file."
+        "Follow-up questions go to stderr, so the reference can be redirected to a file."
     )
 )
 @click.argument("challenge")
@@ -128,16 +128,16 @@ def solution(challenge: str) -> None:
 
 @click.command(
     help=N_(
-        "Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.\n\n"
-        "What reading shows to be wrong with their files is told first, all at once, and then nothing is run."
+        "Verify CHALLENGES (default: all): right solutions are accepted, wrong ones rejected.\n\n"
+        "Static errors are reported first, all at once, and then nothing is run."
     )
 )
 @click.argument("challenges", nargs=-1)
-@click.option("--streams", type=click.IntRange(1, 1000), default=1, help=N_("Input streams to prove it on."))
+@click.option("--streams", type=click.IntRange(1, 1000), default=1, help=N_("Number of input streams to verify on."))
 @click.option(
-    "--jobs", type=click.IntRange(1, 64), default=None, help=N_("Judges at work at once (default: the cores).")
+    "--jobs", type=click.IntRange(1, 64), default=None, help=N_("Judges to run in parallel (default: number of cores).")
 )
-@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help=N_("Where the files run."))
+@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help=N_("Device to run on."))
 @json_option
 def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: str, as_json: bool) -> None:
     from attncli.practice.grade import require_gpu
@@ -204,8 +204,8 @@ def _report_problems(problems: Sequence[Problem], as_json: bool) -> NoReturn:
         )
     raise Rejected(
         ngettext(
-            "{count} problem in the files of challenges, so nothing was run; correct it, then run attn verify again",
-            "{count} problems in the files of challenges, so nothing was run; correct them, then run attn verify again",
+            "{count} problem in challenge files, nothing was run; fix it, then run attn verify again",
+            "{count} problems in challenge files, nothing was run; fix them, then run attn verify again",
             len(problems),
         )
     )

@@ -30,26 +30,33 @@ Rows = Sequence[Sequence[str]]
 
 @click.command(
     help=N_(
-        "Grade DIR/<learner>/<challenge>.py for everyone: exit 0 graded, 2 nothing to grade, 3 the judge failed.\n\n"
-        "Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. Nothing is recorded as your "
-        "attempt."
+        "Grade DIR/<learner>/<challenge>.py for a class: exit 0 graded, 2 nothing to grade, 3 the "
+        "judge failed.\n\n"
+        "Results and the seed are kept in DIR/.attn-cohort, so no file is graded twice. Nothing "
+        "counts as your attempt."
     )
 )
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
-@click.option("--jobs", type=click.IntRange(1, 1024), help=N_("Judges at work at once (default: the cores)."))
+@click.option("--jobs", type=click.IntRange(1, 1024), help=N_("Judges to run in parallel (default: number of cores)."))
 @click.option("--ray", "address", metavar="ADDRESS", help=N_("Grade on this Ray cluster: HOST:PORT."))
-@click.option("--allow-weak-sandbox", "weak", is_flag=True, help=N_("Workers of the cluster may lack sandbox layers."))
+@click.option("--allow-weak-sandbox", "weak", is_flag=True, help=N_("Allow workers that lack sandbox layers."))
 @click.option(
-    "-o", "--output", metavar="REPORT", type=UserPath(path_type=Path), help=N_("A .html, .csv or .json file.")
+    "-o", "--output", metavar="REPORT", type=UserPath(path_type=Path), help=N_("Report file: .html, .csv or .json.")
 )
 @json_option
-@click.option("--times", is_flag=True, help=N_("Also tell how long it took: then no two reports are the same."))
-@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Inputs for matches-reference."))
+@click.option("--times", is_flag=True, help=N_("Include timings; reports then differ from run to run."))
 @click.option(
-    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("The stream of inputs (default: drawn, then kept).")
+    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
 )
-@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help=N_("Seconds for one run."))
-@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("MiB for one submission."))
+@click.option(
+    "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("Seed of the inputs (default: random, then reused).")
+)
+@click.option(
+    "--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help=N_("Time limit per run, in seconds.")
+)
+@click.option(
+    "--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("Memory limit per submission, in MiB.")
+)
 def cohort(
     folder: Path,
     jobs: int | None,
@@ -64,7 +71,7 @@ def cohort(
     memory: int,
 ) -> None:
     if math.isnan(timeout):
-        raise UsageError(_("--timeout is no number; give seconds, such as 10"))
+        raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
 
     format = _report_format(output)
     options = GradeOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
@@ -75,8 +82,7 @@ def cohort(
         first = failed[0]
         raise JudgeFailed(
             _(
-                "no verdict on {failed} files, the first {first}/{first_2}.py: {first_3}; the same command tries "
-                "these again",
+                "no verdict on {failed} files, first {first}/{first_2}.py: {first_3}; run the command again to retry",
                 failed=len(failed),
                 first=first["learner"],
                 first_2=first["challenge"],
@@ -93,7 +99,7 @@ def _report_format(output: Path | None) -> str:
     if format is None:
         raise UsageError(
             _(
-                "{output} ends in none of {names}; {remedy}",
+                "{output} must end in one of {names}; {remedy}",
                 output=output,
                 names=", ".join(sorted(set(ENDINGS))),
                 remedy=REMEDY,

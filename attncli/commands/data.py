@@ -31,25 +31,23 @@ FORMATS = ("md", "html", "pdf", "json")
 # `attn export`
 
 
-@click.group(
-    no_args_is_help=False, help=N_("Take something along: the interview summary, a deck for Anki, the history.")
-)
+@click.group(no_args_is_help=False, help=N_("Export the interview summary, an Anki deck or the history."))
 def export() -> None:
     pass
 
 
-@export.command(
-    help=N_("One page at a glance, weak cards with their answers, your own code, what to review before the day.")
+@export.command(help=N_("Export the interview summary: overview, weak cards with answers, your code, what to review."))
+@click.option(
+    "--format", type=click.Choice(FORMATS), default=None, help=N_("Format (default: from FILE's extension, else md).")
 )
-@click.option("--format", type=click.Choice(FORMATS), default=None, help=N_("Default: by FILE's ending, else md."))
 @click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help=N_("Language of the summary."))
 @click.option(
     "--interview",
     type=click.DateTime(["%Y-%m-%d"]),
     default=None,
-    help=N_("The day to forecast recall for (default: the setting interview)."),
+    help=N_("Day to forecast recall for (default: the setting interview)."),
 )
-@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("Where to write (default: stdout)."))
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("File to write (default: stdout)."))
 def summary(format: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
     chosen = _summary_format(format, target)
     if chosen == "pdf":
@@ -75,7 +73,7 @@ def _summary_format(requested: str | None, target: Target) -> str:
     if requested and by_ending and requested != by_ending:
         raise UsageError(
             _(
-                "--format {requested} contradicts {file}, which ends as {by_ending}; change one of them",
+                "--format {requested} does not match {file} ({by_ending}); change one of them",
                 requested=requested,
                 file=target.file,
                 by_ending=by_ending,
@@ -85,7 +83,7 @@ def _summary_format(requested: str | None, target: Target) -> str:
         known = ", ".join(f".{name}" for name in ENDINGS)
         raise UsageError(
             _(
-                "{file} ends in no format ({known}); rename it, or say which with --format",
+                "{file} has no known extension ({known}); rename it, or set --format",
                 file=target.file,
                 known=known,
             )
@@ -101,7 +99,7 @@ def _interview_day(workspace: Workspace, requested: date | None) -> date | None:
     today = local_date(workspace)
     if requested is not None and requested < today:
         raise UsageError(
-            _("--interview: {requested} is past; give the day of the interview, or leave it out", requested=requested)
+            _("--interview: {requested} is in the past; give a future date, or leave it out", requested=requested)
         )
     return requested or day_ahead(workspace)
 
@@ -129,14 +127,12 @@ def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
 
 @export.command(
     "anki",
-    help=N_("A deck for Anki, with schedules and review history; importing a later one there updates its cards."),
+    help=N_("Export an Anki deck with schedules and review history. Importing a later one updates its cards."),
 )
+@click.option("-o", "--output", "target", type=TargetType(), required=True, help=N_("File to write, e.g. DECK.apkg."))
+@click.option("--topic", default=None, help=N_("Only cards of this topic."))
 @click.option(
-    "-o", "--output", "target", type=TargetType(), required=True, help=N_("Where to write: a file such as DECK.apkg.")
-)
-@click.option("--topic", default=None, help=N_("The cards of one topic."))
-@click.option(
-    "--lang", type=click.Choice([*LANGS, "both"]), default="both", help=N_("Which languages (default: both).")
+    "--lang", type=click.Choice([*LANGS, "both"]), default="both", help=N_("Languages of the deck (default: both).")
 )
 def export_anki(target: Target, topic: str | None, lang: str) -> None:
     target.refuse_other_endings(["apkg"], _("a deck for Anki"))
@@ -162,8 +158,8 @@ def export_anki(target: Target, topic: str | None, lang: str) -> None:
         echo(exported[workspace.lang], err=True)
 
 
-@export.command("log", help=N_("The whole history, one JSON document a line: what `attn import log` merges."))
-@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("Where to write (default: stdout)."))
+@export.command("log", help=N_("Export the whole history as JSON lines, to merge with `attn import log`."))
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("File to write (default: stdout)."))
 def export_log(target: Target) -> None:
     target.refuse_other_endings(["jsonl", "ndjson"], _("the history"))
     left_out = list[Localised]()
@@ -184,19 +180,17 @@ def export_log(target: Target) -> None:
 # `attn import`
 
 
-@click.group(name="import", no_args_is_help=False, help=N_("Take over what another program or machine has."))
+@click.group(name="import", no_args_is_help=False, help=N_("Import data from another program or machine."))
 def import_() -> None:
     pass
 
 
 @import_.command(
     "anki",
-    help=N_(
-        "Cards and review history from FILE, an .apkg or .colpkg that Anki exported; what is here already counts once."
-    ),
+    help=N_("Import cards and reviews from FILE, an .apkg or .colpkg exported by Anki. Nothing is imported twice."),
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help=N_("Say what is in it, and write nothing."))
+@click.option("--dry-run", is_flag=True, help=N_("Show what is in it, without writing anything."))
 @json_option
 def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
     from attncli.anki.importer import import_package
@@ -241,12 +235,12 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
 
 @import_.command(
     "log",
-    help=N_("Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them; twice counts once."),
+    help=N_("Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them. No row counts twice."),
 )
 @click.argument("path", metavar="FILE|FOLDER", type=UserPath())
 def import_log(path: str) -> None:
     if not path:
-        raise UsageError(_("the name of the file is empty; name the file or folder to merge"))
+        raise UsageError(_("the file name is empty; give a file or folder to merge"))
     with session().workspace() as workspace:
         done = sync.import_file(workspace, Path(path))
         workspace.keep_daily_copy()
@@ -268,7 +262,7 @@ import_.add_command(_also_known_as(import_log, "reviews"))
 # `attn backup`, `attn restore` and `attn sync`
 
 
-@click.command(help=N_("Write a consistent copy of your progress."))
+@click.command(help=N_("Back up your progress to one file."))
 @click.option(
     "-o", "output", type=UserPath(path_type=Path), help=N_("The new file (default: attn-DATE-TIME.jsonl here).")
 )
@@ -278,22 +272,22 @@ def backup(output: Path | None) -> None:
     current = session()
     path = output or Path(f"attn-{current.clock():%Y%m%d-%H%M%S}.jsonl")
     if path == Path("-"):
-        raise UsageError(_("a backup is a file; name it with -o"))
+        raise UsageError(_("a backup cannot go to stdout; give a file with -o"))
     if path.exists():
-        raise UsageError(_("{path} already exists and is not overwritten; {remedy}", path=path, remedy=REMEDY))
+        raise UsageError(_("{path} already exists and will not be overwritten; {remedy}", path=path, remedy=REMEDY))
     Target(path).refuse_place()
     with current.workspace() as workspace:
         write_copy(workspace.store.log.everything(), path)
     echo(str(path))
 
 
-@click.command(help=N_("Replace your progress by the backup FILE; a copy of what was there is kept."))
+@click.command(help=N_("Replace your progress with the backup FILE; a copy of the old data is kept."))
 @click.argument("file", type=UserPath(path_type=Path))
 def restore(file: Path) -> None:
     if not file.exists():
-        raise NotFound(_("there is no file {file}; `attn backup` writes one", file=file))
+        raise NotFound(_("there is no file {file}; create one with `attn backup`", file=file))
     if not file.is_file():
-        raise UsageError(_("{file} is no file; name the one that `attn backup` wrote", file=file))
+        raise UsageError(_("{file} is not a file; give one written by `attn backup`", file=file))
     with session().workspace() as workspace:
         done, lang = sync.restore(workspace, file), workspace.lang
     if done.faults:
@@ -319,7 +313,7 @@ def restore(file: Path) -> None:
         echo(_("The previous history is kept in {kept}", kept=done.kept)[lang])
 
 
-@click.command(help=N_("Merge the histories of all machines that share the folder DIR, and leave this one's there."))
+@click.command(help=N_("Sync the history with all machines that share the folder DIR."))
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 def sync_(folder: Path) -> None:
     with session().workspace() as workspace:

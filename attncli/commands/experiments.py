@@ -29,26 +29,22 @@ TEXTUAL = "attention-map"
 
 @click.command(
     help=N_(
-        "Run the experiment ID behind a card's claim; without ID list them.\n\n"
-        "TEXT is what attention-map looks at, in any language.\n\n"
-        "Exit 0 where the claim showed, 1 where it did not."
+        "Run experiment ID, which tests a card's claim. Without ID, list all.\n\n"
+        "TEXT is the input of attention-map, in any language.\n\n"
+        "Exit 0 if the claim holds, else 1."
     )
 )
 @click.argument("id", required=False)
 @click.argument("text", required=False)
-@click.option("--quick", is_flag=True, help=N_("The short form: seconds, and one seed."))
-@click.option(
-    "-o", "--output", type=UserPath(path_type=Path, dir_okay=False), help=N_("Where to draw the plot (.svg).")
-)
+@click.option("--quick", is_flag=True, help=N_("Quick run: a few seconds, one seed."))
+@click.option("-o", "--output", type=UserPath(path_type=Path, dir_okay=False), help=N_("File for the plot (.svg)."))
 @json_option
 def experiment(id: str | None, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     if output is not None and output.suffix.lower() != ".svg":
-        raise UsageError(
-            _("{output} is no .svg file, and plots are drawn as SVG alone; name one such as plot.svg", output=output)
-        )
+        raise UsageError(_("{output} is not an .svg file; plots are SVG only, e.g. plot.svg", output=output))
     if id is None:
         if quick or output is not None:
-            raise UsageError(_("name an experiment: attn experiment ID; `attn experiment` lists them"))
+            raise UsageError(_("give an experiment: attn experiment ID; list them with `attn experiment`"))
         _list(session().lang, as_json)
         return
     _run(id, text, quick, output, as_json)
@@ -96,9 +92,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
             lambda: lines(chosen, outcomes, width, lang),
         )
     if failed := unmet(outcomes):
-        raise Rejected(
-            _("{id}: the claim did not show: {failed}; the table above has what was seen", id=id, failed=failed)
-        )
+        raise Rejected(_("{id}: the claim does not hold: {failed}; see the table above", id=id, failed=failed))
 
 
 def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
@@ -118,7 +112,7 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
     if len(text) > LONGEST_TEXT:
         raise UsageError(
             _(
-                "the text has {text} characters, and {longest_text} have room on a map; name a shorter one",
+                "the text has {text} characters; use at most {longest_text}",
                 text=len(text),
                 longest_text=LONGEST_TEXT,
             )
@@ -131,8 +125,8 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
 
 @click.command(
     help=N_(
-        "Run one small engine of your own solved pieces: it trains, then serves.\n\n"
-        "What is missing is the reference. Exit 0 where the engine runs right; 1 where it does not, with the piece "
+        "Run a small engine built from the pieces you solved: it trains, then serves.\n\n"
+        "Missing pieces use the reference. Exit 0 if the engine works; else 1, naming the piece "
         "that breaks it."
     )
 )
@@ -141,7 +135,7 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
     "given",
     multiple=True,
     metavar="ID=FILE",
-    help=N_("Put this file on the seat of a piece, whether it was graded or not; may be given several times."),
+    help=N_("Use this file for a piece, graded or not; may be repeated."),
 )
 @json_option
 def ladder(given: Sequence[str], as_json: bool) -> None:
@@ -180,16 +174,12 @@ def _piece_files(words: Sequence[str]) -> dict[str, Path]:
     for word in words:
         id, sign, file = word.partition("=")
         if not sign or not file:
-            raise UsageError(_("--piece {word} names no file; write it as --piece rope=rope.py", word=word))
+            raise UsageError(_("--piece {word} has no file; write it as --piece rope=rope.py", word=word))
         if id not in BY_ID:
             near = get_close_matches(id[:60], BY_ID, n=1)
             raise NotFound(
-                _("the engine has no seat for {id}; ", id=id)
-                + (
-                    _("did you mean {near}?", near=near[0])
-                    if near
-                    else _("its pieces are {names}", names=", ".join(BY_ID))
-                )
+                _("the engine has no piece {id}; ", id=id)
+                + (_("did you mean {near}?", near=near[0]) if near else _("use one of {names}", names=", ".join(BY_ID)))
             )
         found[id] = Path(expanded(file))
     return found

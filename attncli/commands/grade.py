@@ -58,28 +58,35 @@ CheckStatus = tuple[str, str]
 
 
 @click.command(
-    help=N_("Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed.")
+    help=N_("Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 usage error, 3 the judge failed.")
 )
 @click.argument("challenge")
 @click.argument("file", type=UserPath(path_type=Path))
 @json_option
 @click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
-@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Inputs for matches-reference."))
 @click.option(
-    "--seed", type=click.IntRange(0, STREAMS - 1), default=0, help=N_("Another stream of inputs: a fresh exam.")
+    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, STREAMS - 1),
+    default=0,
+    help=N_("Seed of the inputs; another one draws other inputs."),
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
     default=TIMEOUT_SECONDS,
-    help=N_("Seconds for one run of your code (ten times that for all)."),
-)
-@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("MiB for your code."))
-@click.option(
-    "--device", type=click.Choice(CHOICES), default=AUTO, help=N_("Where your code runs: auto takes a GPU that helps.")
+    help=N_("Time limit per run, in seconds (ten times that in total)."),
 )
 @click.option(
-    "--rung", type=click.Choice(RUNGS), help=N_("What is asked for: solved (the whiteboard) or hardened (production).")
+    "--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("Memory limit of your code, in MiB.")
+)
+@click.option(
+    "--device", type=click.Choice(CHOICES), default=AUTO, help=N_("Device for your code; auto uses a GPU if it helps.")
+)
+@click.option(
+    "--rung", type=click.Choice(RUNGS), help=N_("Level to reach: solved (whiteboard) or hardened (production).")
 )
 @click.option("--no-record", is_flag=True, help=N_("Do not count this as an attempt."))
 def grade(
@@ -98,9 +105,9 @@ def grade(
     if device == CUDA:
         require_gpu()
     if math.isnan(timeout):
-        raise UsageError(_("--timeout is no number; give seconds, such as 10"))
+        raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
     if watch and as_json:
-        raise UsageError(_("--json prints one document and --watch one report after another; leave out one of them"))
+        raise UsageError(_("--json and --watch cannot be combined; leave out one of them"))
     options = GradeOptions(
         timeout_seconds=timeout,
         memory_mib=memory,

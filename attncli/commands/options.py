@@ -17,7 +17,7 @@ from attncli.i18n import N_, Localised, _, quoted
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
 
 STDOUT = "-"
-REMEDY = _("name another file with -o")
+REMEDY = _("choose another file with -o")
 
 json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
 
@@ -46,7 +46,9 @@ class MomentType(click.ParamType[datetime]):
         return at
 
 
-at_option = click.option("--at", type=MomentType(), help=N_("As if it were then, with offset (default: now)."))
+at_option = click.option(
+    "--at", type=MomentType(), help=N_("Act as if it were this time, with UTC offset (default: now).")
+)
 
 
 # Export targets
@@ -69,7 +71,7 @@ class Target:
             known = _(" or ").join(quoted(f".{ending}") for ending in endings)
             raise UsageError(
                 _(
-                    "{file} does not end in {known}, and {what} is written as nothing else; rename it",
+                    "cannot write {what} to {file}; use a name that ends in {known}",
                     file=self.file,
                     known=known,
                     what=what,
@@ -79,7 +81,7 @@ class Target:
     def refuse_terminal(self, what: Localised, name: str) -> None:
         """Raise UsageError if a binary document would be printed to a terminal."""
         if self.file is None and sys.stdout.isatty():
-            raise UsageError(_("{what} is nothing for a terminal; name a file: -o {name}", what=what, name=name))
+            raise UsageError(_("cannot print {what} to a terminal; give a file: -o {name}", what=what, name=name))
 
     def refuse_place(self) -> None:
         """Raise UsageError, before any work is done, if the file cannot be created there."""

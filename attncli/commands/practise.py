@@ -36,8 +36,8 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
 @click.command(
     help=N_(
         "Practise cards of your choice, due or not.\n\n"
-        "Answers are reviews and change the schedule, unless it is a cram. Suspended and buried cards are left out. "
-        "Without options the app asks what to drill."
+        "Answers count as reviews and change the schedule, except with --cram. Suspended and "
+        "buried cards are left out. Without options, the app asks what to drill."
     )
 )
 @click.option("--topic", help=N_("Only cards of this topic."))
@@ -51,7 +51,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
 @click.option(
     "--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help=N_("At most this many.")
 )
-@click.option("--cram", is_flag=True, help=N_("Record nothing: answers are no reviews."))
+@click.option("--cram", is_flag=True, help=N_("Record nothing; answers do not count as reviews."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     options = CardFilter(**chosen, level=level_of(level or session().settings.level))
@@ -79,7 +79,7 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
 @click.option(
     "--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help=N_("At most this many.")
 )
-@click.option("--seed", type=click.IntRange(min=0), help=N_("Draw the same quiz again."))
+@click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same quiz."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def quiz(topic: str | None, level: str | None, count: int, seed: int | None, plain: bool) -> int:
     up_to = level_of(level or session().settings.level)
@@ -95,9 +95,10 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
 
 @click.command(
     help=N_(
-        "A timed mock interview: warm-up, a deep dive along follow-ups, code at the whiteboard, bugs to mend.\n\n"
-        "Cards keep their schedule; what was missed counts as weak, and its report is kept. Code that is graded is "
-        "an attempt like any other. An interview that was not finished is gone on with."
+        "Take a timed mock interview: warm-up, deep dive with follow-ups, whiteboard coding, "
+        "debugging.\n\n"
+        "Cards keep their schedule; missed ones count as weak, and the report is saved. Graded "
+        "code counts as an attempt. Unfinished interviews resume."
     )
 )
 @click.option(
@@ -105,15 +106,15 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     type=click.IntRange(LEAST_MINUTES, MOST_MINUTES),
     default=MOCK_MINUTES,
     show_default=True,
-    help=N_("How long it takes; a repair round from 25 on."),
+    help=N_("Length in minutes; from 25 on it includes debugging."),
 )
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
     help=N_("Level of the interview (default: the setting level, or onsite)."),
 )
-@click.option("--seed", type=click.IntRange(min=0), help=N_("Draw the same interview again."))
-@click.option("--interviewer", is_flag=True, help=N_("Somebody beside you sees the points at once, and ticks them."))
+@click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same interview."))
+@click.option("--interviewer", is_flag=True, help=N_("Show the points at once, for an interviewer beside you to tick."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool, plain: bool) -> int:
     level = level or level_of(session().settings.level) or MOCK_LEVEL

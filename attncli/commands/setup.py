@@ -80,9 +80,9 @@ def config(key: str | None, value: str | None) -> None:
 # `attn doctor`
 
 
-@click.command(help=N_("Check versions, places, the sandbox and your history."))
+@click.command(help=N_("Check versions, paths, the sandbox and your history."))
 @json_option
-@click.option("--rebuild", is_flag=True, help=N_("Make the cache anew from the history and the banks."))
+@click.option("--rebuild", is_flag=True, help=N_("Rebuild the cache from the history and the banks."))
 def doctor(as_json: bool, rebuild: bool) -> None:
     current = session()
     if rebuild:
@@ -96,7 +96,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         if database["rows"] is None:
             raise StoreError(problem)
         raise StoreCorrupt(
-            _("{problem}; every other row counts, and `attn restore FILE` brings back a backup", problem=problem)
+            _("{problem}; all other rows count; restore a backup with `attn restore FILE`", problem=problem)
         )
 
 
@@ -214,8 +214,8 @@ def _data_lines(found: dict[str, Any], lang: Lang) -> Iterator[str]:
 
 _NOTES = (
     N_("not in force"),
-    N_("process: running as root; the number of threads is limited by a watch alone"),
-    N_("covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"),
+    N_("process: running as root; only a monitor limits the number of threads"),
+    N_("weaker: code can reach the GPU driver, host memory is monitored, not limited (SECURITY.md)"),
 )
 """Notes of the sandbox, which composes them in a process that loads no messages; those with a cause stay English."""
 
@@ -334,16 +334,12 @@ def completion(shell: str) -> None:
     echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())
 
 
-@click.command(
-    help=N_(
-        "Serve your own assistant: it quizzes you, gives hints and grades, over the Model Context Protocol on stdio."
-    )
-)
+@click.command(help=N_("Run an MCP server on stdio, so that your assistant can quiz you, give hints and grade."))
 def mcp() -> None:
     if find_spec("mcp") is None or find_spec("jsonschema") is None:
         raise EnvironmentFailure(_("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'"))
     if sys.stdin is None:
-        raise UsageError(_("standard input is closed; an assistant starts `attn mcp` and talks to it there"))
+        raise UsageError(_("standard input is closed; start `attn mcp` from your assistant"))
     from attncli.servers.mcp import serve
 
     current = session()
@@ -356,13 +352,13 @@ def mcp() -> None:
         serve(workspace, Random())
 
 
-@click.command(help=N_("Serve the app to a browser on this machine, at the URL that is printed; Ctrl-C ends it."))
+@click.command(help=N_("Serve the app to a browser on this machine and print its URL; Ctrl-C stops it."))
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help=N_("Where to listen; 0 picks a free one."),
+    help=N_("Port to listen on; 0 picks a free one."),
 )
 def serve(port: int) -> None:
     from attncli.servers.browser import LOOPBACK

@@ -99,7 +99,7 @@ class ChildRun:
             self._log.close()
             raise ExperimentFailed(
                 _(
-                    "experiment {id} cannot be started ({executable}: {strerror}); close other programs and try again",
+                    "cannot start experiment {id} ({executable}: {strerror}); close other programs and try again",
                     id=experiment.id,
                     executable=sys.executable,
                     strerror=reason_of(error),
@@ -120,9 +120,7 @@ class ChildRun:
         if len(outcomes) < len(self.seeds):
             raise ExperimentFailed(_("experiment {value}", value=self._explain(self._ending())))
         if len({tuple(check.says for check in outcome.checks) for outcome in outcomes}) > 1:
-            raise ExperimentFailed(
-                _("experiment {id} checked other things in other seeds; it must not", id=self.experiment.id)
-            )
+            raise ExperimentFailed(_("experiment {id} must run the same checks for every seed", id=self.experiment.id))
         return outcomes
 
     def kill(self) -> None:
@@ -150,7 +148,7 @@ class ChildRun:
             if not line.endswith(b"\n"):
                 raise ExperimentFailed(
                     _(
-                        "experiment {id} told more than {longest_line} MiB",
+                        "experiment {id} reported more than {longest_line} MiB",
                         id=self.experiment.id,
                         longest_line=LONGEST_LINE >> 20,
                     )
@@ -212,7 +210,7 @@ def _read_experiment(path: Path) -> Experiment:
         reason = f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise ExperimentFailed(
             _(
-                "{path} is no experiment ({reason}); it must set {names}",
+                "{path} is not an experiment ({reason}); it must define {names}",
                 path=path,
                 reason=reason,
                 names=", ".join(_REQUIRED),

@@ -308,7 +308,7 @@ def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, option
 
 CHARACTERS_NAMED = 8
 _MISSING = _(
-    "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"
+    "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or use --format html"
 )
 _HAN_FONTS = _("Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts")
 _OTHER_FONTS = _("Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts")
@@ -337,8 +337,8 @@ def _engine() -> Any:
     except OSError as error:
         raise EnvironmentFailure(
             _(
-                "WeasyPrint finds no Pango: install libpango-1.0-0 and libpangoft2-1.0-0 (Debian) or pango (Homebrew); "
-                "or use --format html and print it"
+                "WeasyPrint cannot find Pango: install libpango-1.0-0 and libpangoft2-1.0-0 "
+                "(Debian) or pango (Homebrew); or use --format html and print it"
             )
         ) from error
     return weasyprint
@@ -375,7 +375,7 @@ def _missing_font_message(missing: set[str]) -> Localised:
     more = _(" and {count} more", count=len(missing) - len(named)) if len(missing) > len(named) else NOTHING
     is_han = any("CJK" in unicodedata.name(sign, "") for sign in missing)
     return _(
-        "no font here has {shown}{more}; install one ({han_fonts}), or take --format html",
+        "no installed font has {shown}{more}; install one ({han_fonts}), or use --format html",
         shown=shown,
         more=more,
         han_fonts=_HAN_FONTS if is_han else _OTHER_FONTS,

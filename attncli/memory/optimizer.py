@@ -97,8 +97,8 @@ def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: in
     if reviews < NEEDED_REVIEWS:
         raise TooFewReviews(
             _(
-                "{reviews} reviews came a day or more after the one before, {needed_reviews} are needed to fit "
-                "anything; nothing was changed; go on reviewing and ask again",
+                "only {reviews} reviews came a day or more after the previous one; fitting needs "
+                "{needed_reviews}; keep reviewing and try again",
                 reviews=reviews,
                 needed_reviews=NEEDED_REVIEWS,
             ),
@@ -112,8 +112,8 @@ def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: in
     if unseen < NEEDED_SINCE_FIT:
         raise TooFewReviews(
             _(
-                "{unseen} reviews have told something since the last fit, {needed_since_fit} are needed to say "
-                "whether another is better; nothing was changed; go on reviewing and ask again",
+                "only {unseen} useful reviews since the last fit; another fit needs "
+                "{needed_since_fit}; keep reviewing and try again",
                 unseen=unseen,
                 needed_since_fit=NEEDED_SINCE_FIT,
             ),

@@ -69,10 +69,10 @@ class AssistantSession:
         """Return the question of the next card. Raises UsageError while an attempt has no rating yet."""
         if self._asked is not None and self._asked.revealed:
             raise UsageError(
-                _("card {id} was attempted and has no rating yet; record one with rate", id=self._asked.card.id)
+                _("card {id} was attempted but not rated; record a rating with rate", id=self._asked.card.id)
             )
         if card is not None and (topic is not None or weak):
-            raise UsageError(_("name a card, or a topic or weak ones, not both"))
+            raise UsageError(_("give card, or topic or weak, not both"))
         key = (topic, card, weak, self.workspace.moment().day)
         if self._drill is None or key != self._drill_key:
             drill = self._open(topic, card, weak)
@@ -114,12 +114,10 @@ class AssistantSession:
         """
         asked = self._current(card)
         if asked.revealed:
-            raise UsageError(_("card {id} was attempted already; record its rating with rate", id=asked.card.id))
+            raise UsageError(_("card {id} has already been attempted; record its rating with rate", id=asked.card.id))
         given = {name for name, value in (("text", text), ("numbers", numbers), ("blanks", blanks)) if value}
         if gave_up and given:
-            raise UsageError(
-                _("gave_up goes with no answer, but {names} was given too", names=", ".join(sorted(given)))
-            )
+            raise UsageError(_("gave_up takes no answer; leave out {names}", names=", ".join(sorted(given))))
         item = self._refreshed()
         if gave_up:
             asked.item_order = []
@@ -143,7 +141,7 @@ class AssistantSession:
             how = how_to_answer(asked, "en")
             raise UsageError(
                 _(
-                    "card {id} wants {how}; gave_up where the learner does not know. Nothing was told",
+                    "card {id} needs {how}; use gave_up if the learner does not know. Nothing was revealed",
                     id=asked.card.id,
                     how=how,
                 )
@@ -161,15 +159,15 @@ class AssistantSession:
         asked, drill = self._current(card), self._drill
         if not asked.revealed or drill is None:
             raise UsageError(
-                _("card {id} was not attempted yet; hand in the learner's answer with attempt", id=asked.card.id)
+                _("card {id} has not been attempted; submit the learner's answer with attempt", id=asked.card.id)
             )
         total = len(asked.card.points)
         if points and asked.marked is not None:
-            raise UsageError(_("card {id} was marked; leave out points", id=asked.card.id))
+            raise UsageError(_("card {id} is marked automatically; leave out points", id=asked.card.id))
         if points and not all(1 <= point <= total for point in points):
             raise UsageError(
                 _(
-                    "card {id} has the points 1 to {total}; name those that the learner made",
+                    "card {id} has points 1 to {total}; give those the learner made",
                     id=asked.card.id,
                     total=total,
                 )
@@ -187,10 +185,10 @@ class AssistantSession:
 
     def _current(self, card: str) -> Asked:
         if self._asked is None:
-            raise UsageError(_("no card was put yet; call next_card first"))
+            raise UsageError(_("no card has been asked yet; call next_card first"))
         if card != self._asked.card.id:
             raise UsageError(
-                _("card {card} is not the one that was put; that is {id}", card=card[:40], id=self._asked.card.id)
+                _("card {card} is not the current card; that is {id}", card=card[:40], id=self._asked.card.id)
             )
         return self._asked
 
@@ -224,7 +222,7 @@ def how_to_answer(asked: Asked, lang: Lang) -> str:
     """Return which argument of `attempt` this card expects."""
     match asked.exercise:
         case ChoiceCard() as exercise:
-            many, one = _("numbers: all right options"), _("numbers: the one right option")
+            many, one = _("numbers: all correct options"), _("numbers: the one correct option")
             return (many if exercise.multiple else one)[lang]
         case NumericCard():
             unit = asked.task.unit if asked.task else ""
@@ -232,7 +230,7 @@ def how_to_answer(asked: Asked, lang: Lang) -> str:
         case ClozeCard():
             return _("blanks: {n} texts, one per blank", n=len(asked.texts))[lang]
         case OrderingCard():
-            return _("numbers: all items in the right order")[lang]
+            return _("numbers: all items in the correct order")[lang]
         case DebugCard():
             return _("numbers: the line with the bug")[lang]
     return _("text: what the learner said")[lang]
@@ -309,7 +307,7 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
         _refuse_another_bug(workspace, id)
     if path.exists() and not fresh:
         raise UsageError(
-            _("{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy", path=path)
+            _("{path} already exists; grade it, or use fresh to keep it as a copy and start again", path=path)
         )
     found = start_challenge(workspace, id, bug=bug, force=fresh)
     document: dict[str, Any] = {"file": str(found.path), "kept": str(found.kept) if found.kept else None}
@@ -324,7 +322,7 @@ def _refuse_another_bug(workspace: Workspace, id: str) -> None:
             return
         if row.is_planted:
             raise UsageError(
-                _("a bug of {id} was handed out and not attempted yet; grade it before you ask for another", id=id)
+                _("the last buggy solution of {id} is not graded yet; grade it before asking for another", id=id)
             )
 
 
@@ -366,10 +364,10 @@ def _allowed(workspace: Workspace, path: Path) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise UsageError(_("cannot read {path} ({error}); check the name", path=path, error=error)) from error
     if closed:
-        raise UsageError(_("{path} belongs to a challenge; grade a file of the learner's own", path=path))
+        raise UsageError(_("{path} belongs to a challenge; grade the learner's own file", path=path))
     if real.suffix != CODE_SUFFIX:
         raise UsageError(
-            _("{path} is no Python file; name one that ends in {code_suffix}", path=path, code_suffix=CODE_SUFFIX)
+            _("{path} is not a Python file; give one that ends in {code_suffix}", path=path, code_suffix=CODE_SUFFIX)
         )
     return path
 

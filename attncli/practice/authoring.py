@@ -47,7 +47,8 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     topic = normalize("NFC", topic.strip().lower())
     if not is_identifier(topic, LONGEST_TOPIC):
         message = _(
-            "“{topic}” is no topic; use lower-case letters, digits and single hyphens, such as mine", topic=topic[:40]
+            "“{topic}” is not a valid topic; use lower-case letters, digits and single hyphens, e.g. mine",
+            topic=topic[:40],
         )
         raise InvalidInput(message, "topic")
     path = workspace.home.banks / f"{topic}.yml"
@@ -56,14 +57,14 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     if path.name in NOT_CARDS:
         raise UsageError(
             _(
-                "“{topic}” cannot be a topic, since {name} is no file of cards; choose another name",
+                "“{topic}” cannot be a topic: {name} is not a card file; choose another name",
                 topic=topic,
                 name=path.name,
             )
         )
     bank = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if bank.problems:
-        raise UsageError(_("{problems}; correct it first, then add a card", problems=bank.problems[0].text))
+        raise UsageError(_("{problems}; fix this first, then add the card", problems=bank.problems[0].text))
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
     index = workspace.store.index
     taken = {*index.card_ids(), *index.challenge_ids(), *index.renames()}
@@ -101,9 +102,7 @@ def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
 def _write_bank(path: Path, text: str, cards: int) -> None:
     """Write the file if it parses as a bank with so many cards."""
     if len(load_file(path, own=True, text=text).documents) != cards:
-        raise UsageError(
-            _("{path} does not end in a list of cards to add to; add the card by hand", path=shown_path(path))
-        )
+        raise UsageError(_("{path} does not end with a list of cards; add the card by hand", path=shown_path(path)))
     write_text(path, text, _("choose another folder with --home"))
 
 
@@ -131,7 +130,7 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
         return default
     except OSError as error:
         raise UsageError(
-            _("cannot read {path} ({strerror}); it holds a card that you began", path=path, strerror=reason_of(error))
+            _("cannot read {path} ({strerror}); it holds your unfinished card", path=path, strerror=reason_of(error))
         ) from error
     except ValueError as error:
         raise _no_draft(path) from error
@@ -158,7 +157,7 @@ def drop_draft(path: Path) -> None:
 
 
 def _no_draft(path: Path) -> UsageError:
-    return UsageError(_("{path} holds no card that was begun; move it away", path=path))
+    return UsageError(_("{path} does not hold an unfinished card; move it away", path=path))
 
 
 # Challenges
@@ -273,23 +272,26 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     track, _slash, id = name.partition("/")
     if not all(is_identifier(part) for part in (track, id)):
         raise UsageError(
-            _("{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens", name=name)
+            _(
+                "{name} is not a challenge name; write TRACK/ID in lower-case letters, digits and single hyphens",
+                name=name,
+            )
         )
     index = workspace.store.index
     taken = [file.parent for file in workspace.source_files.challenge_files() if file.parent.name == id]
     if taken or index.owner(id):
         if taken:
             raise UsageError(
-                _("{folder} is a challenge called {id} already; choose another id", folder=taken[0], id=id)
+                _("the challenge in {folder} already has the id {id}; choose another", folder=taken[0], id=id)
             )
-        raise UsageError(_("a card is called {id} already, and both share one log; choose another id", id=id))
+        raise UsageError(_("a card already has the id {id}; choose another", id=id))
     impl = workspace.source_files.impl if paths.in_checkout() else workspace.home.challenges
     folder = impl / track / id
     try:
         _write_folder(folder, _texts(id))
     except FileExistsError as error:
         raise UsageError(
-            _("{folder} already exists and is never overwritten; choose another id", folder=folder)
+            _("{folder} already exists and will not be overwritten; choose another id", folder=folder)
         ) from error
     except OSError as error:
         remedy = remedy_for(error, _("check the permissions of its folders"))

@@ -30,7 +30,7 @@ def write_copy(rows: Iterable[LogRow], path: Path) -> int:
     try:
         return write_whole(path, (encoded(number, row).decode() for number, row in enumerate(rows, 1)))
     except OSError as error:
-        remedy = remedy_for(error, _("name another place"))
+        remedy = remedy_for(error, _("choose another location"))
         raise StoreError(
             _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
@@ -41,7 +41,7 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        remedy = remedy_for(error, _("make its parent writable"))
+        remedy = remedy_for(error, _("make its parent folder writable"))
         raise StoreError(
             _("cannot create {folder} ({strerror}); {remedy}", folder=folder, strerror=reason_of(error), remedy=remedy)
         ) from error
@@ -49,7 +49,7 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
     if free < FREE_SPACE_FACTOR * size:
         raise StoreError(
             _(
-                "no copy was kept in {folder}: only {free} MiB are free; free some disk space",
+                "cannot keep a copy in {folder}: only {free} MiB left; free some disk space",
                 folder=folder,
                 free=free // 2**20,
             )

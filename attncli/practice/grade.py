@@ -139,20 +139,20 @@ def read_submission(path: Path) -> bytes:
     """Return the bytes of a submission. Raises NotFound or UsageError if there is no file to grade."""
     try:
         if not path.exists():
-            raise NotFound(_("there is no file {path}; `attn start CHALLENGE` writes one to begin with", path=path))
+            raise NotFound(_("there is no file {path}; create it with `attn start CHALLENGE`", path=path))
         if not path.is_file():
-            raise UsageError(_("{path} is not a file; name the Python file to grade", path=path))
+            raise UsageError(_("{path} is not a file; give the Python file to grade", path=path))
         if path.stat().st_size > LARGEST_SUBMISSION:
             raise InvalidInput(_too_large(path), "file-large", file=str(path))
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        message = _("cannot read {path} ({error}); check the name and its permissions", path=path, error=error)
+        message = _("cannot read {path} ({error}); check its name and permissions", path=path, error=error)
         raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 
 def _too_large(file: object) -> Localised:
     return _(
-        "{file} is larger than {kib} KiB; a submission is a short Python file",
+        "{file} is larger than {kib} KiB; submit a shorter file",
         file=file,
         kib=LARGEST_SUBMISSION // 1024,
     )
@@ -203,9 +203,7 @@ def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: d
     Raises UsageError unless the verdict is accepted or rejected.
     """
     if report.verdict not in ("accepted", "rejected"):
-        raise UsageError(
-            _("a grading with verdict {verdict} says nothing about the submission", verdict=report.verdict)
-        )
+        raise UsageError(_("cannot record the verdict {verdict}; only accepted or rejected", verdict=report.verdict))
     challenge = workspace.library.challenge(report.challenge)
     row = record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source), at)
     rows = workspace.store.log.of_subjects([challenge.id])
@@ -275,11 +273,11 @@ def torch_without_cuda() -> str:
 def require_gpu() -> None:
     """Raise UsageError if no file can be graded on a GPU."""
     if not gpu_is_seen():
-        raise UsageError(_("no NVIDIA GPU is visible here; use --device cpu: device placement is proved without one"))
+        raise UsageError(_("no NVIDIA GPU found; use --device cpu (it checks device placement too)"))
     if version := torch_without_cuda():
         raise UsageError(
             _(
-                "PyTorch {version} is built without CUDA; install a build with it (pytorch.org/get-started)",
+                "PyTorch {version} has no CUDA support; install a CUDA build (pytorch.org/get-started)",
                 version=version,
             )
         )

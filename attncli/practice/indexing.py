@@ -21,8 +21,8 @@ from attncli.store.index import Stamp
 # The keys of a glossary entry that hold one spelling, and those that hold a list of them.
 _SPELLINGS = ("en", "zh", "abbreviation")
 _LISTS = ("also_en", "also_zh", "avoid_en", "avoid_zh")
-_DUPLICATE_CARD = _("card {id} is left out: {owner} has the same id; give this card another id")
-_DUPLICATE_CHALLENGE = _("challenge {id} is left out: {owner} has the same id; give this challenge another id")
+_DUPLICATE_CARD = _("card {id} is skipped: {owner} has the same id; give the card another id")
+_DUPLICATE_CHALLENGE = _("challenge {id} is skipped: {owner} has the same id; give the challenge another id")
 
 
 def reindex(

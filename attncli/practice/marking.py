@@ -318,7 +318,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     """
     texts = card.texts
     if sorted(keys) != sorted(texts):
-        raise UsageError(_("{id} wants each of {names} once", id=card.id, names=", ".join(texts)))
+        raise UsageError(_("{id} expects each of {names} once", id=card.id, names=", ".join(texts)))
     place = {key: index for index, key in enumerate(keys)}
     parts = tuple(place[first] < place[second] for first, second in card.before)
     if all(parts):
@@ -443,14 +443,14 @@ def read_number(text: str, unit: str) -> Number:
     if not match:
         example = f"48 {unit}" if unit else "1750亿"
         message = _(
-            "“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}", typed=typed, example=example
+            "“{typed}” is not a number; enter one, e.g. 1.5, 1.5e3, 3/4 or {example}", typed=typed, example=example
         )
         raise InvalidInput(message, "number", text=typed, example=example)
     try:
         value = evaluate(_arithmetic(match["value"]), {})
     except ComputeError as error:
         raise InvalidInput(
-            _("“{typed}” cannot be read: {message}", typed=typed, message=error.message), "number-unread", text=typed
+            _("cannot read “{typed}”: {message}", typed=typed, message=error.message), "number-unread", text=typed
         ) from None
     given = _unit(match["unit"].strip(), unit)
     try:
@@ -458,9 +458,9 @@ def read_number(text: str, unit: str) -> Number:
     except ComputeError:
         given = given[:20]
         if unit:
-            message = _("“{given}” does not fit here; give the answer in {unit}", given=given, unit=unit)
+            message = _("wrong unit “{given}”; answer in {unit}", given=given, unit=unit)
         else:
-            message = _("“{given}” does not fit here; give a plain number", given=given)
+            message = _("unexpected unit “{given}”; enter a plain number", given=given)
         raise InvalidInput(message, "unit" if unit else "unit-none", given=given, unit=unit) from None
 
 
@@ -475,7 +475,7 @@ def _arithmetic(text: str) -> str:
     """Convert common notation to that of `evaluate`; a comma only groups thousands."""
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
     if "," in text:
-        raise ComputeError(_("a comma only separates groups of three digits; write a decimal point"))
+        raise ComputeError(_("a comma only separates thousands; use a decimal point"))
     return re.sub(r"(?<![\d.])0+(?=\d)", "", text.replace("^", "**").replace("_", ""))
 
 

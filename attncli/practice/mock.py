@@ -169,7 +169,7 @@ class MockInterview:
         """
         asked = self._required()
         if not asked.revealed and not self.state.plan.interviewer:
-            raise UsageError(_("the answer has not been given yet"))
+            raise UsageError(_("the answer is not revealed yet"))
         got, of = _result(asked, credit)
         fields: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
         if asked.correct is None and asked.card.points:
@@ -195,7 +195,7 @@ class MockInterview:
         Without a judge, the person who ticks gives the result.
         """
         if self.item is None or not self.item.is_code:
-            raise UsageError(_("no code is asked for now; `attn mock` shows what is"))
+            raise UsageError(_("this part asks for no code; see `attn mock`"))
         settles = got >= of or self.time.is_up
         self._step("grade", {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict})
 
@@ -216,7 +216,7 @@ class MockInterview:
         rows = standing(self.workspace.store.log.of_subjects([self.state.id]))
         steps = [row for row in rows if row.kind is RowKind.MOCK and row.payload.get("step") != "begin"]
         if not steps:
-            raise UsageError(_("nothing was answered in this interview that could be taken back"))
+            raise UsageError(_("there is no answer in this interview to undo"))
         take_back(self.workspace, steps[-1])
         self._reload()
 
@@ -229,7 +229,7 @@ class MockInterview:
         before = self.state.place
         state = mock_log.state_of(self.workspace, self.state.id)
         if state is None:
-            raise UsageError(_("this interview was taken back elsewhere; begin another"))
+            raise UsageError(_("this interview was undone elsewhere; start another"))
         self.state = state
         if state.place != before or self.asked is None:
             self._ask_next()
@@ -273,7 +273,7 @@ class MockInterview:
 
     def _required(self) -> Asked:
         if self.asked is None:
-            raise UsageError(_("no question is being asked"))
+            raise UsageError(_("there is no current question"))
         return self.asked
 
 
@@ -287,7 +287,7 @@ def asked_card(workspace: Workspace, item: MockItem) -> Card:
         entry = card.follow_ups[item.n] if item.n < len(card.follow_ups) else None
         if entry is None or entry.ask is None or entry.answer is None:
             raise NotFound(
-                _("card {id} has no follow-up {n}; `attn show {id}` shows those it has", id=card.id, n=item.n + 1)
+                _("card {id} has no follow-up {n}; list them with `attn show {id}`", id=card.id, n=item.n + 1)
             )
         return QaCard(
             id=card.id, topic=card.topic, level=card.level, core=card.core, question=entry.ask, short=entry.answer
@@ -311,7 +311,7 @@ def _result(asked: Asked, credit: int | None) -> tuple[int, int]:
     if credit is None or not MISSED <= credit <= WHOLE:
         raise UsageError(
             _(
-                "an answer without points comes to {missed}, {partly} or {whole}",
+                "an answer without points scores {missed}, {partly} or {whole}",
                 missed=MISSED,
                 partly=PARTLY,
                 whole=WHOLE,
@@ -343,7 +343,7 @@ def hand_out(interview: MockInterview) -> CodeRound:
     """
     item, workspace = interview.item, interview.workspace
     if item is None or not item.is_code:
-        raise UsageError(_("no code is asked for now; `attn mock` shows what is"))
+        raise UsageError(_("this part asks for no code; see `attn mock`"))
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
     path = folder / f"{challenge.id}.py"

@@ -195,11 +195,13 @@ def interview_of(workspace: Workspace, asked: date | None = None, at: datetime |
     """Return the day asked for, else the one in the settings. Raises InvalidInput if there is none that lies ahead."""
     today = local_date(workspace, at)
     day = asked or workspace.settings.interview
-    remedy = _("give --interview 2027-03-31, or set it once: attn config interview 2027-03-31")
+    remedy = _("use --interview 2027-03-31, or set it: attn config interview 2027-03-31")
     if day is None:
-        raise InvalidInput(_("there is no interview date; {remedy}", remedy=remedy), "interview-none")
+        raise InvalidInput(_("no interview date is set; {remedy}", remedy=remedy), "interview-none")
     if day < today:
-        raise InvalidInput(_("the interview date {day} is past; {remedy}", day=day, remedy=remedy), "interview-past")
+        raise InvalidInput(
+            _("the interview date {day} is in the past; {remedy}", day=day, remedy=remedy), "interview-past"
+        )
     if (day - today).days > FARTHEST_DAYS:
         raise InvalidInput(
             _("the interview date {day} is more than two years away; {remedy}", day=day, remedy=remedy), "interview-far"

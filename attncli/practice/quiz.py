@@ -87,7 +87,7 @@ class Quiz:
     def count_current(self) -> None:
         """Count the current question and go on. Raises UsageError if it was not submitted, or there is none."""
         if self.current is None or self.current.marked is None:
-            raise UsageError(_("no question has been answered that could be counted"))
+            raise UsageError(_("there is no answer to count"))
         self._counted += 1
 
     @property

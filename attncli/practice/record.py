@@ -107,7 +107,7 @@ def answer(
         else:
             derived = derive_subject(workspace, card)
             if derived is None:
-                raise NotFound(_("card {card} has no standing review", card=card))
+                raise NotFound(_("card {card} has no valid review", card=card))
             schedule = derived
         if shown and (shown.interval_days, shown.repetitions) != (schedule.interval_days, schedule.repetitions):
             raise Outdated(
@@ -191,7 +191,7 @@ def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
         message = _(
-            "“{tag}” is no tag; use letters, digits and hyphens, at most {longest_tag}",
+            "“{tag}” is not a valid tag; use at most {longest_tag} letters, digits and hyphens",
             tag=tag[:LONGEST_TAG],
             longest_tag=LONGEST_TAG,
         )
@@ -242,9 +242,7 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     with recording(workspace):
         done = row or store.log.last_here(TAKEN_BACK)
         if done is None:
-            raise InvalidInput(
-                _("there is no review on this machine to take back, nor anything else that was done here"), "undo"
-            )
+            raise InvalidInput(_("there is nothing to undo on this machine"), "undo")
         store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
         if done.kind is RowKind.FIT:
             workspace.forget_policy()
@@ -311,7 +309,7 @@ def utc(at: datetime) -> datetime:
     """Convert `at` to UTC. Raises ClockWrong outside 1990…2199."""
     if not EARLIEST <= at < LATEST:
         message = _(
-            "{at} is no time between {year} and {year_2}", at=at.isoformat(), year=EARLIEST.year, year_2=LATEST.year
+            "{at} is not between {year} and {year_2}", at=at.isoformat(), year=EARLIEST.year, year_2=LATEST.year
         )
-        raise ClockWrong(_("{message}; give another, or set the clock of this machine", message=message))
+        raise ClockWrong(_("{message}; give another time, or set this machine's clock", message=message))
     return at.astimezone(UTC)

@@ -188,7 +188,7 @@ class ReviewSession:
     def undo(self) -> SessionItem:
         """Take back the last act of this session and ask its card again. UsageError if there is none."""
         if not self._done:
-            raise UsageError(_("nothing was answered in this sitting that could be taken back"))
+            raise UsageError(_("there is no answer in this session to undo"))
         row = self._done[-1]
         if row.id:
             take_back(self.workspace, row)
@@ -315,7 +315,7 @@ class ReviewSession:
 
     def _required(self) -> SessionItem:
         if self.current is None:
-            raise UsageError(_("no card is being asked"))
+            raise UsageError(_("there is no current card"))
         return self.current
 
 

@@ -133,15 +133,14 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
     except FileExistsError as error:
         raise UsageError(
             _(
-                "{path} already exists and is never overwritten; --force keeps it as a numbered copy, --dir names "
-                "another folder",
+                "{path} already exists; use --force to keep it as a numbered copy, or --dir for another folder",
                 path=path,
             )
         ) from error
     except OSError as error:
         if kept is not None and not path.exists():
             kept.rename(path)
-        raise cannot_write(path, error, _("name another folder with --dir")) from error
+        raise cannot_write(path, error, _("choose another folder with --dir")) from error
     return kept
 
 
@@ -211,7 +210,11 @@ def _parsed(source: str, path: Path) -> ast.Module:
         return ast.parse(source)
     except SyntaxError as error:
         raise EnvironmentFailure(
-            _("{path} is no Python ({error}); the installation or the challenge is damaged", path=path, error=error)
+            _(
+                "{path} is not valid Python ({error}); the installation or the challenge is damaged",
+                path=path,
+                error=error,
+            )
         ) from error
 
 
@@ -454,7 +457,7 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
     if not 1 <= count <= most:
         raise UsageError(
             _(
-                "a repair round of {id} has 1 to {most} bugs, not {count}; give --repair 1 to {most}",
+                "a repair round of {id} has 1 to {most} bugs, not {count}; use --repair 1 to {most}",
                 id=challenge.id,
                 most=most,
                 count=count,
@@ -472,9 +475,9 @@ def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang
         reference = (Path(challenge.folder) / "reference.py").read_text(encoding="utf-8")
         code = without_docstring(planted(reference, repairs))
     except (OSError, ValueError, SyntaxError) as error:
-        message = _("the reference of {id} takes no bugs ({error})", id=challenge.id, error=error)
+        message = _("cannot plant bugs in the reference of {id} ({error})", id=challenge.id, error=error)
         raise EnvironmentFailure(
-            _("{message}; `attn verify {id}` says more", message=message, id=challenge.id)
+            _("{message}; for details run `attn verify {id}`", message=message, id=challenge.id)
         ) from error
     heading = quoted("\n\n").join([_task(challenge, len(repairs), file.name), statement(challenge).first])
     return f"{docstring(heading[lang])}\n\n{code}"
@@ -538,7 +541,7 @@ def _read_text(path: Path) -> str:
             raise InvalidInput(message, "file-large", file=str(path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        message = _("{path} is no text in UTF-8; open it in another editor", path=path)
+        message = _("{path} is not UTF-8 text; open it in another editor", path=path)
         raise InvalidInput(message, "file-no-text", file=str(path)) from error
     except OSError as error:
         message = _("cannot read {path} ({strerror}); make it readable", path=path, strerror=reason_of(error))

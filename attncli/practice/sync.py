@@ -82,7 +82,7 @@ def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
     here = workspace.store.history.folder / path.name
     try:
         if not path.is_file():
-            raise UsageError(_("{path} is no file, and was left out; remove it from the shared folder", path=path))
+            raise UsageError(_("{path} is not a file and was skipped; remove it from the shared folder", path=path))
         if here.is_file() and here.stat().st_size >= path.stat().st_size and _is_prefix(path, here):
             return 0
         log = read_log(path)
@@ -105,7 +105,7 @@ def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
 
     def conflict(placed: Placed) -> None:
         faults.append(
-            _("{place}: row {id} differs from the one here, which is kept", place=placed.place, id=placed.row.id)
+            _("{place}: row {id} differs from the local one; kept the local one", place=placed.place, id=placed.row.id)
         )
 
     return len(merge(workspace, log.rows, conflict))
@@ -148,7 +148,7 @@ def _publish(path: Path, folder: Path, own: bool) -> None:
         if not there.exists() or there.read_bytes() != content:
             write_bytes(there, content)
     except OSError as error:
-        raise cannot_write(there, error, _("make the folder writable, or name another")) from error
+        raise cannot_write(there, error, _("make the folder writable, or choose another")) from error
 
 
 # Import and export
@@ -181,7 +181,7 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
     the faulty line, or the row that is here with another content; then nothing is merged.
     """
     if not path.exists():
-        raise UsageError(_("there is no file {path}; `attn backup` writes one", path=path))
+        raise UsageError(_("there is no file {path}; create one with `attn backup`", path=path))
     logs = [read_log(file) for file in (_names(path) if path.is_dir() else [path])]
     for log in logs:
         if log.faults and not log.is_database:
@@ -190,8 +190,8 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
     def refuse(placed: Placed) -> None:
         raise UsageError(
             _(
-                "{place}: row {id} is here with another content; nothing was merged; one of the two logs is damaged "
-                "or was changed by hand",
+                "{place}: row {id} differs from the local one; nothing was merged; one of the logs "
+                "is damaged or was edited",
                 place=placed.place,
                 id=placed.row.id,
             )
@@ -222,7 +222,7 @@ def restore(workspace: Workspace, path: Path) -> Restored:
     log, store = read_log(path), workspace.store
     rows = list({placed.row.id: placed.row for placed in log.rows}.values())
     if not rows:
-        raise UsageError(_("{path} holds no row that can be used; nothing was restored", path=path))
+        raise UsageError(_("{path} has no usable rows; nothing was restored", path=path))
     before, kept = set[str](), list[Path]()
 
     def keep() -> None:
@@ -274,7 +274,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     try:
         return write_whole(path, (line + "\n" for line in lines))
     except OSError as error:
-        raise cannot_write(path, error, _("name another place")) from error
+        raise cannot_write(path, error, _("choose another location")) from error
 
 
 # Reading a log file
@@ -331,10 +331,10 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
             if text.strip():
                 log.rows.append(Placed(row_of_line(text), place))
         except UnicodeDecodeError:
-            log.faults.append(_("{place}: no line of a review log (it is not UTF-8)", place=place))
+            log.faults.append(_("{place}: not a line of a history (not UTF-8)", place=place))
         except ValueError as error:
             log.faults.append(
-                _("{place}: no line of a review log ({error})", place=place, error=str(error)[:LONGEST_REASON])
+                _("{place}: not a line of a history ({error})", place=place, error=str(error)[:LONGEST_REASON])
             )
     return log
 
@@ -357,7 +357,7 @@ def ahead_in_words(workspace: Workspace) -> list[Localised]:
     found = workspace.store.log.waiting()
     lines: list[Localised] = [
         _(
-            "the {kind} of {subject} is stamped {at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock",
+            "the {kind} of {subject} is dated {at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock",
             kind=row.kind,
             subject=row.subject,
             at=row.at,
@@ -367,5 +367,5 @@ def ahead_in_words(workspace: Workspace) -> list[Localised]:
     if len(found) > SHOWN_AHEAD:
         lines.append(_("{count} more", count=len(found) - SHOWN_AHEAD))
     if found:
-        lines.append(_("it counts when its time has come; if this clock is wrong, set it"))
+        lines.append(_("it counts from that time on; if this clock is wrong, set it"))
     return lines

@@ -198,7 +198,7 @@ class Workspace:
         """
         now = at or self.clock()
         if not FIRST_YEAR <= now.year <= LAST_YEAR:
-            raise UsageError(_("the moment {now} is no present; set the clock of this machine", now=now.isoformat()))
+            raise UsageError(_("{now} cannot be the current time; set this machine's clock", now=now.isoformat()))
         day = self.calendar.day(now)
         interview = self.settings.interview
         bounds = (self.calendar.starts_at(day), self.calendar.ends_at(day))

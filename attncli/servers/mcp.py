@@ -226,7 +226,7 @@ _ASKING = (
         AssistantSession.attempt,
         {
             "card": Argument(_NAME, _("The id of the current card."), required=True),
-            "text": Argument(_TEXT, _("What the learner said, or the number with its unit.")),
+            "text": Argument(_TEXT, _("The learner's answer, or the number with its unit.")),
             "numbers": Argument(
                 _NUMBERS, _("The chosen options, all items in the learner's order, or the line with the bug.")
             ),
@@ -310,7 +310,7 @@ TOOLS = {tool.name: tool for tool in (*_ASKING, *_CODING)}
 def tool(name: str) -> Tool:
     """Return the tool of this name. Raises NotFound that lists all tools."""
     if name not in TOOLS:
-        raise NotFound(_("there is no tool {name}; there are {names}", name=one_line(name), names=", ".join(TOOLS)))
+        raise NotFound(_("unknown tool {name}; use one of {names}", name=one_line(name), names=", ".join(TOOLS)))
     return TOOLS[name]
 
 

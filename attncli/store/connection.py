@@ -18,7 +18,7 @@ BUSY_TIMEOUT_MS = 20_000
 STEPS_BETWEEN_LOOKS = 1000
 """SQLite's virtual machine takes so many steps, some 50 µs, before the clock is looked at."""
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
-HOME_REMEDY = _("make it writable, or name another folder with --home")
+HOME_REMEDY = _("make it writable, or choose another folder with --home")
 Values = Sequence[Any] | Mapping[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -133,7 +133,7 @@ class Connection:
 _REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], Localised], ...] = (
     (("full", "disk i/o", "too big"), StoreFull, _("free some disk space and try again")),
     (("readonly", "read-only", "unable to open", "permission"), StoreUnwritable, HOME_REMEDY),
-    (("locked", "busy"), StoreBusy, _("another attn is writing to it; try again when that one is done")),
+    (("locked", "busy"), StoreBusy, _("another attn is writing to it; try again when it has finished")),
 )
 _DAMAGE = (
     *("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module"),
@@ -150,11 +150,11 @@ def error_in_words(error: Exception, path: Path) -> StoreError:
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
             return kind(_("cannot use {path} ({said}); {remedy}", path=path, said=_(said), remedy=remedy))
-    return StoreError(_("{path} failed ({said}); try again: it is made anew from the history", path=path, said=said))
+    return StoreError(_("{path} failed ({said}); try again: it is rebuilt from the history", path=path, said=_(said)))
 
 
 def damaged(path: Path, reason: str) -> StoreCorrupt:
     """Return the error of a damaged cache."""
     return StoreCorrupt(
-        _("{path} is damaged ({reason}); try again: it is made anew from the history", path=path, reason=_(reason))
+        _("{path} is damaged ({reason}); try again: it is rebuilt from the history", path=path, reason=_(reason))
     )

@@ -173,12 +173,12 @@ class Database(AbstractContextManager["Database"]):
                 path = self.history.folder / name
                 self._note(
                     Damage(
-                        path, so_far.lines + 1, _("row {number} and all after it are gone", number=so_far.number + 1)
+                        path,
+                        so_far.lines + 1,
+                        _("row {number} and all later rows are missing", number=so_far.number + 1),
                     )
                 )
-                self.remarks.append(
-                    _("{path} lacks rows that it had; `attn restore FILE` brings back a backup", path=path)
-                )
+                self.remarks.append(_("{path} has lost rows; restore a backup with `attn restore FILE`", path=path))
 
     def _forget(self) -> None:
         """Empty the mirror and what follows from it; all of it is derived again."""
@@ -260,7 +260,7 @@ class Database(AbstractContextManager["Database"]):
             self._remark(error)
 
     def _remark(self, error: StoreError) -> None:
-        self.remarks.append(_("what was recorded is kept, but not shown yet: {message}", message=error.message))
+        self.remarks.append(_("your answers are saved, but not shown yet: {message}", message=error.message))
 
     def note(self, key: str) -> str:
         """Return what was noted under `key`, empty if nothing was."""

@@ -82,16 +82,16 @@ def decoded(line: bytes) -> tuple[int, LogRow]:
 
     match = _LINE.fullmatch(line)
     if match is None:
-        raise ValueError(_("it is no line of a history"))
+        raise ValueError(_("not a line of a history"))
     if crc32(line[: match.start(2) - len(',"crc":"')]) != int(match[2], 16):
-        raise ValueError(_("its checksum does not fit"))
+        raise ValueError(_("the checksum does not match"))
     try:
         found = json.loads(line)
         at = datetime.fromisoformat(found["at"])
         kind, payload = RowKind(found["kind"]), found["payload"]
         return found["n"], LogRow(found["id"], found["machine"], kind, found["subject"], at, found["day"], payload)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(_("it has another form; a newer attn may have written it")) from error
+        raise ValueError(_("unknown format, perhaps from a newer attn")) from error
 
 
 def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
@@ -125,7 +125,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                     if row is None:
                         continue
                     if found <= number:
-                        wrong = _("its number {found} comes again", found=found)
+                        wrong = _("row number {found} is repeated", found=found)
                         continue
                     if (count := found - number - 1 - damaged) > 0:
                         one = _("row {found} is missing before it", found=found - 1)
@@ -300,7 +300,7 @@ class History:
                 if sound:
                     lines.append(sound)
                 else:
-                    self.set_aside(Damage(path, 0, _("it was not written to its end"), torn))
+                    self.set_aside(Damage(path, 0, _("the last line is incomplete"), torn))
                 file.truncate(file.seek(size - len(torn) + len(sound)))
                 file.write(b"\n" if sound else b"")
                 file.flush()
@@ -374,7 +374,7 @@ def in_words(path: Path) -> Iterator[None]:
                     strerror=reason_of(error),
                 )
             ) from error
-        remedy = remedy_at_home(error, _("make it writable, or name another folder with --home"))
+        remedy = remedy_at_home(error, _("make it writable, or choose another folder with --home"))
         raise StoreUnwritable(
             _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error

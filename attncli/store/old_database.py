@@ -35,7 +35,7 @@ def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
             with closing(sqlite3.connect(copy)) as old:
                 old.execute("PRAGMA trusted_schema = OFF")
                 if not old.execute(_IS_TABLE).fetchone():
-                    raise UsageError(_("{path} has no table of rows; give another file", path=path))
+                    raise UsageError(_("{path} has no history table; give another file", path=path))
                 for *texts, at_us, day in old.execute(_ROWS):
                     try:
                         id, machine, kind, subject, payload = (bytes(text).decode() for text in texts)
@@ -46,6 +46,6 @@ def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
                         refused.append(f"row {bytes(texts[0] or b'').decode(errors='replace')[:200]}: {error}")
     except (sqlite3.Error, OSError) as error:
         raise UsageError(
-            _("{path} is damaged, or no database of attn ({error}); give another file", path=path, error=error)
+            _("{path} is damaged or not an attn database ({error}); give another file", path=path, error=error)
         ) from error
     return rows, refused

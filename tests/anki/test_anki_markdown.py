@@ -249,5 +249,5 @@ def test_a_deck_named_with_control_characters_is_a_topic_too(tmp_path: Path) -> 
 def test_a_file_that_cannot_be_added_to_is_named(tmp_path: Path) -> None:
     file = tmp_path / "anki-deck.yaml"
     file.write_text('topic: anki-deck\ncards: [{id: anki-deck-1, question: "q", short: "a"}]\n', "utf-8")
-    with pytest.raises(UsageError, match=r"does not end in a list of cards to add to; move it away and import again"):
+    with pytest.raises(UsageError, match=r"does not end with a list of cards; move it away and import again"):
         texts_of(tmp_path, [NewOwnCard("k", "Deck", "q", "a")])

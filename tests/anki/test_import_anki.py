@@ -168,7 +168,7 @@ def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace
     workspace.home.banks.mkdir(parents=True)
     file = workspace.home.banks / f"{TOPIC}.yaml"
     file.write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
-    with pytest.raises(UsageError, match="correct it first, then import again; nothing was imported"):
+    with pytest.raises(UsageError, match="nothing was imported; fix this first, then import again"):
         import_package(workspace, filled.export("one.apkg"))
     assert not reviews(workspace)
 

@@ -101,7 +101,7 @@ def test_a_child_at_its_limit_is_one_line(tmp_path: Path, name: str, value: int,
     command = [sys.executable, "-P", str(script), str(package), str(tmp_path / "room")]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL) as child:
         request = json.dumps({"name": str(package), "known": []}).encode()
-        with pytest.raises(UsageError, match=r"takes more time or memory than any collection does; export it"):
+        with pytest.raises(UsageError, match=r"takes too much time or memory to read; export it"):
             read_package._received(child, request, package)
 
 
@@ -114,5 +114,5 @@ def test_more_text_than_any_collection_has_is_refused(tmp_path: Path, monkeypatc
 
 def test_a_child_that_cannot_be_started_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
-    with pytest.raises(EnvironmentFailure, match=r"cannot start what reads .*; close other programs and try again"):
+    with pytest.raises(EnvironmentFailure, match=r"cannot start the reader of .*; close other programs and try again"):
         read_in_child(tmp_path / "some.apkg", tmp_path, [])

@@ -77,7 +77,7 @@ def test_a_name_is_shown_without_hiding_anything(name: str, seen: str) -> None:
 
 
 def test_a_folder_without_a_file_to_grade_is_an_error(write_class, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"no folder .*; a class lies in folders: DIR/LEARNER/CHALLENGE.py"):
+    with pytest.raises(NotFound, match=r"no folder .*; expected files like DIR/LEARNER/CHALLENGE.py"):
         read_class(tmp_path / "missing", KNOWN, RUNNABLE)
     folder = write_class({"a/triple.py": "1"})
     with pytest.raises(UsageError, match=r"nothing to grade in .* \(a/triple.py: unknown-challenge, the first of 1\)"):

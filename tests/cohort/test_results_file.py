@@ -89,7 +89,7 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
 def test_results_that_somebody_else_put_there_are_refused(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / FOLDER).symlink_to("theirs")
-    with pytest.raises(UsageError, match="is not your own file"), open_results(tmp_path):
+    with pytest.raises(UsageError, match="belongs to another user"), open_results(tmp_path):
         pass
 
 
@@ -98,14 +98,14 @@ def test_a_file_of_somebody_else_s_is_refused(tmp_path: Path) -> None:
     with open_results(tmp_path):
         pass
     os.chown(tmp_path / FOLDER / FILE, 12345, 12345)
-    with pytest.raises(UsageError, match="is not your own file"), open_results(tmp_path):
+    with pytest.raises(UsageError, match="belongs to another user"), open_results(tmp_path):
         pass
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / FOLDER).write_text("")
     with (
-        pytest.raises(UsageError, match=r"cannot write .*; move that file away"),
+        pytest.raises(UsageError, match=r"cannot write .*; move that file out of the way"),
         open_results(tmp_path),
     ):
         pass

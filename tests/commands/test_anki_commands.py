@@ -27,7 +27,7 @@ def test_an_export_says_what_is_in_it(attn: Attn, tmp_path: Path) -> None:
 def test_an_export_that_cannot_be_says_why(attn: Attn, tmp_path: Path) -> None:
     assert "Missing option '-o'" in attn("export", "anki").line
     done = attn("export", "anki", "-o", str(tmp_path / "no" / "deck.apkg"))
-    assert done.code == 2 and "name another file with -o" in done.line
+    assert done.code == 2 and "choose another file with -o" in done.line
     done = attn("export", "anki", "-o", str(tmp_path / "deck.apkg"), "--topic", "kvv")
     assert done.code == 2 and "did you mean kv?" in done.line
     assert not list(tmp_path.glob("*.apkg"))

@@ -45,7 +45,7 @@ def test_each_problem_is_a_line_and_one_line_on_stderr_sums_up(bank: Path, capsy
     assert main(["bank", "check", str(bank)]) == 1
     out, err = capsys.readouterr()
     assert [line.split(": ")[0] for line in out.splitlines()] == [f"{bank}:5:12", f"{bank}:7:15"]
-    assert err == "attn: 2 problems in 1 file; correct them, then run attn bank check again\n"
+    assert err == "attn: 2 problems in 1 file; fix them, then run attn bank check again\n"
 
 
 def test_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:

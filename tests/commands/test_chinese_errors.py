@@ -25,19 +25,19 @@ REFUSED = {
     "cards --topic kvv": "没有主题 kvv；是不是 kv？现有主题：att, kv",
     "challenges --track nope": "没有系列 nope；`attn challenges` 列出全部",
     "start doubel": "没有编程题 doubel；是不是 double？",
-    "start double --bug --repair 1": "--bug 给出一份有错的解答，--repair 给出有 N 处错误的参考解；请去掉其中一个",
-    "start double --seed 3": "--seed 用来选定排错的错误；请同时给出 --repair N",
+    "start double --bug --repair 1": "--bug 和 --repair 不能同时使用；请去掉其中一个",
+    "start double --seed 3": "--seed 用来选定排错练习；请同时给出 --repair N",
     "grade double HERE/none.py": "没有文件 HERE/none.py；`attn start CHALLENGE` 写出起始文件",
     "grade double HERE": "HERE 不是文件；请给出要评测的 Python 文件",
     "grade double HERE/a.py --timeout nan": "--timeout 不是数；请给出秒数，例如 10",
-    "undo": "本机没有可以撤销的复习，也没有其他可以撤销的操作",
+    "undo": "本机没有可以撤销的操作",
     "config lnag": "没有设置 lnag；是不是 lang？",
-    "config lang de": "lang：'de' 不是其中之一：en, zh",
+    "config lang de": "lang：'de' 无效；可用：en, zh",
     "config new_per_day x": "new_per_day：'x' 不是 0 到 9999 之间的整数",
     "config topic_retention.att 3": "topic_retention：att：3.0 不是 0.7 到 0.97 之间的数",
-    "config interview 2020-01-01": "interview：2020-01-01 已经过去；请写将来的面试日期，留空表示没有",
+    "config interview 2020-01-01": "interview：2020-01-01 已经过去；请填将来的日期，或留空",
     "--home HERE due": (
-        "HERE/config.toml：theme：'pink' 不是其中之一：dark, light, contrast；day_start：25 不是 04:00 这样的时刻；"
+        "HERE/config.toml：theme：'pink' 无效；可用：dark, light, contrast；day_start：25 不是时刻；请写成 04:00 这样；"
         "没有设置 themes；是不是 theme？"
     ),
     "plan": "还没有设定面试日期；请用 --interview 2027-03-31 给出，或设定一次：attn config interview 2027-03-31",
@@ -66,8 +66,8 @@ REFUSED = {
     "new card A/B": "“a/b”不能作为主题；只能用小写字母、数字和单个连字符，例如 mine",
     "experiment nosuch": "没有实验 nosuch；`attn experiment` 列出全部",
     "experiment --quick": "要运行哪个实验？`attn experiment` 列出全部；请给出一个：attn experiment ID",
-    "cohort HERE/none": "没有目录 HERE/none；班级的文件应这样放：DIR/LEARNER/CHALLENGE.py",
-    "cohort HERE -o HERE/x.doc": "HERE/x.doc 的后缀不是其中之一：.csv, .htm, .html, .json；请用 -o 指定别的文件",
+    "cohort HERE/none": "没有目录 HERE/none；文件应放在 DIR/LEARNER/CHALLENGE.py",
+    "cohort HERE -o HERE/x.doc": "HERE/x.doc 的后缀须为其中之一：.csv, .htm, .html, .json；请用 -o 指定别的文件",
     "hint nosuch": "没有编程题 nosuch；`attn challenges` 列出全部",
     "review": "应用需要在终端中运行；`attn review --plain` 逐行问答",
     "drill --topic att --kind numeric --plain": (

@@ -148,7 +148,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, env
         (["{class}", "-o", "/nowhere/r.csv"], "there is no folder /nowhere"),
         (["{class}", "-o", "{dir}"], "it is a folder"),
         (["{class}", "--jobs", "0"], "--jobs"),
-        (["{class}", "--timeout", "nan"], "--timeout is no number"),
+        (["{class}", "--timeout", "nan"], "--timeout is not a number"),
         (["{class}/a/causal-mask.py"], "is not a folder"),
     ],
 )

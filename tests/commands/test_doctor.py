@@ -34,7 +34,10 @@ def damage_the_first_line(home: Path) -> Path:
 @pytest.mark.parametrize(
     ("lang", "reason"),
     [
-        ("en", "{}:1: its checksum does not fit; every other row counts, and `attn restore FILE` brings back a backup"),
+        (
+            "en",
+            "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`",
+        ),
         ("zh", "{} 第 1 行：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
     ],
 )
@@ -50,7 +53,7 @@ def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path, 
     assert named.code == 3 and named.line == f"attn: {reason.format(file)}"
     found = named.json["database"]
     assert (found["rows"], found["integrity"]) == (4, "damaged")
-    assert found["problems"] == [f"{file}:1: its checksum does not fit"]
+    assert found["problems"] == [f"{file}:1: the checksum does not match"]
 
 
 def test_a_damaged_history_is_whole_again_after_the_daily_copy_is_restored(attn: Attn, home: Path) -> None:
@@ -79,7 +82,7 @@ def test_rows_that_are_gone_from_the_end_are_remarked_and_named(attn: Attn, home
     file.write_bytes(lines[0])
     attn("due", "--lang", "en")
     named = attn("doctor", "--json")
-    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all after it are gone"]
+    assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all later rows are missing"]
 
 
 def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_cram_shows_no_interval_and_records_nothing(attn: Attn, lang: str, sai
 
 def test_nothing_that_fits_is_no_and_says_what_to_drop(attn: Attn) -> None:
     result = attn(*DRILL, "--topic", "kv", "--kind", "qa")
-    said = "attn: no card fits --topic kv --kind qa; there would be 3 without --kind, 1 without --topic"
+    said = "attn: no card matches --topic kv --kind qa; there are 3 without --kind, 1 without --topic"
     assert result.code == 1 and result.line == said
 
 
@@ -58,6 +58,6 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
 def test_the_level_that_is_set_is_asked_unless_another_is_named(attn: Attn) -> None:
     attn("config", "level", "research")
     refused = attn(*DRILL, "--topic", "att")
-    assert refused.code == 1 and "no card fits --topic att --level research" in refused.line
+    assert refused.code == 1 and "no card matches --topic att --level research" in refused.line
     assert "with --level any" in refused.line and "without --level" not in refused.line
     assert attn(*DRILL, "--topic", "att", "--level", "any", stdin="").code == 0

@@ -168,7 +168,7 @@ def test_a_picture_is_written(attn: Attn, toy: Path, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["toi"], "there is no experiment toi; did you mean toy?"),
-        (["toy", "-o", "plot.png"], "plot.png is no .svg file, and plots are drawn as SVG alone; name one such as"),
+        (["toy", "-o", "plot.png"], "plot.png is not an .svg file; plots are SVG only"),
         (["toy", "-o", "nowhere/at/all.svg"], "cannot write nowhere/at/all.svg (there is no folder"),
         (["--quick"], "which experiment? `attn experiment` lists them"),
         (["toy", "two", "three"], "unexpected extra argument (three)"),

@@ -63,7 +63,7 @@ def test_a_deck_goes_into_a_pipe_and_not_onto_a_terminal(
     assert run.returncode == 0 and "collection.anki2" in zipfile.ZipFile(io.BytesIO(deck)).namelist()
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     refused = attn("export", "anki", "-o", "-")
-    assert refused.code == 2 and "nothing for a terminal" in refused.line
+    assert refused.code == 2 and "to a terminal; give a file" in refused.line
     assert not (tmp_path / "-").exists()
 
 

@@ -119,10 +119,10 @@ def test_people_get_lines_in_their_language(attn):
         (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--json"], "leave out one of them"),
         pytest.param(
             ["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"],
-            "no NVIDIA GPU is visible here; use --device cpu",
+            "no NVIDIA GPU found; use --device cpu",
             marks=WITHOUT_GPU,
         ),
-        pytest.param(["verify", "sdpa", "--device", "cuda"], "no NVIDIA GPU is visible here", marks=WITHOUT_GPU),
+        pytest.param(["verify", "sdpa", "--device", "cuda"], "no NVIDIA GPU found", marks=WITHOUT_GPU),
         (["verify", "sdpa", "--device", "elsewhere"], "elsewhere"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--device", "elsewhere"], "elsewhere"),
         (["bank"], "attn bank --help"),

@@ -82,7 +82,7 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
     done = ladder(learner, "--piece", f"rms-norm={WRONG}")
     assert done.code == 1
     assert "rms-norm: training: the output of the first block" in done.out.splitlines()
-    assert done.line.startswith("attn: the engine is broken by rms-norm; for details run attn grade")
+    assert done.line.startswith("attn: the engine fails because of rms-norm; run attn grade")
     (row,) = [line for line in done.out.splitlines() if line.split()[1:2] == ["rms-norm"]]
     assert row.split()[-2:] == ["BREAKS", "IT"]
     chinese = ladder(learner, "--piece", f"rms-norm={WRONG}", "--json", "--lang", "zh")
@@ -101,9 +101,9 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--piece", "rope"], "--piece rope names no file; write it as --piece rope=rope.py"),
-        (["--piece", "roper=x.py"], "the engine has no seat for roper; did you mean rope?"),
-        (["--piece", "zzz=x.py"], "the engine has no seat for zzz; its pieces are input-embedding, "),
+        (["--piece", "rope"], "--piece rope has no file; write it as --piece rope=rope.py"),
+        (["--piece", "roper=x.py"], "the engine has no piece roper; did you mean rope?"),
+        (["--piece", "zzz=x.py"], "the engine has no piece zzz; use one of input-embedding, "),
         (["--piece", "rope=nowhere.py"], "there is no file nowhere.py"),
     ],
 )

@@ -69,7 +69,7 @@ def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
 
 def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
     said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
-    assert "nothing was answered in this interview that could be taken back" in said
+    assert "there is no answer in this interview to undo" in said
     assert said.count("1/4") == 3 and "Last step undone" in said and "# Deep dive" in said
     undone = ask("undo").out
     assert undone.startswith("undone: the last step of the mock interview at 20")
@@ -111,7 +111,7 @@ def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) ->
     path.unlink()
     path.mkdir()
     result = ask("mock", "--plain", stdin="\n\nq\n")
-    assert result.code == 0 and "is not a file; name the Python file to grade" in result.err
+    assert result.code == 0 and "is not a file; give the Python file to grade" in result.err
 
 
 def test_without_an_editor_it_is_said(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,10 +58,10 @@ def test_it_is_added_as_the_file_is_written(attn: Attn, home: Path, indent: str)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("topic: mine\ncards: [{id: mine-01, question: Why?, short: So.}]\n", "does not end in a list of cards"),
-        ("cards:\n- {id: mine-01, question: Why?, short: So.}\ntopic: mine\n", "does not end in a list of cards"),
-        ("topic: mine\ncards: 3\n", "correct it first, then add a card"),
-        ("topic: [", "correct it first, then add a card"),
+        ("topic: mine\ncards: [{id: mine-01, question: Why?, short: So.}]\n", "does not end with a list of cards"),
+        ("cards:\n- {id: mine-01, question: Why?, short: So.}\ntopic: mine\n", "does not end with a list of cards"),
+        ("topic: mine\ncards: 3\n", "fix this first, then add the card"),
+        ("topic: [", "fix this first, then add the card"),
     ],
 )
 def test_a_file_that_cannot_be_added_to_stays_as_it_is(attn: Attn, home: Path, text: str, said: str) -> None:
@@ -77,13 +77,13 @@ def test_a_file_that_cannot_be_added_to_stays_as_it_is(attn: Attn, home: Path, t
 @pytest.mark.parametrize("topic", ["", "a b", "../x", "é", "-a", "x" * 41])
 def test_a_name_that_no_topic_has_is_refused(attn: Attn, home: Path, topic: str) -> None:
     result = attn("new", "card", "--", topic)
-    assert result.code == 2 and "is no topic; use lower-case letters" in result.line
+    assert result.code == 2 and "is not a valid topic; use lower-case letters" in result.line
     assert not (home / "banks").exists()
 
 
 @pytest.mark.parametrize("topic", ["glossary", "errata", "review"])
 def test_a_topic_whose_file_would_not_be_read_is_refused(attn: Attn, home: Path, topic: str) -> None:
-    assert f"“{topic}” cannot be a topic, since {topic}.yaml is no file of cards" in attn("new", "card", topic).line
+    assert f"“{topic}” cannot be a topic: {topic}.yaml is not a card file" in attn("new", "card", topic).line
     assert not (home / "banks").exists()
 
 

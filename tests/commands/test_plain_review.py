@@ -66,7 +66,7 @@ def test_an_empty_answer_gives_up_and_suggests_again(attn: Attn) -> None:
 
 def test_undo_suspend_put_off_and_quit(attn: Attn) -> None:
     said = attn("review", "--plain", "--topic", "att", stdin="u\n\nnone\n4\nu\nq\n").out
-    assert "nothing was answered in this sitting" in said
+    assert "there is no answer in this session" in said
     said = attn("review", "--plain", "--topic", "att", stdin="s\n").out
     assert "0 answered and saved, 2 left" in said
     assert attn("due", "--json").json["topics"]["att"] == 2

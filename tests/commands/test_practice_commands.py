@@ -46,7 +46,7 @@ def test_unusable_settings_exit_2(attn: Attn, words: list[str], said: str) -> No
 def test_a_broken_config_file_is_one_line_and_the_file_stays(attn: Attn, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("lang = \n", encoding="utf-8")
-    assert attn("due").code == 2 and "mend or remove it" in attn("due").line
+    assert attn("due").code == 2 and "fix or delete it" in attn("due").line
     assert (home / "config.toml").read_text(encoding="utf-8") == "lang = \n"
 
 
@@ -135,7 +135,7 @@ def test_what_a_restore_took_away_is_said_and_can_be_brought_in_again(
 
 def test_a_folder_is_no_backup(attn: Attn, tmp_path: Path) -> None:
     result = attn("restore", str(tmp_path))
-    assert result.code == 2 and "is no file; name the one that `attn backup` wrote" in result.line
+    assert result.code == 2 and "is not a file; give one written by `attn backup`" in result.line
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
@@ -156,7 +156,7 @@ def test_sync_names_what_it_leaves_out_and_goes_on(attn: Attn, tmp_path: Path) -
     lines = result.err.splitlines()
     assert result.code == 0 and len(lines) == 21 and lines[-1] == "skipped: 5 more"
     assert (
-        lines[0].startswith(f"skipped: {shared}/half-00.jsonl:1: no line of a review log") and "\x1b" not in result.err
+        lines[0].startswith(f"skipped: {shared}/half-00.jsonl:1: not a line of a history") and "\x1b" not in result.err
     )
     assert attn("sync", str(shared), "--lang", "zh").err.splitlines()[-1] == "已跳过：另有 5 处"
 

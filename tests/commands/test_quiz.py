@@ -67,7 +67,7 @@ def test_a_topic_without_marked_cards_is_no(attn: Attn) -> None:
         attn("suspend", card)
     result = attn(*QUIZ, "--topic", "att")
     assert result.code == 1
-    assert result.line == "attn: no card fits a quiz with --topic att; there would be 3 without --topic"
+    assert result.line == "attn: no card matches a quiz with --topic att; there are 3 without --topic"
 
 
 @pytest.mark.parametrize("words", [("--count", "0"), ("--seed", "-1"), ("--seed", "x"), ("--topic", "nope")])

@@ -44,8 +44,8 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("sdpa", "--repair", 2, "--bug"), "--bug hands out one wrong solution and --repair a reference with N bugs"),
-        (("sdpa", "--seed", 2), "--seed chooses the bugs of a repair round; give --repair N with it"),
+        (("sdpa", "--repair", 2, "--bug"), "--bug and --repair cannot be combined"),
+        (("sdpa", "--seed", 2), "--seed chooses a repair round; add --repair N"),
         (("sdpa", "--repair", 0), "0 is not in the range 1<=x<=4"),
         (("sdpa", "--repair", 9), "9 is not in the range 1<=x<=4"),
         (("vector-add", "--repair", 2), "challenge vector-add has no repair round; --bug hands out one wrong solution"),
@@ -60,6 +60,6 @@ def test_an_unusable_round_exits_2_with_one_line(attn, words, said):  # noqa: F8
 def test_an_existing_file_is_named_and_force_keeps_it(attn, tmp_path):  # noqa: F811
     attn("start", "sdpa", "--dir", tmp_path)
     code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path)
-    assert code == 2 and f"{tmp_path / 'sdpa.py'} already exists and is never overwritten" in err
+    assert code == 2 and f"{tmp_path / 'sdpa.py'} already exists; use --force" in err
     code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path, "--force", "--lang", "zh")
     assert code == 0 and f"原来的文件保存为 {tmp_path / 'sdpa.1.py'}" in err and "有 1 处错误待修复" in err

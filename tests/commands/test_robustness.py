@@ -72,7 +72,7 @@ def test_a_home_that_cannot_be_written_can_be_backed_up_and_another_one_is_advis
 ) -> None:
     attn("answer", "att-01", "--rating", "good")
     prefix = ("unshare", "-m", "sh", "-c", READ_ONLY, str(home))
-    assert one_line(program(*words, prefix=prefix), 3).endswith("name another folder with --home")
+    assert one_line(program(*words, prefix=prefix), 3).endswith("choose another folder with --home")
     process = program("backup", "-o", str(tmp_path / "copy.jsonl"), prefix=prefix)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "") and attn("restore", str(tmp_path / "copy.jsonl")).code == 0

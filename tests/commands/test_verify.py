@@ -64,7 +64,7 @@ def test_faults_of_the_files_are_told_before_anything_is_run(
     assert done.code == 1
     assert done.out.splitlines()[0].removeprefix(f"{folder}/").startswith(message), done.out
     assert "holds" not in done.out
-    assert "in the files of challenges, and nothing was run" in done.err
+    assert "in challenge files, nothing was run" in done.err
     problems = attn("verify", "soft-sign", "--json").json["problems"]
     assert problems[0]["line"] == int(message.split(":")[1])
     checked = attn("bank", "check", str(folder))
@@ -91,21 +91,21 @@ def test_a_right_file_that_is_rejected_is_told_with_its_place(attn: Attn, folder
 
 def test_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
     before = (folder / "reference.py").read_text(encoding="utf-8")
-    assert "soft-sign is a challenge called soft-sign already" in attn("new", "challenge", "mine/soft-sign").line
+    assert "soft-sign already has the id soft-sign" in attn("new", "challenge", "mine/soft-sign").line
     (folder / "challenge.yaml").unlink()
-    assert "already exists and is never overwritten" in attn("new", "challenge", "mine/soft-sign").line
+    assert "already exists and will not be overwritten" in attn("new", "challenge", "mine/soft-sign").line
     assert (folder / "reference.py").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("soft-sign", "soft-sign names no challenge; write TRACK/ID in lower-case"),
+        ("soft-sign", "soft-sign is not a challenge name; write TRACK/ID in lower-case"),
         ("Mine/soft", "Mine/soft names no challenge"),
         ("mine/a/b", "mine/a/b names no challenge"),
         ("../soft", "../soft names no challenge"),
-        ("mine/kv-02", "a card is called kv-02 already, and both are kept in one log; choose another id"),
-        ("mine/double", "is a challenge called double already"),
+        ("mine/kv-02", "a card already has the id kv-02; choose another"),
+        ("mine/double", "already has the id double"),
     ],
 )
 def test_names_that_cannot_be_had_are_refused(attn: Attn, name: str, message: str) -> None:

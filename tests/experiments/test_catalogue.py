@@ -46,7 +46,9 @@ def test_an_id_is_a_name_and_no_path(make: MakeExperiment, id: str) -> None:
 
 @pytest.mark.parametrize("constant", ["TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS"])
 def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: str) -> None:
-    with pytest.raises(ExperimentFailed, match=f"toy.py is no experiment .no '{constant}'.; it must set TITLE, CLAIM"):
+    with pytest.raises(
+        ExperimentFailed, match=f"toy.py is not an experiment .no '{constant}'.; it must define TITLE, CLAIM"
+    ):
         find(make(**{constant: ""}), "toy")
 
 
@@ -60,7 +62,7 @@ def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: st
     ],
 )
 def test_a_constant_of_another_kind_is_told(make: MakeExperiment, constants: dict[str, str], why: str) -> None:
-    with pytest.raises(ExperimentFailed, match=f"toy.py is no experiment .{why}"):
+    with pytest.raises(ExperimentFailed, match=f"toy.py is not an experiment .{why}"):
         find(make(**constants), "toy")
 
 

@@ -112,7 +112,7 @@ def test_nothing_of_the_learner_is_handed_over(make: MakeExperiment, monkeypatch
         ("    import os; os._exit(7)", "experiment toy ended with status 7 before it had a result; run it again"),
         ("    import os; os.kill(os.getpid(), 9)", "experiment toy was killed by signal 9 before it had a result"),
         ("    raise SystemExit('enough')", "experiment toy ended with status 1 before it had a result (enough)"),
-        ("    return 'x' * 2_000_000", "experiment toy told more than 1 MiB"),
+        ("    return 'x' * 2_000_000", "experiment toy reported more than 1 MiB"),
         ("    import torch_that_is_not_there", "No module named 'torch_that_is_not_there'"),
     ],
 )
@@ -129,7 +129,7 @@ def test_without_torch_the_remedy_is_named(make: MakeExperiment) -> None:
 
 def test_seeds_must_check_the_same(make: MakeExperiment) -> None:
     run = "def run(seed, quick, progress):\n    found = result(0)\n    found['checks'] *= seed + 1\n    return found\n"
-    assert "checked other things in other seeds" in ends(make(run=run), (0, 1))
+    assert "must run the same checks for every seed" in ends(make(run=run), (0, 1))
 
 
 def test_a_run_that_is_left_is_ended(make: MakeExperiment, tmp_path: Path) -> None:
@@ -157,4 +157,4 @@ def test_it_ends_when_whoever_asked_is_gone(make: MakeExperiment, tmp_path: Path
 
 def test_a_process_that_cannot_be_started_is_one_line(make: MakeExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
-    assert ends(make()).startswith("experiment toy cannot be started (/nowhere/python: No such file or directory);")
+    assert ends(make()).startswith("cannot start experiment toy (/nowhere/python: No such file or directory);")

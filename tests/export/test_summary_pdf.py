@@ -107,7 +107,7 @@ def test_nothing_in_it_leads_out_and_all_fonts_are_inside(workspace):
 def test_a_character_that_no_font_has_is_an_error_that_names_it(workspace):
     source = "x = 1  # \U0001318e\n"
     record_attempt(workspace, GradeReport(challenge="sdpa", file="x.py", verdict="accepted", rung="solved"), source)
-    with pytest.raises(EnvironmentFailure, match=r"no font here has .*U\+1318E.*install one.*--format html"):
+    with pytest.raises(EnvironmentFailure, match=r"no installed font has .*U\+1318E.*install one.*--format html"):
         to_pdf(summarise(workspace, "en"))
 
 

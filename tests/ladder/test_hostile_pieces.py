@@ -15,7 +15,7 @@ HOSTILE = {
     "eats-memory": (HEAD + "return bytearray(8 << 30)", "memory", "used more than 512 MiB"),
     "exits": (HEAD + "import os; os._exit(0)", "exited", "ended the engine's process"),
     "raises": (HEAD + "raise KeyError('no norm')", "exception", "raised KeyError: 'no norm'"),
-    "prints": (HEAD + "print('a' * (8 << 20)); return x", "output", "printed without end"),
+    "prints": (HEAD + "print('a' * (8 << 20)); return x", "output", "printed too much"),
     "crashes": (HEAD + "import ctypes; ctypes.string_at(0)", "crashed", "crashed the engine's process"),
     "is-no-python": ("def rms_norm(", "exception", "raised SyntaxError"),
     "lacks-its-entry": ("def norm(x): return x", "exception", "raised AttributeError"),

@@ -74,7 +74,7 @@ def test_a_fit_in_force_is_judged_by_what_came_after_it() -> None:
     histories = reviews_of_a_learner(LONG_MEMORY, 3)
     first = fit(histories, ())
     last_day = max(day for history in histories for day, _ in history)
-    with pytest.raises(NothingFound, match=f"^0 reviews .* since the last fit, {NEEDED_SINCE_FIT} are needed"):
+    with pytest.raises(NothingFound, match=f"^only 0 .* since the last fit; another fit needs {NEEDED_SINCE_FIT}"):
         fit(histories, first.parameters, last_day)
     again = fit(histories, SHORT_MEMORY, last_day - 40)
     after = sum(

@@ -75,9 +75,9 @@ def test_the_answers_of_every_kind_are_marked(tutor: AssistantSession) -> None:
 def test_giving_up_is_an_attempt_and_an_empty_answer_is_none(tutor: AssistantSession, card: str) -> None:
     tutor.next_card(card=card)
     for nothing in ({}, {"text": " "}, {"numbers": []}, {"blanks": ["", " "]}, {"numbers": [99]}, {"numbers": [1, 1]}):
-        with pytest.raises(UsageError, match=r"wants .*Nothing was told"):
+        with pytest.raises(UsageError, match=r"needs .*Nothing was revealed"):
             tutor.attempt(card, **nothing)
-    with pytest.raises(UsageError, match="gave_up goes with no answer"):
+    with pytest.raises(UsageError, match="gave_up takes no answer"):
         tutor.attempt(card, gave_up=True, **ANSWERS[card])
     told = tutor.attempt(card, gave_up=True)
     assert told["correct"] in (None, False) and told["explain"]
@@ -95,12 +95,12 @@ def test_a_number_that_cannot_be_read_tells_nothing_and_may_be_given_again(tutor
 def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSession) -> None:
     tutor.next_card(card="kv-03")
     tutor.attempt("kv-03", numbers=[1])
-    with pytest.raises(UsageError, match="was marked; leave out points"):
+    with pytest.raises(UsageError, match="is marked automatically; leave out points"):
         tutor.rate("kv-03", Rating.GOOD, [1])
     tutor.rate("kv-03", Rating.GOOD)
     tutor.next_card(card="att-01")
     tutor.attempt("att-01", text="…")
-    with pytest.raises(UsageError, match="has the points 1 to 3"):
+    with pytest.raises(UsageError, match="has points 1 to 3"):
         tutor.rate("att-01", Rating.GOOD, [4])
     tutor.rate("att-01", Rating.HARD, [3, 1])
     assert tutor.workspace.store.log.of_kind(RowKind.REVIEW)[-1].payload["points"] == [0, 2]

@@ -63,15 +63,15 @@ def test_seven_days_and_four_weeks_stay_and_five_before_restores(folder: Path) -
 def test_no_copy_takes_the_room_that_reviews_need(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 9, 2 * 1000))
-    with pytest.raises(StoreError, match=r"no copy was kept .* free some disk space"):
+    with pytest.raises(StoreError, match=r"cannot keep a copy .* free some disk space"):
         keep_copy(ROWS, 1000, folder, DAILY, AT)
 
 
 def test_a_folder_that_cannot_be_made_is_said(folder: Path) -> None:
     folder.write_text("in the way")
-    with pytest.raises(StoreError, match="move that file away"):
+    with pytest.raises(StoreError, match="move that file out of the way"):
         keep_copy(ROWS, 100, folder, DAILY, AT)
-    with pytest.raises(StoreError, match="name another place"):
+    with pytest.raises(StoreError, match="choose another location"):
         write_copy(ROWS, folder.parent / "no" / "such" / "folder.jsonl")
 
 

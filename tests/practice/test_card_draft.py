@@ -34,7 +34,7 @@ def test_what_was_typed_comes_back_until_it_is_dropped(draft: CardDraft) -> None
 def test_a_file_that_holds_no_card_is_told(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "card-draft.json"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="holds no card that was begun; move it away"):
+    with pytest.raises(UsageError, match="does not hold an unfinished card; move it away"):
         read_draft(path, NONE)
     assert path.read_bytes() == content
 

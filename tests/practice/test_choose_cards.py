@@ -104,11 +104,9 @@ def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) ->
     with pytest.raises(NothingFound) as nothing:
         draw_cards(workspace, card_filter, Random(1))
     assert str(nothing.value) == (
-        "no card fits --topic att --kind debug --level onsite; there would be 1 without --kind, 1 without --topic"
+        "no card matches --topic att --kind debug --level onsite; there are 1 without --kind, 1 without --topic"
     )
-    with pytest.raises(
-        NoCardMatches, match="no card fits --topic att --kind debug --weak; drop more than one of these"
-    ):
+    with pytest.raises(NoCardMatches, match="no card matches --topic att --kind debug --weak; drop several of these"):
         draw_cards(workspace, CardFilter("att", "debug", weak=True), Random(1))
 
 

@@ -54,14 +54,14 @@ def test_a_build_without_cuda_is_known_by_its_version_file(machine: Any, build: 
 
 def test_where_there_is_no_gpu_one_line_says_so(machine: Any) -> None:
     machine(False, WITH_CUDA)
-    with pytest.raises(UsageError, match="no NVIDIA GPU is visible here; use --device cpu") as caught:
+    with pytest.raises(UsageError, match="no NVIDIA GPU found; use --device cpu") as caught:
         require_gpu()
     assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
 
 
 def test_a_build_without_cuda_is_told_with_what_to_install(machine: Any) -> None:
     machine(True, WITHOUT)
-    with pytest.raises(UsageError, match=r"PyTorch 2.13.0\+cpu is built without CUDA; install a build with it"):
+    with pytest.raises(UsageError, match=r"PyTorch 2.13.0\+cpu has no CUDA support; install a CUDA build"):
         device_for(PLACED, "cuda")  # type: ignore[arg-type]
 
 

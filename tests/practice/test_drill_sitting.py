@@ -58,7 +58,7 @@ def test_a_cram_records_nothing_and_can_be_taken_back_in_the_sitting(workspace: 
     assert second is not None and second.card.id != first.card.id
     assert drill.last_done is RowKind.REVIEW and drill.undo().card.id == first.card.id
     assert drill.progress.answered == 0 and drill.progress.remaining == 3
-    with pytest.raises(UsageError, match="nothing was answered in this sitting"):
+    with pytest.raises(UsageError, match="there is no answer in this session"):
         drill.undo()
     assert len(asked(drill, Rating.GOOD)) == 3
     assert [answer.due_at for answer in drill.answers] == [None] * 3

@@ -65,7 +65,7 @@ def test_what_cannot_be_opened_is_told(path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*gone.py \(No such file or directory\); make it readable"):
         OpenFile(path.with_name("gone.py"))
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="is no text in UTF-8; open it in another editor"):
+    with pytest.raises(UsageError, match="is not UTF-8 text; open it in another editor"):
         OpenFile(path)
     path.write_bytes(b"x" * (LARGEST_BYTES + 1))
     with pytest.raises(UsageError, match="is larger than 256 KiB; open it in another editor"):

@@ -71,7 +71,9 @@ def test_what_is_no_better_leaves_everything_as_it_is(workspace: Workspace) -> N
 
 def test_too_few_reviews_change_nothing(workspace: Workspace) -> None:
     answers(workspace)
-    with pytest.raises(NothingFound, match=r"^2 reviews came a day or more after the one before, 500 are needed"):
+    with pytest.raises(
+        NothingFound, match=r"^only 2 reviews came a day or more after the previous one; fitting needs 500"
+    ):
         optimise(workspace)
     assert workspace.store.log.of_kind(RowKind.FIT) == []
 

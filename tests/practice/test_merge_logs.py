@@ -216,7 +216,7 @@ def test_a_file_that_cannot_be_read_is_refused(workspace: Workspace, tmp_path: P
 def test_a_file_that_is_no_text_is_refused(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(content)
-    with pytest.raises(UsageError, match=rf"{file}:1: no line of a review log \("):
+    with pytest.raises(UsageError, match=rf"{file}:1: not a line of a history \("):
         sync.import_file(workspace, file)
 
 
@@ -250,7 +250,7 @@ def test_a_row_that_is_here_with_other_content_is_named_and_nothing_is_merged(
     sync.import_file(workspace, file)
     lines = [{**ROW, "id": "x-2"}, {**ROW, "payload": {"rating": 1}}]
     file.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 is here with another content; nothing was merged"):
+    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 differs from the local one; nothing was merged"):
         sync.import_file(workspace, file)
     assert [row.payload for row in workspace.store.log.everything()] == [{"rating": 3}]
 
@@ -319,7 +319,7 @@ def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_works
 
 
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:
-    for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "name another place"), (tmp_path, "name a file")):
+    for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "choose another location"), (tmp_path, "name a file")):
         with pytest.raises(UsageError, match=remedy):
             sync.write_lines(place, ["x"])
 

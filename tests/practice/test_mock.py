@@ -88,7 +88,7 @@ def test_a_follow_up_is_asked_as_a_card_of_its_own(interview_room: Workspace) ->
     assert (card.question.en, card.short and card.short.zh, card.points) == ("Why 2?", "因此 2。", ())
     whole = asked_card(interview_room, MockItem("card", "att-02"))
     assert whole.points and not whole.follow_ups and whole.explain is None
-    with pytest.raises(NotFound, match="card att-02 has no follow-up 8; `attn show att-02`"):
+    with pytest.raises(NotFound, match="card att-02 has no follow-up 8; list them with `attn show att-02`"):
         asked_card(interview_room, MockItem("follow-up", "att-02", 7))
 
 
@@ -170,7 +170,7 @@ def test_leaving_a_part_goes_on_with_the_next(interview_room: Workspace) -> None
 
 def test_undo_takes_back_the_last_step_here_and_from_outside(interview_room: Workspace) -> None:
     interview = MockInterview.begin(interview_room, WISH)
-    with pytest.raises(UsageError, match="nothing was answered in this interview"):
+    with pytest.raises(UsageError, match="there is no answer in this interview"):
         interview.undo()
     settle(interview)
     settle(interview)
@@ -182,7 +182,7 @@ def test_undo_takes_back_the_last_step_here_and_from_outside(interview_room: Wor
     assert again.number == (1, 4) and again.asked is not None and not again.asked.revealed
     take_back(interview_room)
     assert MockInterview.resume(interview_room) is None
-    with pytest.raises(UsageError, match="was taken back elsewhere"):
+    with pytest.raises(UsageError, match="was undone elsewhere"):
         settle(again)
 
 
@@ -220,14 +220,14 @@ def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> No
 @pytest.mark.parametrize("credit", [None, -1, 3])
 def test_an_answer_without_points_needs_to_be_judged(interview_room: Workspace, credit: int | None) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "follow-up")
-    with pytest.raises(UsageError, match="the answer has not been given yet"):
+    with pytest.raises(UsageError, match="the answer is not revealed yet"):
         interview.answer(WHOLE)
     interview.reveal()
     with pytest.raises(UsageError, match="comes to 0, 1 or 2"):
         interview.answer(credit)
-    with pytest.raises(UsageError, match="no code is asked for now"):
+    with pytest.raises(UsageError, match="this part asks for no code"):
         interview.tick_code(1, 1)
-    with pytest.raises(UsageError, match="no code is asked for now"):
+    with pytest.raises(UsageError, match="this part asks for no code"):
         mock.hand_out(interview)
 
 
@@ -239,7 +239,7 @@ def test_nothing_can_be_done_once_it_is_over(interview_room: Workspace) -> None:
     for act in (interview.skip, interview.leave_part):
         with pytest.raises(UsageError, match="the interview is over"):
             act()
-    with pytest.raises(UsageError, match="no question is being asked"):
+    with pytest.raises(UsageError, match="there is no current question"):
         interview.reveal()
 
 

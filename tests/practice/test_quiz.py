@@ -104,10 +104,10 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
 
 def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> None:
     quiz = Quiz(workspace, QuizOptions(count=1))
-    with pytest.raises(UsageError, match="no question has been answered"):
+    with pytest.raises(UsageError, match="there is no answer to count"):
         quiz.count_current()
     taken(quiz, True)
-    with pytest.raises(UsageError, match="no question has been answered"):
+    with pytest.raises(UsageError, match="there is no answer to count"):
         quiz.count_current()
 
 
@@ -123,7 +123,7 @@ def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspac
         Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
         record.suspend(workspace, card)
-    with pytest.raises(NoCardMatches, match="no card fits a quiz with --topic kv; there would be 2 without --topic"):
+    with pytest.raises(NoCardMatches, match="no card matches a quiz with --topic kv; there are 2 without --topic"):
         Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
         record.suspend(workspace, card)

@@ -85,7 +85,7 @@ def test_undo_restores_what_was_there_to_the_last_digit(workspace: Workspace) ->
     assert (schedules(workspace), due_counts(workspace)) == (before, due)
     take_back(workspace)
     assert schedules(workspace) == {}
-    with pytest.raises(UsageError, match="no review on this machine"):
+    with pytest.raises(UsageError, match="there is nothing to undo"):
         take_back(workspace)
 
 

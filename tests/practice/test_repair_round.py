@@ -76,14 +76,14 @@ def test_what_a_challenge_does_not_offer_is_refused_before_anything_is_written(w
     with pytest.raises(UsageError, match=r"causal-mask has no repair round; --bug hands out .*these have rounds: sdpa"):
         start_challenge(workspace, "causal-mask", repair=2)
     for count in (0, 5, -1):
-        with pytest.raises(UsageError, match=f"sdpa has 1 to 4 bugs, not {count}; give --repair 1 to 4"):
+        with pytest.raises(UsageError, match=f"sdpa has 1 to 4 bugs, not {count}; use --repair 1 to 4"):
             start_challenge(workspace, "sdpa", repair=count)
     assert not workspace.home.solutions.exists() and not workspace.store.log.of_kind(RowKind.START)
 
 
 def test_an_existing_file_is_kept_and_stays_what_it_was_under_its_new_name(workspace):
     first = start_challenge(workspace, "sdpa", repair=3)
-    with pytest.raises(UsageError, match="already exists and is never overwritten"):
+    with pytest.raises(UsageError, match="already exists; use --force"):
         start_challenge(workspace, "sdpa", repair=2)
     second = start_challenge(workspace, "sdpa", force=True)
     challenge = workspace.library.challenge("sdpa")

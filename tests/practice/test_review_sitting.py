@@ -154,7 +154,7 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
     again = drill.next()
     assert again is not None and again.card.id == second.card.id
     drill.undo()
-    with pytest.raises(UsageError, match="nothing was answered in this sitting"):
+    with pytest.raises(UsageError, match="there is no answer in this session"):
         drill.undo()
 
 
@@ -195,7 +195,7 @@ def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> N
 def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> None:
     drill = ReviewSession(workspace)
     for settle in (lambda: drill.answer(Rating.GOOD), drill.suspend, drill.bury):
-        with pytest.raises(UsageError, match="no card is being asked"):
+        with pytest.raises(UsageError, match="there is no current card"):
             settle()
 
 

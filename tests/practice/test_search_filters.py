@@ -45,7 +45,7 @@ def test_a_note_is_replaced_and_taken_back(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("tag", ["", "#", "two words", "-x", "x" * 41, "a/b"])
 def test_what_is_no_tag_is_refused(workspace: Workspace, tag: str) -> None:
-    with pytest.raises(UsageError, match="is no tag; use letters, digits and hyphens, at most 40"):
+    with pytest.raises(UsageError, match="is not a valid tag; use at most 40 letters"):
         toggle_tag(workspace, some(workspace)[0], tag)
 
 

@@ -247,7 +247,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Ope
     (shared / ".hidden.jsonl").write_text("nonsense")
     done = sync(other, shared)
     assert done.received == 1 and len(done.faults) == 3
-    assert f"{file}:2: " in "".join(done.faults) and "folder.jsonl is no file" in "".join(done.faults)
+    assert f"{file}:2: " in "".join(done.faults) and "folder.jsonl is not a file" in "".join(done.faults)
     assert "1 of 2 rows cannot be used, the others are" in "".join(done.faults)
     assert file.read_bytes() == whole[:-20], "the file of another machine is left as it is"
     sync(one, shared)
@@ -303,7 +303,7 @@ def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared
     sync_module.write_lines(log, sync_module.exported(one, []))
     log.write_text(log.read_text().replace('"rating": 3', '"rating": 1'))
     done = sync(other, shared)
-    assert len(done.faults) == 1 and f"{log}:1: row {rows_in(one)[0]} is here with another content" in done.faults[0]
+    assert len(done.faults) == 1 and f"{log}:1: row {rows_in(one)[0]} differs from the local one" in done.faults[0]
     assert ratings(other) == [3]
 
 

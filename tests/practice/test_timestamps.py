@@ -129,7 +129,7 @@ def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
 @pytest.mark.parametrize("year", [1, 9999])
 def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: object, year: int) -> None:
     at(moving_clock, datetime(year, 1 if year == 1 else 12, 1 if year == 1 else 31, 20, tzinfo=UTC))
-    with pytest.raises(UsageError, match="set the clock of this machine"):
+    with pytest.raises(UsageError, match="set this machine's clock"):
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
         record.suspend(workspace, "att-01")

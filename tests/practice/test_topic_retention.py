@@ -70,7 +70,7 @@ def test_topics_are_checked_and_called_by_their_names(workspace: Workspace) -> N
     with pytest.raises(NotFound, match="no topic atn"):
         change_setting(workspace, "topic_retention", "atn=0.9")
     for text in ("2", "high"):
-        with pytest.raises(ConfigInvalid, match=r"att: .* is no number from 0.7 to 0.97"):
+        with pytest.raises(ConfigInvalid, match=r"att: .* is not a number from 0.7 to 0.97"):
             change_setting(workspace, "topic_retention.att", text)
     with pytest.raises(ConfigInvalid, match=r"no list of topics such as att=0.95"):
         change_setting(workspace, "topic_retention", "att 0.9")

@@ -87,7 +87,7 @@ async def test_every_tool_and_argument_is_described_in_the_learners_language(
         ("answer", {}, "there is no tool answer; there are due, next_card,"),
         ("attempt", {}, "attempt: 'card' is a required property"),
         ("attempt", {"card": 3}, "attempt: card: 3 is not of type 'string'"),
-        ("attempt", {"card": "att-01"}, "no card was put yet; call next_card first"),
+        ("attempt", {"card": "att-01"}, "no card has been asked yet; call next_card first"),
         ("rate", {"card": "att-01", "rating": "fine"}, "rate: rating: 'fine' is not one of"),
         ("rate", {"card": "att-01", "rating": "good"}, "no card was put yet"),
         ("next_card", {"topic": "kvv"}, "there is no topic kvv; did you mean kv?"),
@@ -124,7 +124,7 @@ async def test_another_bug_is_handed_out_when_the_one_before_was_attempted(open_
         for how in ({"bug": True}, {}, {"bug": True}):
             result = await start(**how)
             assert result.is_error is bool(how)
-        assert "was handed out and not attempted yet; grade it" in text_of(result)
+        assert "is not graded yet; grade it" in text_of(result)
         assert not (await client.call_tool("grade", {"challenge": "double", "source": "x = 1"})).is_error
         assert not (await start(bug=True)).is_error
         assert (await start(bug=True)).is_error

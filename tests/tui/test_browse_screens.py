@@ -198,7 +198,7 @@ async def test_a_card_that_cannot_be_kept_at_the_end_is_told_once_and_the_next_t
     app.workspace.home.card_draft.mkdir(parents=True)
     async with app.run_test(size=(80, 24)) as pilot:
         app.show("add-card")
-        await until(pilot, lambda: "holds a card that you began" in shown(app))
+        await until(pilot, lambda: "holds your unfinished card" in shown(app))
         await pilot.press(*"why", "ctrl+q")
         await pilot.pause(0.2)
         assert isinstance(app.screen, AddCardScreen) and "cannot write" in shown(app)

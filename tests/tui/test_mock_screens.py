@@ -207,7 +207,7 @@ async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
     app = room(lang="zh")
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "enter", "u")
-        assert any("没有" in note.message or "nothing was answered" in note.message for note in app._notifications)
+        assert any("没有" in note.message or "there is no answer" in note.message for note in app._notifications)
         await press(pilot, "s", "u")
         assert interview_of(app).number == (1, 4)
         await press(pilot, "n")

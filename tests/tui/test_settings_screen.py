@@ -77,7 +77,7 @@ async def test_a_value_that_does_not_fit_is_told_and_changes_nothing(make_app: M
         await pilot.press("enter")
         app.screen.query_one(Input).value = "noon"
         await pilot.press("enter")
-        assert "✗ day_start: 'noon' is no time such as 04:00" in shown(app)
+        assert "✗ day_start: 'noon' is not a time; write it like 04:00" in shown(app)
         assert app.screen.query_one(Input).has_focus
         await pilot.press("escape")
         assert isinstance(app.screen, SettingsScreen) and app.screen.query_one(Rows).has_focus
@@ -126,7 +126,7 @@ async def test_a_file_that_cannot_be_written_is_told(make_app: MakeApp) -> None:
         assert "✗ cannot read" in shown(app), shown(app)
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is no number from 0.7 to 0.97"), ("zh", "“2”格式不对，未保存")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "is not a number from 0.7 to 0.97"), ("zh", "“2”格式不对，未保存")])
 async def test_what_does_not_fit_is_told_in_the_learners_language_and_of_its_own_row(
     make_app: MakeApp, lang: Lang, said: str
 ) -> None:

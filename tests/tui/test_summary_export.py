@@ -55,4 +55,4 @@ async def test_where_it_cannot_be_written_that_is_said_and_the_app_goes_on(make_
         commands = {command.title: command.callback for command in app.get_system_commands(app.screen)}
         commands["Export the interview summary"]()
         said = await told(pilot, app)
-        assert "cannot write" in said and "move that file away" in said and app.is_running
+        assert "cannot write" in said and "move that file out of the way" in said and app.is_running
