@@ -176,7 +176,7 @@ async def test_the_statement_says_what_to_write(make_app: MakeApp, lang: str, wo
 
 @pytest.mark.parametrize(
     ("lang", "everywhere", "title", "folded"),
-    [("en", "torch.compile", "Hardened", "Any memory layout"), ("zh", "torch.compile", "加固", "任意内存布局")],
+    [("en", "torch.compile", "Hardened", "any memory layout"), ("zh", "torch.compile", "加固", "任意内存布局")],
 )
 async def test_what_production_asks_for_is_folded_until_x_is_pressed_or_it_is_clicked(
     make_app: MakeApp, lang: str, everywhere: str, title: str, folded: str
@@ -201,7 +201,7 @@ async def test_what_was_unfolded_stays_so_while_the_screen_is_open(make_app: Mak
     async with app.run_test(size=(100, 120)) as pilot:
         await pilot.press("x", "h")
         await pilot.pause(0.3)
-        assert "Hint 1 of 3" in shown(app) and "Any memory layout" in shown(app)
+        assert "Hint 1 of 3" in shown(app) and "any memory layout" in shown(app)
         await pilot.press("l")
         await pilot.pause(0.3)
         assert "任意内存布局" in shown(app)
@@ -216,7 +216,7 @@ async def test_unfolding_turns_to_the_statement_and_brings_it_into_sight(make_ap
         await pilot.press("x")
         await pilot.pause(0.3)
         assert "✗ Rejected" not in shown(app)
-        assert "▾ Hardened" in shown(app) and "Any memory layout" in shown(app)
+        assert "▾ Hardened" in shown(app) and "any memory layout" in shown(app)
 
 
 async def test_editing_writes_the_starter_once_and_opens_the_editor(
@@ -352,7 +352,7 @@ async def test_two_mistakes_at_once_are_introduced_as_such(make_app: MakeApp) ->
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert text.index("two mistakes at once") < text.index("Forgets to divide")
+        assert text.index("Two mistakes together explain") < text.index("Forgets to divide")
 
 
 async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:
@@ -544,7 +544,7 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         await settled(pilot)
         text = shown(app)
         assert f"数值不对：{said}" in text
-        assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一个不对的位置：[T=0, d=1]" in text
+        assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一处不同：[T=0, d=1]" in text
         assert "[T=1, d=2] float32" in text and "[1, 2] float32" in text
         assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text
 

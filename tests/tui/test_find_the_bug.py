@@ -64,7 +64,7 @@ async def test_the_mended_bug_counts_apart_and_schedules_nothing(make_app: MakeA
         await pilot.press("g")
         await settled(pilot)
         assert "next due in" not in shown(app)
-        assert "the file counts as fixed" in shown(app)
+        assert "this file counts as fixed" in shown(app)
         assert app.workspace.store.schedules.get("sdpa") is None
         found = {entry.challenge.id: entry for entry in standings(app.workspace)}["sdpa"]
         assert (found.standing, found.fixed) == ("new", 1)

@@ -113,7 +113,7 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         await press(pilot, "enter")
         while isinstance(app.screen, MockInterviewScreen):
             await answer(pilot, app)
-        assert isinstance(app.screen, MockCodeScreen) and "Write it as at the whiteboard:" in shown(app)
+        assert isinstance(app.screen, MockCodeScreen) and "Write it as you would at the whiteboard:" in shown(app)
         await press(pilot, "g")
         await app.workers.wait_for_complete()
         await pilot.pause()
@@ -130,7 +130,7 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         assert isinstance(app.screen, MockReportScreen)
         text = shown(app)
         assert "75% · 30 min · onsite" in text and "Whiteboard: 0 of 1" in text and "Repair: 1 of 1" in text
-        assert "To read: att-03" in text and "not solved: " in text
+        assert "Read: att-03" in text and "not solved: " in text
         await press(pilot, "enter")
         assert isinstance(app.screen, ChallengeScreen)
         await press(pilot, "escape", "escape")

@@ -32,7 +32,7 @@ from attncli.errors import (
     StoreUnwritable,
     UsageError,
 )
-from attncli.i18n import LANGS, Lang, quoted
+from attncli.i18n import LANGS, Lang, _, quoted
 from attncli.practice import record
 from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
@@ -358,7 +358,8 @@ def test_an_error_is_one_line_in_eighty_columns(kind: type[AttnError]) -> None:
 
 @pytest.mark.parametrize("kind", base._LINES, ids=lambda kind: kind.__name__)
 def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
-    error = kind.__new__(kind, "x")
+    error = kind.__new__(kind)
+    error.message = quoted("x")
     told = [base._LINES[kind].format(message="x")[lang] for lang in LANGS]
     assert [error_text(error, lang) for lang in LANGS] == told
 
@@ -392,7 +393,7 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
         (JudgeFailed(quoted("the judge died")), "the judge died", "评测程序出错：the judge died"),
         (ExperimentFailed(quoted("it told nothing")), "it told nothing", "实验没有跑完：it told nothing"),
         (ConfigInvalid(quoted("it is no TOML")), "it is no TOML", "设置没有保存：it is no TOML"),
-        (UsageError(quoted("the interview is over")), "the interview is over", "没有成功：面试已经结束"),
+        (UsageError(_("the interview is over")), "the interview is over", "没有成功：面试已经结束"),
         (UsageError(quoted("something else")), "something else", "没有成功：something else"),
     ],
 )
