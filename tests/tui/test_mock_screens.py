@@ -354,7 +354,7 @@ async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom
         await press(pilot, "enter")
         take_back(app.workspace)
         await press(pilot, "s")
-        assert any("taken back elsewhere" in note.message for note in app._notifications)
+        assert any("undone elsewhere" in note.message for note in app._notifications)
 
 
 async def test_nothing_to_ask_is_said(room: MakeRoom) -> None:

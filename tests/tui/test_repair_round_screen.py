@@ -33,7 +33,7 @@ async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: 
         await settled(pilot)
         text = (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8")
         (row,) = app.workspace.store.log.of_kind(RowKind.START)
-        assert len(row.repairs) == 3 and "there are 3 bugs in this file" in text
+        assert len(row.repairs) == 3 and "this file has 3 bugs" in text
         assert "Find 3 bugs" in shown(app)
         await pilot.press("l")
         await pilot.pause(0.3)
