@@ -88,7 +88,7 @@ def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Work
     only = draw_plan(interview_room, MockOptions())
     assert {item.id for item in only.items if not item.is_code} == {ids[0]}
     record.suspend(interview_room, ids[0])
-    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+    with pytest.raises(NoCardMatches, match="there are no cards"):
         draw_plan(interview_room, MockOptions())
 
 

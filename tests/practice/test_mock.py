@@ -223,7 +223,7 @@ def test_an_answer_without_points_needs_to_be_judged(interview_room: Workspace, 
     with pytest.raises(UsageError, match="the answer is not revealed yet"):
         interview.answer(WHOLE)
     interview.reveal()
-    with pytest.raises(UsageError, match="comes to 0, 1 or 2"):
+    with pytest.raises(UsageError, match="scores 0, 1 or 2"):
         interview.answer(credit)
     with pytest.raises(UsageError, match="this part asks for no code"):
         interview.tick_code(1, 1)

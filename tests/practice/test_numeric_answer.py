@@ -73,15 +73,15 @@ def test_numbers_are_read_in_many_notations(text: str, unit: str, value: float) 
 @pytest.mark.parametrize(
     ("text", "unit", "message"),
     [
-        ("", "", "is no number; write one such as 1.5"),
-        ("many", "GiB", "is no number; .*48 GiB"),
-        ("1,5", "", "a comma only separates groups of three"),
+        ("", "", "is not a number; enter one, e.g. 1.5"),
+        ("many", "GiB", "is not a number; .*48 GiB"),
+        ("1,5", "", "a comma only separates thousands"),
         ("1/0", "", "divides by zero"),
-        ("2**99999", "", "cannot be read"),
-        ("3 GiB", "s", "“GiB” does not fit here; the answer is asked for in s"),
-        ("3 parsecs", "", "“parsecs” does not fit here; the answer is asked for as a plain number"),
-        ("9" * 300, "", "is no number"),
-        ("__import__", "", "is no number"),
+        ("2**99999", "", "cannot read"),
+        ("3 GiB", "s", "wrong unit “GiB”; answer in s"),
+        ("3 parsecs", "", "unexpected unit “parsecs”; enter a plain number"),
+        ("9" * 300, "", "is not a number"),
+        ("__import__", "", "is not a number"),
     ],
 )
 def test_a_slip_of_notation_is_no_wrong_answer(text: str, unit: str, message: str) -> None:

@@ -90,16 +90,16 @@ async def test_every_tool_and_argument_is_described_in_the_learners_language(
         ("attempt", {"card": "att-01"}, "no card has been asked yet; call next_card first"),
         ("rate", {"card": "att-01", "rating": "fine"}, "rate: rating: 'fine' is not one of"),
         ("rate", {"card": "att-01", "rating": "good"}, "no card was put yet"),
-        ("next_card", {"topic": "kvv"}, "there is no topic kvv; did you mean kv?"),
-        ("next_card", {"card": "att-99"}, "there is no card att-99"),
+        ("next_card", {"topic": "kvv"}, "unknown topic kvv; did you mean kv?"),
+        ("next_card", {"card": "att-99"}, "unknown card att-99"),
         ("next_card", {"card": "att-01", "weak": True}, "not both"),
-        ("start", {"challenge": "dubble"}, "there is no challenge dubble; did you mean double?"),
+        ("start", {"challenge": "dubble"}, "unknown challenge dubble; did you mean double?"),
         ("grade", {"challenge": "double"}, "there is no file"),
         ("grade", {"challenge": "double", "file": "a.py", "source": ""}, "give a file or source, not both"),
         ("grade", {"challenge": "double", "file": "notes.txt"}, "is no Python file"),
         ("grade", {"challenge": "double", "source": "é" * 2**17}, "is larger than 128 KiB"),
         ("hint", {"challenge": "double", "all": True}, "Additional properties are not allowed"),
-        ("challenges", {"track": "x" * 500}, "challenges: track: breaks maxLength; its input"),
+        ("challenges", {"track": "x" * 500}, "challenges: track: breaks maxLength; see its input"),
     ],
 )
 async def test_what_cannot_be_done_is_one_line(
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(tmp_path: Path, asks: 
         time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
-    assert process.stderr.read() == "attn: interrupted; what was printed as recorded is kept\n"
+    assert process.stderr.read() == "attn: interrupted; everything recorded so far is kept\n"
 
 
 def test_lines_that_are_no_protocol_are_survived(tmp_path: Path) -> None:

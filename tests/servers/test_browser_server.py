@@ -258,7 +258,7 @@ async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: s
         assert await gone(app)
     if how is not signal.SIGKILL:
         assert process.stdout.read() == ""
-        assert process.stderr.read() == ("attn: interrupted; what was printed as recorded is kept\n" if code else "")
+        assert process.stderr.read() == ("attn: interrupted; everything recorded so far is kept\n" if code else "")
 
 
 def test_only_this_machine_is_listened_to(served: Any) -> None:
@@ -336,7 +336,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.Capture
         assert main(["--home", str(tmp_path), "serve", "--port", str(port)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"attn: cannot listen on port {port} of 127.0.0.1 (")
-    assert "attn serve --port 0 picks a free one" in said.err and said.err.count("\n") == 1
+    assert "use --port 0 for a free one" in said.err and said.err.count("\n") == 1
 
 
 def test_an_app_whose_page_is_gone_does_not_stay(tmp_path: Path) -> None:
