@@ -185,15 +185,14 @@ cli.params[:0] = _global_options()
 
 def run(words: Sequence[str], current: Session) -> int:
     """Run the command in `words` and return its exit code. Raises AttnError, KeyboardInterrupt."""
-    if "--help" in words or "-h" in words:
-        _read_ahead(words, current)
-    if current.message_lang == "en":
-        return _run(words, current, cli)
+    ahead = _read_ahead(words, current)
+    if ahead.message_lang == "en":
+        return _run(words, current, cli, ahead)
     with _click_in_chinese():
-        return _run(words, current, _in_chinese())
+        return _run(words, current, _in_chinese(), ahead)
 
 
-def _run(words: Sequence[str], current: Session, group: click.Group) -> int:
+def _run(words: Sequence[str], current: Session, group: click.Group, ahead: Session) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
@@ -206,33 +205,35 @@ def _run(words: Sequence[str], current: Session, group: click.Group) -> int:
     except click.Abort as abort:
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
-        before = current.message_lang
-        _read_ahead(words, current)
-        if current.message_lang != before:
-            return run(words, current)  # to the same error in the other language
+        current.lang_option = ahead.message_lang
         raise UsageError(_usage_message(error)) from error
     return result if isinstance(result, int) else 0
 
 
 def _usage_message(error: click.ClickException) -> Localised:
     problem = error.format_message().rstrip(".。")
+    if gettext.textdomain() == "click":
+        problem = re.sub(r"[.。] ", "；", problem)
     if not isinstance(error, click.UsageError) or getattr(error, "possibilities", None):
         return quoted(problem)
     path = error.ctx.command_path if error.ctx else "attn"
     return _("{problem}; see `{path} --help`", problem=problem, path=path)
 
 
-def _read_ahead(words: Sequence[str], current: Session) -> None:
-    """Set `--lang` and `--home` from anywhere in `words`, unless they are set already.
+def _read_ahead(words: Sequence[str], current: Session) -> Session:
+    """Return a session with `--lang` and `--home` from anywhere in `words`, to choose the language of Click's texts.
 
     `--help` or a mistake ends the parsing before the options behind it are read.
     """
-    pairs = [*pairwise(words), *((name, value) for name, _, value in (word.partition("=") for word in words))]
+    ahead = Session(current.clock)
+    ahead.lang_option, ahead.home_folder = current.lang_option, current.home_folder
+    pairs = [*pairwise(words), *((name, value) for name, _equals, value in (word.partition("=") for word in words))]
     for name, value in pairs:
-        if name == "--lang" and current.lang_option is None:
-            current.lang_option = next((lang for lang in LANGS if lang == value), None)
-        if name == "--home" and current.home_folder is None and value:
-            current.home_folder = Path(value)
+        if name == "--lang" and ahead.lang_option is None:
+            ahead.lang_option = next((lang for lang in LANGS if lang == value), None)
+        if name == "--home" and ahead.home_folder is None and value:
+            ahead.home_folder = Path(value)
+    return ahead
 
 
 # `--help` and usage errors in Chinese

@@ -12,10 +12,7 @@ Attn = Callable[..., Any]
 
 MISTAKES = {
     "bank": ("Missing command; see `attn bank --help`", "缺少命令；用法见 `attn bank --help`"),
-    "grade nosuch": (
-        "Missing argument 'FILE'; see `attn grade --help`",
-        "缺少参数 'FILE'；用法见 `attn grade --help`",
-    ),
+    "grade nosuch": ("Missing argument 'FILE'; see `attn grade --help`", "缺少参数 'FILE'；用法见 `attn grade --help`"),
     "completion": (
         "Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish; see `attn completion --help`",
         "缺少参数 '{bash|zsh|fish}'；可选：bash, zsh, fish；用法见 `attn completion --help`",
@@ -38,13 +35,10 @@ MISTAKES = {
     ),
     "review --limi 3": (
         "No such option '--limi'. (Did you mean one of: '--limit', '--plain'?)",
-        "没有选项 '--limi'；是不是其中之一：'--limit', '--plain'？",
+        "没有选项 '--limi'；是不是 '--limit', '--plain'？",
     ),
-    "grad": ("there is no command grad; did you mean grade?", "没有命令 grad；是不是 grade？"),
-    "zzzzz": (
-        "there is no command zzzzz; `attn --help` lists the commands",
-        "没有命令 zzzzz；`attn --help` 列出所有命令",
-    ),
+    "grad": ("unknown command grad; did you mean grade?", "没有命令 grad；是不是 grade？"),
+    "zzzzz": ("unknown command zzzzz; run `attn --help` for a list", "没有命令 zzzzz；用 `attn --help` 查看所有命令"),
     "bank nosuch": ("No such command 'nosuch'; see `attn bank --help`", "没有命令 'nosuch'；用法见 `attn bank --help`"),
     "bank chekc": ("No such command 'chekc'. Did you mean 'check'?", "没有命令 'chekc'；是不是 'check'？"),
     "due --json=3": (
@@ -65,7 +59,7 @@ MISTAKES = {
     ),
     "quiz --count x": (
         "Invalid value for '--count': 'x' is not a valid integer range; see `attn quiz --help`",
-        "'--count' 的值不合要求：'x' 不是整数；用法见 `attn quiz --help`",
+        "'--count' 的值不合要求：'x' 不是数；用法见 `attn quiz --help`",
     ),
     "quiz --count 0": (
         "Invalid value for '--count': 0 is not in the range x>=1; see `attn quiz --help`",
@@ -84,17 +78,14 @@ MISTAKES = {
         "'--interview' 的值不合要求：'soon' 不符合格式 '%Y-%m-%d'；用法见 `attn plan --help`",
     ),
     "due --at noon": (
-        "Invalid value for '--at': noon is no time such as 2026-05-01T09:30:00+02:00; see `attn due --help`",
-        "'--at' 的值不合要求：noon 不是 2026-05-01T09:30:00+02:00 这样的时间；用法见 `attn due --help`",
+        "noon is not a time such as 2026-05-01T09:30:00+02:00",
+        "noon 不是 2026-05-01T09:30:00+02:00 这样的时间",
     ),
     "due --at 2026-05-01": (
-        "Invalid value for '--at': 2026-05-01 has no offset; end it with Z or, say, +08:00; see `attn due --help`",
-        "'--at' 的值不合要求：2026-05-01 没有时区偏移；请在末尾加上 Z 或 +08:00 之类；用法见 `attn due --help`",
+        "2026-05-01 has no UTC offset; end it with Z or, e.g., +08:00",
+        "2026-05-01 没有时区偏移；请在末尾加上 Z 或 +08:00 之类",
     ),
-    "--home= due": (
-        "Invalid value for '--home': names no folder; see `attn --help`",
-        "'--home' 的值不合要求：没有写出目录；用法见 `attn --help`",
-    ),
+    "--home= due": ("--home needs a folder", "--home 需要一个目录"),
     "experiment x -o /": (
         "Invalid value for '-o' / '--output': File '/' is a directory; see `attn experiment --help`",
         "'-o' / '--output' 的值不合要求：'/' 是目录，不是文件；用法见 `attn experiment --help`",
