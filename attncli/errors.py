@@ -34,7 +34,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 
-from attncli.i18n import N_, Lang, Localised, _
+from attncli.i18n import N_, Lang, Localised, _, quoted
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
@@ -188,16 +188,15 @@ class NothingFound(AttnError):
 class NoCardMatches(NothingFound):
     """No card matches the options in `asked`; `without` counts the matches if one option is dropped."""
 
-    def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
+    def __init__(self, asked: Sequence[str | Localised], without: Mapping[str, int]) -> None:
+        options = quoted(" ").join(quoted(option) if isinstance(option, str) else option for option in asked)
         if not asked:
             super().__init__(_("there are no cards; run `attn bank check` to check the banks"))
         elif without:
             fewer = _(", ").join(_dropped(name, count) for name, count in without.items())
-            super().__init__(_("no card matches {asked}; there are {fewer}", asked=" ".join(asked), fewer=fewer))
+            super().__init__(_("no card matches {asked}; there are {fewer}", asked=options, fewer=fewer))
         else:
-            super().__init__(
-                _("no card matches {asked}; drop several of these, or unsuspend cards", asked=" ".join(asked))
-            )
+            super().__init__(_("no card matches {asked}; drop several of these, or unsuspend cards", asked=options))
         self.without = dict(without)
 
 

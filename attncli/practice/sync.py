@@ -333,9 +333,8 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
         except UnicodeDecodeError:
             log.faults.append(_("{place}: not a line of a history (not UTF-8)", place=place))
         except ValueError as error:
-            log.faults.append(
-                _("{place}: not a line of a history ({error})", place=place, error=str(error)[:LONGEST_REASON])
-            )
+            reason = error.args[0] if isinstance(error.args[0], Localised) else str(error)[:LONGEST_REASON]
+            log.faults.append(_("{place}: not a line of a history ({error})", place=place, error=reason))
     return log
 
 

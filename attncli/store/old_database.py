@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from attncli.domain.log_row import LogRow, row_of_document
 from attncli.errors import UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _
 from attncli.store.connection import moment
 
 MAGIC = b"SQLite format 3\x00"
@@ -20,12 +20,12 @@ _ROWS = """SELECT CAST(id AS BLOB), CAST(machine AS BLOB), CAST(kind AS BLOB), C
     CAST(payload AS BLOB), at_us, day FROM log ORDER BY seq"""
 
 
-def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
+def rows_of_database(path: Path) -> tuple[list[LogRow], list[Localised]]:
     """Return the usable rows of a `progress.db` of an earlier version, and what was wrong with the others.
 
     The file is copied first, as SQLite writes beside what it reads. Raises UsageError if it cannot be read.
     """
-    rows, refused = list[LogRow](), list[str]()
+    rows, refused = list[LogRow](), list[Localised]()
     try:
         with TemporaryDirectory(prefix="attn-old-") as folder:
             copy = Path(folder) / "old.db"
@@ -43,7 +43,8 @@ def rows_of_database(path: Path) -> tuple[list[LogRow], list[str]]:
                         at, content = moment(at_us).isoformat(), json.loads(payload)
                         rows.append(row_of_document({**document, "at": at, "payload": content}))
                     except (TypeError, ValueError, OverflowError) as error:
-                        refused.append(f"row {bytes(texts[0] or b'').decode(errors='replace')[:200]}: {error}")
+                        id = bytes(texts[0] or b"").decode(errors="replace")[:200]
+                        refused.append(_("row {id}: {error}", id=id, error=error))
     except (sqlite3.Error, OSError) as error:
         raise UsageError(
             _("{path} is damaged or not an attn database ({error}); give another file", path=path, error=error)

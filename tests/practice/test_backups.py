@@ -89,8 +89,8 @@ def test_an_old_database_gives_its_usable_rows_and_names_the_others(tmp_path: Pa
     rows, refused = rows_of_database(path)  # the rows are still in the write-ahead log
     old.close()
     assert [row.id for row in rows] == ["good"]
-    assert [text.split(":")[0] for text in refused] == ["row bad", "row odd", "row raw"]
+    assert [str(text).split(":")[0] for text in refused] == ["row bad", "row odd", "row raw"]
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 2000)
     path.with_name("progress.db-wal").unlink(missing_ok=True)
-    with pytest.raises(UsageError, match="damaged, or no database of attn"):
+    with pytest.raises(UsageError, match="damaged or not an attn database"):
         rows_of_database(path)

@@ -32,7 +32,7 @@ def test_every_condition_is_kept_to(workspace: Workspace) -> None:
     assert ids(workspace, level="onsite") == ["att-03", "kv-02", "kv-03"]
     assert ids(workspace, topic="att", level="onsite", kind="cloze") == ["att-03"]
     assert ids(workspace, weak=True) == []
-    with pytest.raises(NotFound, match="there is no topic nope"):
+    with pytest.raises(NotFound, match="unknown topic nope"):
         ids(workspace, topic="nope")
 
 
@@ -113,5 +113,5 @@ def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) ->
 def test_where_there_is_no_card_at_all_the_error_says_so(workspace: Workspace) -> None:
     for card in ALL:
         record.suspend(workspace, card)
-    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+    with pytest.raises(NoCardMatches, match="there are no cards"):
         draw_cards(workspace, CardFilter(), Random(1))

@@ -119,7 +119,7 @@ def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
 def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
     record.suspend(workspace, "kv-01")
     assert {id for id, *_ in questions(Quiz(workspace, QuizOptions("kv")))} == {"kv-02", "kv-03"}
-    with pytest.raises(NotFound, match="there is no topic nope"):
+    with pytest.raises(NotFound, match="unknown topic nope"):
         Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
         record.suspend(workspace, card)
@@ -127,5 +127,5 @@ def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspac
         Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
         record.suspend(workspace, card)
-    with pytest.raises(NoCardMatches, match="there is no card to ask"):
+    with pytest.raises(NoCardMatches, match="there are no cards"):
         Quiz(workspace, QuizOptions())

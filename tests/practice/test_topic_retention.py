@@ -65,14 +65,14 @@ def test_topics_are_checked_and_called_by_their_names(workspace: Workspace) -> N
     change_setting(workspace, "topic_retention.ATT", "0.95")
     change_setting(workspace, "topic_retention.kv", "0.8")
     assert "att = 0.95\nkv = 0.8" in workspace.home.config.read_text(encoding="utf-8")
-    with pytest.raises(NotFound, match=r"no topic atn; did you mean att\?"):
+    with pytest.raises(NotFound, match=r"unknown topic atn; did you mean att\?"):
         change_setting(workspace, "topic_retention.atn", "0.95")
-    with pytest.raises(NotFound, match="no topic atn"):
+    with pytest.raises(NotFound, match="unknown topic atn"):
         change_setting(workspace, "topic_retention", "atn=0.9")
     for text in ("2", "high"):
         with pytest.raises(ConfigInvalid, match=r"att: .* is not a number from 0.7 to 0.97"):
             change_setting(workspace, "topic_retention.att", text)
-    with pytest.raises(ConfigInvalid, match=r"no list of topics such as att=0.95"):
+    with pytest.raises(ConfigInvalid, match=r"is not a list of topics; write it like att=0.95"):
         change_setting(workspace, "topic_retention", "att 0.9")
     change_setting(workspace, "topic_retention", "")
     assert "topic_retention" not in workspace.home.config.read_text(encoding="utf-8")

@@ -78,25 +78,25 @@ async def test_every_tool_and_argument_is_described_in_the_learners_language(
         told += [argument["description"] for argument in tool.input_schema["properties"].values()]
         assert all((max(text) > "\u4e00") == (lang == "zh") for text in told), tool.name
         assert set(tool.input_schema["required"]) <= set(tool.input_schema["properties"])
-    assert nothing.is_error and ("没有符合 --weak 的卡片" if lang == "zh" else "no card fits") in text_of(nothing)
+    assert nothing.is_error and ("没有符合 --weak 的卡片" if lang == "zh" else "no card matches") in text_of(nothing)
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("answer", {}, "there is no tool answer; there are due, next_card,"),
+        ("answer", {}, "unknown tool answer; use one of due, next_card,"),
         ("attempt", {}, "attempt: 'card' is a required property"),
         ("attempt", {"card": 3}, "attempt: card: 3 is not of type 'string'"),
         ("attempt", {"card": "att-01"}, "no card has been asked yet; call next_card first"),
         ("rate", {"card": "att-01", "rating": "fine"}, "rate: rating: 'fine' is not one of"),
-        ("rate", {"card": "att-01", "rating": "good"}, "no card was put yet"),
+        ("rate", {"card": "att-01", "rating": "good"}, "no card has been asked yet"),
         ("next_card", {"topic": "kvv"}, "unknown topic kvv; did you mean kv?"),
         ("next_card", {"card": "att-99"}, "unknown card att-99"),
         ("next_card", {"card": "att-01", "weak": True}, "not both"),
         ("start", {"challenge": "dubble"}, "unknown challenge dubble; did you mean double?"),
         ("grade", {"challenge": "double"}, "there is no file"),
         ("grade", {"challenge": "double", "file": "a.py", "source": ""}, "give a file or source, not both"),
-        ("grade", {"challenge": "double", "file": "notes.txt"}, "is no Python file"),
+        ("grade", {"challenge": "double", "file": "notes.txt"}, "is not a Python file"),
         ("grade", {"challenge": "double", "source": "é" * 2**17}, "is larger than 128 KiB"),
         ("hint", {"challenge": "double", "all": True}, "Additional properties are not allowed"),
         ("challenges", {"track": "x" * 500}, "challenges: track: breaks maxLength; see its input"),
