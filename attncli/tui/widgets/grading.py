@@ -109,7 +109,7 @@ class GradeReportView(Page):
         """Yield the likely mistakes, two at most."""
         diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
         if lines := [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]:
-            yield heading(_("Likely mistake")[self.lang])
+            yield heading(_("Diagnosis")[self.lang])
             yield Plain(Content("\n").join(lines), classes="lines")
 
     def _repaired(self, report: GradeReport, repaired: RepairedBugs) -> Iterator[Widget]:
