@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
 
 from attncli.errors import ExperimentFailed, NotFound, reason_of
-from attncli.i18n import Lang, Localised, _, quoted
+from attncli.i18n import NOTHING, Lang, Localised, _, quoted
 
 LONGEST_LINE = 1 << 20
 OnProgress = Callable[[float], None]
@@ -111,14 +111,14 @@ class ChildRun:
         outcomes = []
         for event in self._events():
             if "error" in event:
-                raise ExperimentFailed(_("experiment {event}", event=self._explain(str(event["error"]))))
+                raise ExperimentFailed(self._explain(str(event["error"])))
             if "result" in event:
                 outcomes.append(outcome_of(self.experiment.id, event["seed"], event["result"]))
                 on_progress(len(outcomes) / len(self.seeds))
             else:
                 on_progress(float(event["progress"]))
         if len(outcomes) < len(self.seeds):
-            raise ExperimentFailed(_("experiment {value}", value=self._explain(self._ending())))
+            raise ExperimentFailed(self._ending())
         if len({tuple(check.says for check in outcome.checks) for outcome in outcomes}) > 1:
             raise ExperimentFailed(_("experiment {id} must run the same checks for every seed", id=self.experiment.id))
         return outcomes
@@ -155,21 +155,36 @@ class ChildRun:
                 )
             yield json.loads(line)
 
-    def _ending(self) -> str:
+    def _ending(self) -> Localised:
+        id = self.experiment.id
         try:
             status = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            return f"{self.experiment.id} stopped telling before it had ended; run it again"
+            return _("experiment {id} stopped reporting before it ended; run it again", id=id)
         self._log.seek(0)
         log = self._log.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
-        ended = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        last = f" ({log[-1]})" if log else ""
-        return f"{self.experiment.id} {ended} before it had a result{last}; run it again"
+        last = _(" ({reason})", reason=log[-1]) if log else NOTHING
+        if status < 0:
+            return _(
+                "experiment {id} was killed by signal {signal} before it had a result{last}; run it again",
+                id=id,
+                signal=-status,
+                last=last,
+            )
+        return _(
+            "experiment {id} ended with status {status} before it had a result{last}; run it again",
+            id=id,
+            status=status,
+            last=last,
+        )
 
-    def _explain(self, text: str) -> str:
+    def _explain(self, text: str) -> Localised:
         if "No module named 'torch'" in text:
-            return f"{self.experiment.id} needs PyTorch and it is not installed; install it with: pip install torch"
-        return text
+            return _(
+                "experiment {id} needs PyTorch, which is not installed; install it with: pip install torch",
+                id=self.experiment.id,
+            )
+        return _("experiment {event}", event=text)
 
 
 # Reading the files of experiments
@@ -207,7 +222,8 @@ def _read_experiment(path: Path) -> Experiment:
             text=Localised.of(constants["TEXT"]) if "TEXT" in constants else None,
         )
     except (SyntaxError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        is_missing = isinstance(error, KeyError)
+        reason = _("{error} is missing", error=error) if is_missing else quoted(f"{type(error).__name__}: {error}")
         raise ExperimentFailed(
             _(
                 "{path} is not an experiment ({reason}); it must define {names}",
@@ -316,7 +332,7 @@ class _Reader:
     def __init__(self, id: str) -> None:
         self.id = id
 
-    def refuse(self, path: str, why: str) -> NoReturn:
+    def refuse(self, path: str, why: Localised) -> NoReturn:
         raise ExperimentFailed(
             _("experiment {id} returned no usable result: {path} {why}", id=self.id, path=path, why=why)
         )
@@ -327,7 +343,7 @@ class _Reader:
         checks = self.list(document, "", "checks", "checks")
         for index, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != len(columns):
-                self.refuse(f"rows[{index}]", f"is no list of {len(columns)} cells")
+                self.refuse(f"rows[{index}]", _("is not a list of {count} cells", count=len(columns)))
         plots = self.list(document, "", "plots", "plots")
         return SeedOutcome(
             seed=seed,
@@ -347,7 +363,7 @@ class _Reader:
         x = self.list(document, path, "x", "points" if kind == "line" else "marks")
         xs: Sequence[Cell] = self.numbers(x, f"{path}.x") if kind == "line" else self.cells(x, f"{path}.x")
         if "x" in log and (kind == "bar" or min(x) <= 0):
-            self.refuse(f"{path}.x", "has a logarithmic axis, which wants numbers above 0")
+            self.refuse(f"{path}.x", _("has a logarithmic axis, which needs numbers above 0"))
         series = tuple(
             self.series(one, f"{path}.series[{index}]", len(x), "y" in log)
             for index, one in enumerate(self.list(document, path, "series", "series"))
@@ -357,9 +373,9 @@ class _Reader:
     def series(self, document: Any, path: str, length: int, log: bool) -> Series:
         y = self.numbers(self.list(document, path, "y", "points"), f"{path}.y")
         if len(y) != length:
-            self.refuse(f"{path}.y", f"has {len(y)} values for {length} of x")
+            self.refuse(f"{path}.y", _("has {count} values for {length} of x", count=len(y), length=length))
         if log and min(y) <= 0:
-            self.refuse(f"{path}.y", "has a logarithmic axis, which wants numbers above 0")
+            self.refuse(f"{path}.y", _("has a logarithmic axis, which needs numbers above 0"))
         return Series(self.text(self.field(document, path, "name"), f"{path}.name"), y)
 
     def heat(self, document: Any, path: str, title: Localised) -> Plot:
@@ -367,48 +383,50 @@ class _Reader:
         columns = self.cells(self.list(document, path, "columns", "marks"), f"{path}.columns")
         values = self.list(document, path, "values", "marks")
         if len(values) != len(rows) or any(not isinstance(row, list) or len(row) != len(columns) for row in values):
-            self.refuse(f"{path}.values", f"is not {len(rows)} rows of {len(columns)} numbers")
+            self.refuse(
+                f"{path}.values", _("is not {rows} rows of {columns} numbers", rows=len(rows), columns=len(columns))
+            )
         numbers = tuple(self.numbers(row, f"{path}.values[{index}]") for index, row in enumerate(values))
         return Plot("heat", title, rows=rows, columns=columns, values=numbers)
 
     def check(self, document: Any, path: str) -> ClaimCheck:
         holds = self.field(document, path, "holds")
         if not isinstance(holds, bool):
-            self.refuse(f"{path}.holds", "is neither true nor false")
+            self.refuse(f"{path}.holds", _("is neither true nor false"))
         says = self.text(self.field(document, path, "says"), f"{path}.says")
         got, due = (self.string(self.field(document, path, key), f"{path}.{key}") for key in ("got", "due"))
         return ClaimCheck(says, holds, got, due)
 
     def field(self, document: Any, path: str, key: str) -> Any:
         if not isinstance(document, dict) or key not in document:
-            self.refuse(path or "it", f"has no {key}")
+            self.refuse(path or "result", _("has no {key}", key=key))
         return document[key]
 
     def list(self, document: Any, path: str, key: str, what: str) -> list[Any]:
         value = self.field(document, path, key)
         field_path = f"{path}.{key}" if path else key
         if not isinstance(value, list):
-            self.refuse(field_path, "is no list")
+            self.refuse(field_path, _("is not a list"))
         if not value:
-            self.refuse(field_path, "is empty")
+            self.refuse(field_path, _("is empty"))
         if len(value) > MOST[what]:
-            self.refuse(field_path, f"has {len(value)} entries, may have {MOST[what]}")
+            self.refuse(field_path, _("has {count} entries; the limit is {most}", count=len(value), most=MOST[what]))
         return value
 
     def one_of(self, document: Any, path: str, key: str, allowed: Sequence[str]) -> str:
         value = self.field(document, path, key)
         if value not in allowed:
-            self.refuse(f"{path}.{key}", f"is none of {', '.join(map(repr, allowed))}")
+            self.refuse(f"{path}.{key}", _("is not one of {allowed}", allowed=", ".join(map(repr, allowed))))
         return str(value)
 
     def text(self, value: Any, path: str) -> Localised:
         if not isinstance(value, dict) or set(value) != {"en", "zh"}:
-            self.refuse(path, "is no text in both languages")
+            self.refuse(path, _("is not a text in both languages"))
         return Localised(self.string(value["en"], path), self.string(value["zh"], path))
 
     def string(self, value: Any, path: str) -> str:
         if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-            self.refuse(path, f"is no text of at most {LONGEST_TEXT} characters")
+            self.refuse(path, _("is not a text of at most {most} characters", most=LONGEST_TEXT))
         return value
 
     def cells(self, value: Sequence[Any], path: str) -> tuple[Cell, ...]:
@@ -426,5 +444,5 @@ class _Reader:
 
     def number(self, value: Any, path: str) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
-            self.refuse(path, "is no finite number")
+            self.refuse(path, _("is not a finite number"))
         return value

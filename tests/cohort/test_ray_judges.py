@@ -168,7 +168,7 @@ def test_a_worker_with_another_version_is_refused(play) -> None:
         fit = Fitness({**versions(), "attncli": "0.0.1"}, LAYERS)
 
     play(Older)
-    with pytest.raises(ClusterFailed, match=r"other versions \(attncli 0.0.1, here "):
+    with pytest.raises(ClusterFailed, match=r"different versions \(attncli 0.0.1, here "):
         list(grade_on_cluster([task("a")], OPTIONS))
 
 

@@ -47,7 +47,7 @@ def test_an_id_is_a_name_and_no_path(make: MakeExperiment, id: str) -> None:
 @pytest.mark.parametrize("constant", ["TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS"])
 def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: str) -> None:
     with pytest.raises(
-        ExperimentFailed, match=f"toy.py is not an experiment .no '{constant}'.; it must define TITLE, CLAIM"
+        ExperimentFailed, match=f"toy.py is not an experiment .'{constant}' is missing.; it must define TITLE, CLAIM"
     ):
         find(make(**{constant: ""}), "toy")
 
@@ -57,7 +57,7 @@ def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: st
     [
         ({"TITLE": "both('x')"}, "ValueError"),
         ({"SECONDS": "3"}, "TypeError"),
-        ({"CLAIM": "{'en': 'x'}"}, "no 'zh'"),
+        ({"CLAIM": "{'en': 'x'}"}, "'zh' is missing"),
         ({"SEEDS": "("}, "SyntaxError"),
     ],
 )

@@ -34,7 +34,7 @@ def ends(impl: Path, seeds: tuple[int, ...] = (0,)) -> str:
     with pytest.raises(ExperimentFailed) as failed:
         outcomes(impl, seeds)
     assert "\n" not in str(failed.value)
-    return failed.value.message
+    return str(failed.value)
 
 
 def freed(lock: Path) -> bool:
@@ -108,7 +108,7 @@ def test_nothing_of_the_learner_is_handed_over(make: MakeExperiment, monkeypatch
         ("    raise ValueError('two\\nlines')", "experiment toy.py:27: ValueError: two lines"),
         ("    return {'x': object()}", "TypeError: Object of type object is not JSON serializable"),
         ("    return {'x': float('nan')}", "ValueError: Out of range float values are not JSON compliant"),
-        ("    return {}", "experiment toy returned no usable result: it has no columns"),
+        ("    return {}", "experiment toy returned no usable result: result has no columns"),
         ("    import os; os._exit(7)", "experiment toy ended with status 7 before it had a result; run it again"),
         ("    import os; os.kill(os.getpid(), 9)", "experiment toy was killed by signal 9 before it had a result"),
         ("    raise SystemExit('enough')", "experiment toy ended with status 1 before it had a result (enough)"),
@@ -123,7 +123,7 @@ def test_however_it_ends_it_is_one_line(make: MakeExperiment, body: str, said: s
 def test_without_torch_the_remedy_is_named(make: MakeExperiment) -> None:
     missing = "raise ModuleNotFoundError(\"No module named 'torch'\")\n"
     assert ends(make(run=missing)) == (
-        "experiment toy needs PyTorch and it is not installed; install it with: pip install torch"
+        "experiment toy needs PyTorch, which is not installed; install it with: pip install torch"
     )
 
 

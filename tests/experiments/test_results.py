@@ -30,33 +30,33 @@ GOOD: dict[str, Any] = {
     "seen": both("seen"),
 }
 WRONG: list[tuple[list[Any], Any, str]] = [
-    (["columns"], None, "columns is no list"),
-    (["columns", 0], "n", "columns[0] is no text in both languages"),
-    (["columns", 0], {"en": "n"}, "columns[0] is no text in both languages"),
-    (["columns", 0], {"en": "n", "zh": 3}, "columns[0] is no text of at most 600 characters"),
-    (["rows", 1], [1], "rows[1] is no list of 2 cells"),
-    (["rows"], [[1, 2]] * 201, "rows has 201 entries, may have 200"),
-    (["rows", 0, 0], None, "rows[0][0] is no finite number"),
-    (["rows", 0, 1], "x" * 601, "rows[0][1] is no text of at most 600 characters"),
-    (["rows", 0, 0], 10**400, "rows[0][0] is no finite number"),
+    (["columns"], None, "columns is not a list"),
+    (["columns", 0], "n", "columns[0] is not a text in both languages"),
+    (["columns", 0], {"en": "n"}, "columns[0] is not a text in both languages"),
+    (["columns", 0], {"en": "n", "zh": 3}, "columns[0] is not a text of at most 600 characters"),
+    (["rows", 1], [1], "rows[1] is not a list of 2 cells"),
+    (["rows"], [[1, 2]] * 201, "rows has 201 entries; the limit is 200"),
+    (["rows", 0, 0], None, "rows[0][0] is not a finite number"),
+    (["rows", 0, 1], "x" * 601, "rows[0][1] is not a text of at most 600 characters"),
+    (["rows", 0, 0], 10**400, "rows[0][0] is not a finite number"),
     (["plots"], [], "plots is empty"),
-    (["plots", 0, "kind"], "pie", "plots[0].kind is none of 'line', 'bar', 'heat'"),
-    (["plots", 0, "log"], "z", "plots[0].log is none of '', 'x', 'y', 'xy'"),
+    (["plots", 0, "kind"], "pie", "plots[0].kind is not one of 'line', 'bar', 'heat'"),
+    (["plots", 0, "log"], "z", "plots[0].log is not one of '', 'x', 'y', 'xy'"),
     (["plots", 0, "x"], [], "plots[0].x is empty"),
-    (["plots", 0, "x", 0], 0, "plots[0].x has a logarithmic axis, which wants numbers above 0"),
-    (["plots", 0, "x", 0], "one", "plots[0].x[0] is no finite number"),
+    (["plots", 0, "x", 0], 0, "plots[0].x has a logarithmic axis, which needs numbers above 0"),
+    (["plots", 0, "x", 0], "one", "plots[0].x[0] is not a finite number"),
     (["plots", 0, "series"], [], "plots[0].series is empty"),
     (["plots", 0, "series", 0, "y"], [1], "plots[0].series[0].y has 1 values for 2 of x"),
     (["plots", 0, "series", 0, "y", 0], -1, "plots[0].series[0].y has a logarithmic axis"),
-    (["plots", 0, "series", 0, "y", 0], True, "plots[0].series[0].y[0] is no finite number"),
+    (["plots", 0, "series", 0, "y", 0], True, "plots[0].series[0].y[0] is not a finite number"),
     (["plots", 1, "log"], "x", "plots[1].x has a logarithmic axis"),
     (["plots", 2, "values"], [[1]], "plots[2].values is not 1 rows of 2 numbers"),
     (["plots", 2, "rows"], [], "plots[2].rows is empty"),
-    (["plots", 2, "columns"], [1] * 65, "plots[2].columns has 65 entries, may have 64"),
+    (["plots", 2, "columns"], [1] * 65, "plots[2].columns has 65 entries; the limit is 64"),
     (["checks"], [], "checks is empty"),
     (["checks", 0, "holds"], 1, "checks[0].holds is neither true nor false"),
-    (["checks", 0, "got"], 1, "checks[0].got is no text"),
-    (["seen"], "seen", "seen is no text in both languages"),
+    (["checks", 0, "got"], 1, "checks[0].got is not a text"),
+    (["seen"], "seen", "seen is not a text in both languages"),
 ]
 
 
@@ -93,7 +93,7 @@ def test_each_fault_is_named_with_its_place(way: list[Any], value: Any, said: st
 
 @pytest.mark.parametrize("key", ["columns", "rows", "plots", "checks", "seen"])
 def test_a_missing_field_is_named(key: str) -> None:
-    with pytest.raises(ExperimentFailed, match=f"it has no {key}"):
+    with pytest.raises(ExperimentFailed, match=f"result has no {key}"):
         outcome_of("toy", 0, {name: value for name, value in GOOD.items() if name != key})
 
 

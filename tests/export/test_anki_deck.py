@@ -301,12 +301,12 @@ def test_a_displayed_formula_stands_alone() -> None:
 
 
 def test_what_cannot_be_exported_is_said(workspace: Workspace, tmp_path: Path, small_impl: Path, clock: Any) -> None:
-    with pytest.raises(NotFound, match="no topic nowhere"):
+    with pytest.raises(NotFound, match="unknown topic nowhere"):
         export(workspace, tmp_path / "deck.apkg", topic="nowhere")
     (tmp_path / "empty").mkdir()
     with (
         Workspace.open(Home(tmp_path / "other"), clock, quizbank=tmp_path / "empty", impl=small_impl) as bare,
-        pytest.raises(NothingFound, match="there is no card to export"),
+        pytest.raises(NothingFound, match="there are no cards to export"),
     ):
         export(bare, tmp_path / "deck.apkg")
     assert not (tmp_path / "deck.apkg").exists()

@@ -116,7 +116,7 @@ def test_a_chinese_character_without_a_font_names_the_package_of_chinese_fonts()
 
     assert "fonts-noto-cjk" in str(_missing_font_message({"面", "试"}))
     assert "U+9762" in str(_missing_font_message({"面"}))
-    assert "and 2 more" in _missing_font_message(set("abcdefghij"))
+    assert "and 2 more" in str(_missing_font_message(set("abcdefghij")))
 
 
 def test_without_the_extra_one_line_names_it(workspace, monkeypatch):

@@ -66,7 +66,7 @@ def test_the_losses_are_those_of_py_fsrs() -> None:
 def test_too_few_reviews_are_counted_and_refused() -> None:
     histories = [[(FIRST_DAY, 3), (FIRST_DAY, 3), (FIRST_DAY + 1, 3), (FIRST_DAY + 5, 1)]] * 10
     assert telling_reviews(histories) == 20
-    with pytest.raises(NothingFound, match=f"^20 reviews .* {NEEDED_REVIEWS} are needed"):
+    with pytest.raises(NothingFound, match=f"^only 20 reviews .* needs {NEEDED_REVIEWS};"):
         fit(histories, ())
 
 
