@@ -135,8 +135,8 @@ HOSTILE = {
     "import ctypes; ctypes.string_at(0); causal_mask(3)": "SIGSEGV",
     "raise SystemExit(3)": "SystemExit: 3",
     "exit(3)": "exit",
-    "type('Sub', (torch.Tensor,), {})([1.0])": "<Sub> cannot be passed",
-    "torch": "<module> cannot be passed",
+    "type('Sub', (torch.Tensor,), {})([1.0])": "cannot pass <Sub>",
+    "torch": "cannot pass <module>",
     "__import__('os').write(3, b'aTn1' + bytes(99))": "sent",
     "type('E', (Exception,), {'__str__': lambda self: 1 / 0}); raise E": "",
 }

@@ -39,7 +39,7 @@ def test_without_a_date_the_two_ways_to_give_one_are_named(workspace: Workspace)
 
 def test_a_past_or_far_date_is_refused_and_today_is_not(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, -1)
-    with pytest.raises(UsageError, match="is past"):
+    with pytest.raises(UsageError, match="is in the past"):
         make_plan(workspace)
     with pytest.raises(UsageError, match="more than two years away"):
         make_plan(workspace, in_days(workspace, 800))
