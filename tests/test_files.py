@@ -83,7 +83,7 @@ def test_parts_of_dead_runs_are_removed_and_young_ones_left(tmp_path: Path) -> N
 
 def test_no_room_and_an_unfit_place_are_told_apart() -> None:
     full = cannot_write(Path("f"), OSError(errno.ENOSPC, "No space left on device"), "name another")
-    assert isinstance(full, EnvironmentFailure) and "free some disk space" in full.message
+    assert isinstance(full, EnvironmentFailure) and "free some disk space" in str(full)
     unfit = cannot_write(Path("f"), OSError(errno.EACCES, "Permission denied"), "name another")
     assert isinstance(unfit, UsageError) and str(unfit) == "cannot write f (Permission denied); name another"
 
