@@ -97,6 +97,11 @@ def test_a_command_over_cards_works_from_the_wheel(installed, tmp_path, words):
     assert done.returncode == 0 and done.stdout, done.stderr
 
 
+def test_the_wheel_speaks_chinese(installed, tmp_path):
+    told = attn(installed, tmp_path, "--lang", "zh", "--help")
+    assert told.returncode == 0 and told.stdout.startswith("用法"), told.stdout + told.stderr
+
+
 def test_the_bank_of_the_wheel_is_in_order(installed, tmp_path):
     checked = attn(installed, tmp_path, "bank", "check")
     assert checked.returncode == 0 and "no problems" in checked.stderr

@@ -100,7 +100,10 @@ def read_class(folder: Path, known: Collection[str], runnable: Collection[str]) 
     submissions = [item for item in items if isinstance(item, SubmittedFile)]
     left_out = [item for item in items if isinstance(item, LeftOut)]
     if not submissions:
-        first = f" ({left_out[0].path}: {left_out[0].reason}, the first of {len(left_out)})" if left_out else ""
+        first: Localised = NOTHING
+        if left_out:
+            path, reason = left_out[0].path, left_out[0].reason
+            first = _(" ({path}: {reason}, the first of {total})", path=path, reason=reason, total=len(left_out))
         raise UsageError(
             _("there is nothing to grade in {folder}{first}; {layout}", folder=folder, first=first, layout=_LAYOUT)
         )

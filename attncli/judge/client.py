@@ -23,7 +23,7 @@ from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
-from attncli.i18n import Localised, _
+from attncli.i18n import Localised, _, quoted
 from attncli.sandbox.launch import folders, launch
 from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -222,7 +222,8 @@ class Judge:
             self.kill()
         self._log.seek(0)
         log = self._log.read().decode("utf-8", "replace").strip()
-        last = log.splitlines()[-1] if log else f"exit status {self._process.returncode}"
+        status = _("exit status {status}", status=self._process.returncode)
+        last = quoted(log.splitlines()[-1]) if log else status
         if "No module named 'torch'" in log:
             return NoTorch(_("grading needs PyTorch and it is not installed; install it with: pip install torch"))
         return JudgeFailed(_("the judge died ({last}); run attn doctor, then try again", last=last))

@@ -26,7 +26,7 @@ from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
 from attncli.domain.statement import SharedFacts, Statement, statement_of
 from attncli.domain.text import FULL_WIDTH, wrapped
 from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError, reason_of
-from attncli.i18n import Lang, Localised, _, ngettext, quoted
+from attncli.i18n import N_, Lang, Localised, _, ngettext, quoted
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
 from attncli.practice.record import record
@@ -161,7 +161,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise NotADirectoryError(error.errno, "its folder is a file") from error
+        raise NotADirectoryError(error.errno, N_("its folder is a file")) from error
 
 
 # Starters and wrong solutions

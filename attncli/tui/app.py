@@ -30,7 +30,7 @@ from attncli import config
 from attncli.config import Settings
 from attncli.domain.text import printable
 from attncli.errors import INTERRUPTED, EnvironmentFailure
-from attncli.i18n import N_, Lang, _, ngettext
+from attncli.i18n import N_, Lang, Localised, _, ngettext
 from attncli.paths import Home
 from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
@@ -270,7 +270,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         """Leave, saving typed text, when Textual's thread that reads the keys has failed."""
         from rich.traceback import Traceback
 
-        cause = "their thread has failed"
+        cause: str | Localised = _("their thread has failed")
         for renderable in renderables:
             if isinstance(renderable, Traceback) and renderable.trace.stacks:
                 failed = renderable.trace.stacks[-1]
