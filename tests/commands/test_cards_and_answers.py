@@ -90,10 +90,10 @@ def test_doctor_names_rows_from_the_future(attn: Attn) -> None:
     assert attn("doctor", "--json").json["clock"] == []
     attn("answer", "att-01", "--rating", "good", "--at", "2190-01-01T10:00:00Z")
     first, advice = attn("doctor", "--json").json["clock"]
-    assert first.startswith("the review of att-01 is stamped 2190-01-01 10:00Z")
-    assert advice.startswith("it counts when its time has come")
+    assert first.startswith("the review of att-01 is dated 2190-01-01 10:00Z")
+    assert advice.startswith("it counts from that time on")
     said = attn("doctor")
-    assert "clock        the review of att-01 is stamped 2190" in said.out and said.code == 0
+    assert "clock        the review of att-01 is dated 2190" in said.out and said.code == 0
 
 
 def test_undo_takes_back_the_last_review(attn: Attn) -> None:
@@ -101,7 +101,7 @@ def test_undo_takes_back_the_last_review(attn: Attn) -> None:
     attn("answer", "att-01", "--rating", "easy", "--at", "2026-01-05T09:00:00Z")
     assert "undone: att-01 easy" in attn("undo").out
     assert attn("due", "--json").json == before
-    assert "no review on this machine" in attn("undo").line and attn("undo").code == 2
+    assert "nothing to undo on this machine" in attn("undo").line and attn("undo").code == 2
 
 
 def test_holds(attn: Attn) -> None:
@@ -110,33 +110,33 @@ def test_holds(attn: Attn) -> None:
     assert attn("unsuspend", "att-01").code == attn("unsuspend", "att-02").code == 0
     assert attn("due", "--json").json["due"] == 6
     for command in ("suspend", "bury", "unsuspend"):
-        assert "there is no card nope" in attn(command, "nope").line and attn(command, "nope").code == 2
+        assert "unknown card nope" in attn(command, "nope").line and attn(command, "nope").code == 2
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["answer", "att-1", "--rating", "good"], "there is no card att-1; did you mean att-0"),
+        (["answer", "att-1", "--rating", "good"], "unknown card att-1; did you mean att-0"),
         (["answer", "att-01"], "Missing option '--rating'"),
         (["answer", "att-01", "--rating", "fine"], "'fine' is not one of"),
-        (["answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00"], "has no offset"),
-        (["answer", "att-01", "--rating", "good", "--at", "yesterday"], "is no time such as"),
-        (["answer", "att-01", "--rating", "good", "--at", "9999-12-31T23:59:59Z"], "no time between 1990 and 2200"),
+        (["answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00"], "has no UTC offset"),
+        (["answer", "att-01", "--rating", "good", "--at", "yesterday"], "is not a time such as"),
+        (["answer", "att-01", "--rating", "good", "--at", "9999-12-31T23:59:59Z"], "is not between 1990 and 2200"),
         (
             ["answer", "att-01", "--rating", "good", "--at", "0001-01-01T00:00:00+14:00"],
-            "no time between 1990 and 2200",
+            "is not between 1990 and 2200",
         ),
         (["answer", "att-01", "extra", "--rating", "good"], "unexpected extra argument"),
         (["due", "--jsn"], "No such option '--jsn'"),
-        (["dew"], "there is no command dew; did you mean due?"),
-        (["xyzzy"], "`attn --help` lists the commands"),
-        (["show", "nope"], "there is no card nope"),
-        (["show", "\udcff"], "there is no card"),
-        (["cards", "--topic", "at"], "there is no topic at; did you mean att?"),
-        (["review", "--plain", "--topic", "nope"], "there is no topic nope"),
+        (["dew"], "unknown command dew; did you mean due?"),
+        (["xyzzy"], "run `attn --help` for a list"),
+        (["show", "nope"], "unknown card nope"),
+        (["show", "\udcff"], "unknown card"),
+        (["cards", "--topic", "at"], "unknown topic at; did you mean att?"),
+        (["review", "--plain", "--topic", "nope"], "unknown topic nope"),
         (["review", "--plain", "--limit", "0"], "0 is not in the range"),
         (["review"], "`attn review --plain`"),
-        ([], "`attn due` says what is due"),
+        ([], "run `attn due` for the counts"),
     ],
 )
 def test_an_unusable_call_exits_2_with_one_line(attn: Attn, words: list[str], said: str) -> None:

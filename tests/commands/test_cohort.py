@@ -144,7 +144,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, env
     [
         (["/nowhere"], "there is no folder /nowhere"),
         (["{empty}"], "there is nothing to grade in"),
-        (["{class}", "-o", "report.pdf"], "report.pdf ends in none of .csv, .htm, .html, .json"),
+        (["{class}", "-o", "report.pdf"], "report.pdf must end in one of .csv, .htm, .html, .json"),
         (["{class}", "-o", "/nowhere/r.csv"], "there is no folder /nowhere"),
         (["{class}", "-o", "{dir}"], "it is a folder"),
         (["{class}", "--jobs", "0"], "--jobs"),

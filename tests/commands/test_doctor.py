@@ -38,7 +38,7 @@ def damage_the_first_line(home: Path) -> Path:
             "en",
             "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`",
         ),
-        ("zh", "{} 第 1 行：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
+        ("zh", "{}:1：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
     ],
 )
 def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path, lang: str, reason: str) -> None:

@@ -52,7 +52,7 @@ def test_what_cannot_be_meant_is_refused(attn: Attn, words: tuple[str, ...], sai
 
 def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
     result = attn("drill")
-    assert result.code == 2 and result.line == "attn: the app needs a terminal; `attn drill --plain` asks line by line"
+    assert result.code == 2 and result.line == "attn: the app needs a terminal; run `attn drill --plain`"
 
 
 def test_the_level_that_is_set_is_asked_unless_another_is_named(attn: Attn) -> None:

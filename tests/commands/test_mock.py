@@ -42,7 +42,12 @@ def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:
     words = SPOKEN + MARKED + SPOKEN + MARKED + SPOKEN + "\n2\n" + "\n1\n" + "\n0\n" + "\n1 3\n" + "\n1\n" + "\n0\ns\n"
     result = ask(*MOCK, stdin=words)
     assert result.code == 0 and result.err == ""
-    for part in ("# Warm-up · 4 min · 4 to ask", "# Deep dive · 8 min · 5 to ask", "# Whiteboard · 12 min", "# Repair"):
+    for part in (
+        "# Warm-up · 4 min · 4 questions",
+        "# Deep dive · 8 min · 5 questions",
+        "# Whiteboard · 12 min",
+        "# Repair",
+    ):
         assert part in result.out
     assert "It cannot be graded here (there is no torch here; install it)" in result.out
     assert "Return twice the input." in result.out and "Write it as at the whiteboard:" in result.out
@@ -107,7 +112,7 @@ def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) ->
     to_code = SPOKEN + MARKED + SPOKEN + MARKED + SPOKEN + "\n2\n" * 3 + SPOKEN
     said = ask(*MOCK, stdin=to_code + "what\nq\n").out
     path = Path(re.findall(r"^(/.*\.py) · ", said, re.M)[0])
-    assert path.exists() and said.count("Enter grades the file") == 2
+    assert path.exists() and said.count("Enter grade") == 2
     path.unlink()
     path.mkdir()
     result = ask("mock", "--plain", stdin="\n\nq\n")
@@ -131,12 +136,12 @@ def test_no_card_at_all_is_no(attn: Attn) -> None:
     for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
         attn("suspend", card)
     result = attn(*MOCK)
-    assert result.code == 1 and result.line.startswith("attn: there is no card to ask")
+    assert result.code == 1 and result.line.startswith("attn: there are no cards")
 
 
 def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
     result = attn("mock")
-    assert result.code == 2 and result.line == "attn: the app needs a terminal; `attn mock --plain` asks line by line"
+    assert result.code == 2 and result.line == "attn: the app needs a terminal; run `attn mock --plain`"
 
 
 def test_an_interview_of_which_every_part_was_passed_over_missed_nothing_because_it_asked_nothing(ask: Attn) -> None:

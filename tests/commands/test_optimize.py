@@ -51,7 +51,7 @@ def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callab
     assert "Fitted to " in english and "held-out reviews:" in english
     assert "log loss" in english and "RMSE" in english and "Good 2 → " in english
     assert english.endswith("`attn undo` reverts them.\n")
-    assert "took back the fit" in attn("undo").out
+    assert "undone: the fit" in attn("undo").out
     chinese = attn("optimize", "--lang", "zh").out
     assert "留出的" in chinese and "对数损失" in chinese and "良好 2 → " in chinese
     assert "已撤销" in attn("undo", "--lang", "zh").out
@@ -71,7 +71,7 @@ def test_what_is_no_better_is_said_and_changes_nothing(attn: Attn, remember: Cal
 def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn) -> None:
     result = attn("optimize", "--json")
     assert (result.code, result.json) == (1, {"kept": False, "reviews": 0, "needed": 500})
-    assert "0 reviews" in result.line and "500 are needed" in result.line
+    assert "0 reviews" in result.line and "needs 500" in result.line
     assert attn("optimize").out == ""
 
 

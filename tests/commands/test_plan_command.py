@@ -32,7 +32,7 @@ def test_without_a_date_one_line_names_both_ways_to_give_one(attn: Attn) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--interview", "2020-01-01"), "is past"),
+        (("--interview", "2020-01-01"), "is in the past"),
         (("--interview", "2999-01-01"), "more than two years away"),
         (("--interview", "soon"), "does not match the format"),
         (("--interview", SOON, "--minutes", "0"), "1<=x<=960"),
@@ -87,7 +87,7 @@ def test_the_date_that_is_set_shows_in_statistics_and_its_clearing_ends_that(att
 
 def test_a_past_date_is_refused_by_config_and_nothing_is_kept(attn: Attn) -> None:
     refused = attn("config", "interview", "2020-01-01")
-    assert refused.code == 2 and "2020-01-01 is past" in refused.line
+    assert refused.code == 2 and "2020-01-01 is in the past" in refused.line
     assert attn("config", "interview").out == "\n"
 
 

@@ -35,7 +35,7 @@ def test_a_topic_has_a_retention_of_its_own_or_the_general_one(attn: Attn, home:
     [
         (["config", "lan"], "did you mean lang"),
         (["config", "lan", "zh"], "did you mean lang"),
-        (["config", "fuzz", "perhaps"], "neither true nor false"),
+        (["config", "fuzz", "perhaps"], "use true or false"),
     ],
 )
 def test_unusable_settings_exit_2(attn: Attn, words: list[str], said: str) -> None:
@@ -188,7 +188,7 @@ def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_pa
     (home / "config.toml").write_text('interview = "2020-01-01"\n', encoding="utf-8")
     assert attn("export", "summary", "--format", "json").json["interview"] == ""
     refused = attn("export", "summary", "--interview", "2020-01-01")
-    assert refused.code == 2 and "2020-01-01 is past" in refused.err
+    assert refused.code == 2 and "2020-01-01 is in the past" in refused.err
 
 
 def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest
     assert found["database"]["integrity"] == "ok" and found["database"]["rows"] == 1
     assert found["paths"]["home"] == str(home) and found["sandbox"] == layers
     assert "missing seccomp: not here" in attn("doctor").out
-    assert "derived 1 schedules anew" in attn("doctor", "--rebuild").err
+    assert "rebuilt 1 schedule" in attn("doctor", "--rebuild").err
 
 
 def test_a_broken_own_bank_is_named_and_the_rest_works(attn: Attn, home: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_broken_own_bank_is_named_and_the_rest_works(attn: Attn, home: Path) -
     result = attn("due", "--json")
     assert result.code == 0 and result.json["due"] == 6
     assert "mine.yaml:1:" in result.err and len(result.err.splitlines()) == 1
-    assert "there is no card nope" in attn("show", "nope").line, "a failure keeps to its own line"
+    assert "unknown card nope" in attn("show", "nope").line, "a failure keeps to its own line"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -253,7 +253,7 @@ def test_an_empty_home_is_refused_and_nothing_is_written_here(
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
     result = attn("--home", "", "due")
-    assert result.code == 2 and "names no folder" in result.line
+    assert result.code == 2 and "--home needs a folder" in result.line
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -48,7 +48,7 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
         (("sdpa", "--seed", 2), "--seed chooses a repair round; add --repair N"),
         (("sdpa", "--repair", 0), "0 is not in the range 1<=x<=4"),
         (("sdpa", "--repair", 9), "9 is not in the range 1<=x<=4"),
-        (("vector-add", "--repair", 2), "challenge vector-add has no repair round; --bug hands out one wrong solution"),
+        (("vector-add", "--repair", 2), "challenge vector-add has no repair round; use --bug"),
         (("spda", "--repair", 2), "spda"),
     ],
 )

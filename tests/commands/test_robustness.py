@@ -175,4 +175,4 @@ def test_an_unexpected_error_is_one_line_and_its_trace_is_in_the_log(
 
 def test_a_usage_error_with_debug_shows_where_it_came_from(attn: Attn, home: Path) -> None:
     assert "Traceback" in attn("--debug", "show", "nope").err
-    assert "there is no card nope" in (home / "log" / "attn.log").read_text(encoding="utf-8")
+    assert "unknown card nope" in (home / "log" / "attn.log").read_text(encoding="utf-8")

@@ -45,11 +45,11 @@ def test_a_scaffold_holds_once_reference_and_one_wrong_solution_are_written(attn
 
 WORDY = ("so many words " * 8 + "\n    ") * 7
 FAULTS = [
-    ("inputs.py", "AXES", "AXIS", 'inputs.py:7:1: there is no fact AXIS; did you mean "AXES"?'),
+    ("inputs.py", "AXES", "AXIS", 'inputs.py:7:1: unknown fact AXIS; did you mean "AXES"?'),
     ("challenge.yaml", "(x: Tensor)", "(y: Tensor)", "challenge.yaml:9:1: the statement has soft_sign(y: Tensor)"),
     ("challenge.yaml", "zh: 第一条提示点出思路。", "zh: ''", "challenge.yaml:22:"),
-    ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the first part has 3"),
-    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the first part has 198 words, may"),
+    ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the statement has 3"),
+    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the statement has 198 words, may"),
     ("wrong/first-mistake.py", "cards: kv-02\n", "", "wrong/first-mistake.py:1:1: the docstring has no cards;"),
     ("wrong/first-mistake.py", "cards: kv-02", "cards: kv-77", 'wrong/first-mistake.py:7:1: there is no card "kv-77"'),
 ]
@@ -78,7 +78,7 @@ def test_a_wrong_file_that_passes_is_told_with_its_line(attn: Attn, folder: Path
     assert done.out.startswith("FAILS  soft-sign: 1/1 right accepted, 0/1 wrong rejected\n")
     said = "wrong/first-mistake.py:8: accepted on stream 0, though it must not reach solved"
     assert f"       {folder}/{said}\n" in done.out
-    assert "1 of 1 challenges do not hold: soft-sign; see above" in done.line
+    assert "1 of 1 challenges failed verification: soft-sign; see above" in done.line
 
 
 def test_a_right_file_that_is_rejected_is_told_with_its_place(attn: Attn, folder: Path) -> None:
@@ -101,9 +101,9 @@ def test_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
     ("name", "message"),
     [
         ("soft-sign", "soft-sign is not a challenge name; write TRACK/ID in lower-case"),
-        ("Mine/soft", "Mine/soft names no challenge"),
-        ("mine/a/b", "mine/a/b names no challenge"),
-        ("../soft", "../soft names no challenge"),
+        ("Mine/soft", "Mine/soft is not a challenge name"),
+        ("mine/a/b", "mine/a/b is not a challenge name"),
+        ("../soft", "../soft is not a challenge name"),
         ("mine/kv-02", "a card already has the id kv-02; choose another"),
         ("mine/double", "already has the id double"),
     ],
