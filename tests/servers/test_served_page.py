@@ -151,7 +151,7 @@ def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_
         page.wait_for(" 1/")
         assert "1-4 Rate" in second.screen() and " 0/" in second.screen()
         second.press("-")
-        second.wait_for("Buried")
+        second.wait_for("buried until tomorrow")
         page.press("u")
         page.wait_for(" 0/")
     assert [row.kind.value for row in rows(home)[before:]] == ["review", "bury", "undo"]
