@@ -133,4 +133,6 @@ def _nothing(workspace: Workspace, options: QuizOptions) -> NoCardMatches:
         return NoCardMatches([], {})
     relaxed = {"level": replace(options, level=None), "topic": replace(options, topic=None)}
     counts = {name: len(_drawable(workspace, other)) for name, other in relaxed.items() if other != options}
-    return NoCardMatches([_("a quiz with {options}", options=" ".join(named))], {name: count for name, count in counts.items() if count})
+    return NoCardMatches(
+        [_("a quiz with {options}", options=" ".join(named))], {name: count for name, count in counts.items() if count}
+    )

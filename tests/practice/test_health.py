@@ -24,7 +24,9 @@ def test_a_damaged_line_is_named_with_file_and_line(open_workspace: Open) -> Non
         (file,) = workspace.store.history.files()
     file.write_bytes(file.read_bytes().replace(b'"rating":3', b'"rating":4', 1))
     found = doctor.database_health(workspace.home)
-    assert found.integrity == "damaged" and [str(damage) for damage in found.damages] == [f"{file}:1: the checksum does not match"]
+    assert found.integrity == "damaged" and [str(damage) for damage in found.damages] == [
+        f"{file}:1: the checksum does not match"
+    ]
 
 
 def test_a_cache_that_is_garbage_is_made_anew(open_workspace: Open) -> None:

@@ -209,7 +209,9 @@ class Machines(RuleBasedStateMachine):
                 assert self.derived(workspace) == seen[-1], "what was derived step by step is what the log says"
             health = database_health(Home(self.folder / name))
             gone = [
-                damage for damage in health.damages if self.had_another_cache and "and all later rows are missing" in str(damage)
+                damage
+                for damage in health.damages
+                if self.had_another_cache and "and all later rows are missing" in str(damage)
             ]
             assert [*health.damages] == gone and health.rows == len(expected)
         assert seen[0] == seen[1] == seen[2]

@@ -316,11 +316,16 @@ def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_works
     record.answer(one, "att-02", Rating.GOOD)
     sync.write_lines(tmp_path / "log.jsonl", sync.exported(one, left_out))
     assert sync.import_file(other, tmp_path / "log.jsonl").new == 1
-    assert [str(row) for row in left_out] == [f"row {next(one.store.log.everything()).id}: payload.note: it is too large"]
+    assert [str(row) for row in left_out] == [
+        f"row {next(one.store.log.everything()).id}: payload.note: it is too large"
+    ]
 
 
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:
-    for place, remedy in ((tmp_path / "nowhere" / "log.jsonl", "choose another location"), (tmp_path, "give a file, not a folder")):
+    for place, remedy in (
+        (tmp_path / "nowhere" / "log.jsonl", "choose another location"),
+        (tmp_path, "give a file, not a folder"),
+    ):
         with pytest.raises(UsageError, match=remedy):
             sync.write_lines(place, ["x"])
 

@@ -247,7 +247,9 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Ope
     (shared / ".hidden.jsonl").write_text("nonsense")
     done = sync(other, shared)
     assert done.received == 1 and len(done.faults) == 3
-    assert f"{file}:2: " in "".join(map(str, done.faults)) and "folder.jsonl is not a file" in "".join(map(str, done.faults))
+    assert f"{file}:2: " in "".join(map(str, done.faults)) and "folder.jsonl is not a file" in "".join(
+        map(str, done.faults)
+    )
     assert "skipped 1 of 2 rows" in "".join(map(str, done.faults))
     assert file.read_bytes() == whole[:-20], "the file of another machine is left as it is"
     sync(one, shared)
