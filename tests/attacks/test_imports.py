@@ -166,7 +166,7 @@ def test_the_command_says_what_it_left_out_of_a_hostile_database(
     assert main(["--home", str(tmp_path / "new"), "restore", str(hostile_database)]) == 0
     said = capsys.readouterr()
     assert "Skipped 1 unusable row (" in said.err and "row evil: payload.source" in said.err
-    assert "\x1b" not in said.err + said.out and said.out.startswith("restored 1 row from ")
+    assert "\x1b" not in said.err + said.out and said.out.startswith("Restored 1 row from ")
 
 
 def test_a_log_that_is_computed_is_no_log(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
