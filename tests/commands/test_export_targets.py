@@ -89,5 +89,5 @@ def test_what_is_no_export_refuses_a_dash(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     refused = attn(*words)
-    assert refused.code == 2 and "-o" in refused.line or ".svg" in refused.line
+    assert (refused.code == 2 and "-o" in refused.line) or ".svg" in refused.line
     assert not (tmp_path / "-").exists()

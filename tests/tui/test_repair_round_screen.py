@@ -62,7 +62,12 @@ async def test_escape_writes_nothing_and_a_file_that_is_there_is_kept(make_app: 
 @pytest.mark.parametrize(
     ("lang", "half", "left", "whole"),
     [
-        ("en", "1 of 2 bugs fixed", "- Queries see what they should not.", "All 2 bugs fixed: this file counts as fixed"),
+        (
+            "en",
+            "1 of 2 bugs fixed",
+            "- Queries see what they should not.",
+            "All 2 bugs fixed: this file counts as fixed",
+        ),
         ("zh", "2 处错误已修复 1 处", "- 看到了不该看的。", "2 处错误全部修复，本题计为已修复"),
     ],
 )

@@ -126,7 +126,9 @@ async def test_a_file_that_cannot_be_written_is_told(make_app: MakeApp) -> None:
         assert "✗ cannot read" in shown(app), shown(app)
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is not a number from 0.7 to 0.97"), ("zh", "不是 0.7 到 0.97 之间的数")])
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "is not a number from 0.7 to 0.97"), ("zh", "不是 0.7 到 0.97 之间的数")]
+)
 async def test_what_does_not_fit_is_told_in_the_learners_language_and_of_its_own_row(
     make_app: MakeApp, lang: Lang, said: str
 ) -> None:
