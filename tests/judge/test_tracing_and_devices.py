@@ -265,8 +265,8 @@ def case(make):
     [
         ("with torch.no_grad():\n        state['p'] = p * 2\n        return p * 3", ""),
         ("q = p.detach()\n    state['p'] = q * 2\n    return q * 3", ""),
-        ("state['p'] = p.detach() * 2\n    return p * 3", "the result of step hangs on the graph"),
-        ("state['p'] = p * 2\n    return p.detach() * 3", "what is kept between calls hangs on the graph"),
+        ("state['p'] = p.detach() * 2\n    return p * 3", "the result of step is attached to the autograd graph"),
+        ("state['p'] = p * 2\n    return p.detach() * 3", "state kept between calls is attached to the autograd graph"),
     ],
 )
 def test_a_graph_that_must_not_be_there_is_found(tmp_path, lines, words):
@@ -393,7 +393,7 @@ def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, line
     assert report["verdict"] == "rejected"
     failed = check(report, "device")
     assert (failed["status"], failed["reason"]) == ("fail", "exception")
-    assert failed["message"].startswith("runs on the CPU and not on another device")
+    assert failed["message"].startswith("runs on the CPU only")
     assert failed["message_zh"].startswith("只能在 CPU 上运行")
 
 

@@ -59,7 +59,7 @@ def call(worker: Worker) -> Grade:
 def verdict(outcome: Reply | Ending) -> tuple[str, str]:
     """Reason and words of a rejection, whichever way it came; the op of a reply that is none."""
     if isinstance(outcome, Ending):
-        return outcome.reason, outcome.message
+        return outcome.reason, str(outcome.message)
     if outcome.header["op"] == "raised":
         return outcome.header["reason"], f"{outcome.header['type']}: {outcome.header['text']}"
     return outcome.header["op"], ""

@@ -28,7 +28,7 @@ WHILE_LOADED = {
     "sleeps": ("import time\ntime.sleep(1000)", "timeout", "still running"),
     "sys.exit": ("import sys\nsys.exit(3)", "exited", "SystemExit: 3"),
     "sys.exit without status": ("import sys\nsys.exit()", "exited", "SystemExit"),
-    "os._exit 0": ("import os\nos._exit(0)", "exited", "exit status 0 (os._exit or sys.exit) while it was loaded"),
+    "os._exit 0": ("import os\nos._exit(0)", "exited", "exit status 0 (os._exit or sys.exit)"),
     "os._exit 7": ("import os\nos._exit(7)", "exited", "exit status 7"),
     "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "exception", "KeyboardInterrupt"),
     "reads a null pointer": ("import ctypes\nctypes.string_at(0)", "crashed", "killed by SIGSEGV"),

@@ -92,7 +92,7 @@ def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worke
     assert verdict(load(source))[0] == "loaded"
     assert select.select([worker._status], [], [], LATEST_SECONDS)[0]
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
-    assert verdict(worker.request(header, [], LATEST_SECONDS)) == ("memory", "needed more than 384 MiB")
+    assert verdict(worker.request(header, [], LATEST_SECONDS)) == ("memory", "needed more than 384 MiB of memory")
 
 
 @pytest.mark.sandbox
