@@ -134,7 +134,7 @@ def test_the_end_of_the_zygote_ends_its_workers(tmp_path: Path) -> None:
         assert len(pids) == 2
         os.kill(zygote_pid(zygote), signal.SIGKILL)
         assert all(_ends(pid) for pid in pids)
-        with pytest.raises(JudgeFailed, match="cannot go on"):
+        with pytest.raises(JudgeFailed, match="the sandbox stopped"):
             zygote.worker(MEMORY_MIB)
         worker.kill()
 
@@ -309,7 +309,7 @@ def test_a_python_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClient) -> None:
-    with zygote.worker(memory_mib=0) as worker, pytest.raises(JudgeFailed, match="could not be set up"):
+    with zygote.worker(memory_mib=0) as worker, pytest.raises(JudgeFailed, match="cannot set up the sandbox"):
         worker.load(b"x = 1", "s.py", [], SECONDS)
     assert gone(zygote_pid(zygote))
 
