@@ -99,7 +99,10 @@ def test_a_tensor_is_the_one_that_torch_makes(typed: Typed, text: str, due: torc
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "turned does not take these arguments: missing a required argument: 'x'; its parameters are x, scale, how"),
+        (
+            "",
+            "turned does not take these arguments: missing a required argument: 'x'; its parameters are x, scale, how",
+        ),
         ("randn(2", "SyntaxError: '(' was never closed, column 6 (in the case that you typed)"),
         ("1), 2", "SyntaxError: unmatched ')', column 2"),
         ("ones(1, 2), scale=2 how=3", "SyntaxError: invalid syntax. Perhaps you forgot a comma?, column 19"),
