@@ -47,6 +47,9 @@ class Localised:
     def __getitem__(self, lang: Lang) -> str:
         return self.zh if lang == "zh" else self.en
 
+    def __str__(self) -> str:
+        return self["en"]
+
     def __bool__(self) -> bool:
         return bool(self["en"])
 
@@ -75,10 +78,7 @@ def quoted(text: str) -> Localised:
 
 
 class _Rendered(Localised):
-    """A text that is made when it is read. It is compared and pickled as the two texts, and printed in English."""
-
-    def __str__(self) -> str:
-        return self["en"]
+    """A text that is made when it is read. It is compared and pickled as the two texts."""
 
     @property
     def en(self) -> str:
@@ -124,6 +124,8 @@ class Message(_Rendered):
         return Message(self.template, {**self.values, **values}, self.context, self.plural, self.count)
 
     def _in_chinese(self) -> str:
+        if not self.template:  # the catalogue has its own header under ""
+            return ""
         if self.context:
             return _chinese().pgettext(self.context, self.template)
         if self.plural:

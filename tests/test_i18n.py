@@ -82,6 +82,19 @@ def test_a_message_is_rendered_when_it_is_read() -> None:
     assert UsageError(problem).line("zh") == problem["zh"] and str(UsageError(problem)) == problem["en"]
 
 
+def test_an_empty_text_is_empty_in_both_languages_and_false() -> None:
+    assert [_("")[lang] for lang in LANGS] == ["", ""] and not _("") and _("Review")
+    assert str(quoted("x")) == "x" and str(_("Review")) == "Review"
+
+
+def test_neither_loops_nor_membership_call_for_a_language() -> None:
+    for text in (quoted("ab"), _("Review")):
+        with pytest.raises(TypeError):
+            list(text)  # type: ignore[call-overload]
+        with pytest.raises(TypeError):
+            assert "R" in text  # type: ignore[operator]
+
+
 def test_a_count_chooses_its_english() -> None:
     cards = [ngettext("{count} card", "{count} cards", count) for count in (0, 1, 2)]
     assert [text["en"] for text in cards] == ["0 cards", "1 card", "2 cards"]

@@ -207,7 +207,8 @@ def _time_lines(report: MockReport, lang: Lang) -> Iterator[str]:
         limit=ANSWER_SECONDS,
     )[lang]
     if times.longest:
-        yield _("Longest: {cards}", cards=", ".join(f"{card} {seconds} s" for card, seconds in times.longest))[lang]
+        cards = _(", ").join(_("{card} {seconds} s", card=card, seconds=seconds) for card, seconds in times.longest)
+        yield _("Longest: {cards}", cards=cards)[lang]
 
 
 def missed_lines(missed: MissedItem, lang: Lang) -> Iterator[tuple[LineKind, str]]:

@@ -146,15 +146,15 @@ def error_in_words(error: Exception, path: Path) -> StoreError:
     said = str(error)
     may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     if any(sign in said.lower() for sign in _DAMAGE) or ("readonly" in said and may_write):
-        return damaged(path, said)
+        return damaged(path, _(said))
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
             return kind(_("cannot use {path} ({said}); {remedy}", path=path, said=_(said), remedy=remedy))
     return StoreError(_("{path} failed ({said}); try again: it is rebuilt from the history", path=path, said=_(said)))
 
 
-def damaged(path: Path, reason: str) -> StoreCorrupt:
+def damaged(path: Path, reason: Localised) -> StoreCorrupt:
     """Return the error of a damaged cache."""
     return StoreCorrupt(
-        _("{path} is damaged ({reason}); try again: it is rebuilt from the history", path=path, reason=_(reason))
+        _("{path} is damaged ({reason}); try again: it is rebuilt from the history", path=path, reason=reason)
     )

@@ -333,7 +333,7 @@ def _sound(connection: Connection) -> Connection:
         if connection.value("PRAGMA user_version") == 0:
             _create(connection)
         if (found := connection.value("PRAGMA user_version")) != VERSION:
-            raise damaged(connection.path, f"it has the format {found}")
+            raise damaged(connection.path, _("it has the format {found}", found=found))
         connection.value("SELECT count(*) FROM meta")
     except BaseException:
         connection.close()

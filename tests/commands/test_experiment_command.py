@@ -126,7 +126,7 @@ def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, reader: Path) -> No
     assert (empty.code, empty.out) == (2, "")
     assert "the text is empty; give one" in empty.err
     long = attn("experiment", "toy", "x" * 401)
-    assert (long.code, "401 characters" in long.err) == (2, True)
+    assert (long.code, "the text has 401 characters; use at most 400" in long.err) == (2, True)
 
 
 def test_a_text_for_an_experiment_that_looks_at_none_is_refused(attn: Attn, toy: Path) -> None:

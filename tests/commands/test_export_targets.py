@@ -82,12 +82,17 @@ def test_no_export_needs_a_scratch_file(
 
 
 @pytest.mark.parametrize(
-    "words", [["backup", "-o", "-"], ["cohort", ".", "-o", "-"], ["experiment", "qk-variance", "-o", "-"]]
+    ("words", "remedy"),
+    [
+        (["backup", "-o", "-"], "give a file with -o"),
+        (["cohort", ".", "-o", "-"], "choose another file with -o"),
+        (["experiment", "qk-variance", "-o", "-"], "e.g. plot.svg"),
+    ],
 )
 def test_what_is_no_export_refuses_a_dash(
-    attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], remedy: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     refused = attn(*words)
-    assert (refused.code == 2 and "-o" in refused.line) or ".svg" in refused.line
+    assert refused.code == 2 and remedy in refused.line
     assert not (tmp_path / "-").exists()

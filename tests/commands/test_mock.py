@@ -50,7 +50,7 @@ def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:
     ):
         assert part in result.out
     assert "Cannot grade it here (there is no torch here; install it)" in result.out
-    assert "Return twice the input." in result.out
+    assert "Return twice the input." in result.out and "Write it as you would at the whiteboard:" in result.out
     assert "The interview is over." in result.out and re.search(r"Repair: 0 of 1, \d:\d\d of 6 min", result.out)
     report = result.out.partition("The interview is over.")[2]
     assert (

@@ -59,7 +59,7 @@ def test_nothing_answered_is_said(attn: Attn) -> None:
 def test_what_is_no_number_is_asked_again(attn: Attn) -> None:
     only(attn, "kv-01")
     said = attn(*QUIZ, stdin="lots\n７\n").out
-    assert "lots" in said and "0 of 1 right" in said and "GiB (±2%); you entered 7 GiB." in said
+    assert "“lots” is not a number" in said and "0 of 1 right" in said and "GiB (±2%); you entered 7 GiB." in said
 
 
 def test_a_topic_without_marked_cards_is_no(attn: Attn) -> None:
