@@ -212,24 +212,22 @@ def _data_lines(found: dict[str, Any], lang: Lang) -> Iterator[str]:
     yield _line("device", found["device"], lang)
 
 
-_NOTES = (
-    N_("not in force"),
-    N_("process: running as root; only a monitor limits the number of threads"),
-    N_("weaker: code can reach the GPU driver, host memory is monitored, not limited (SECURITY.md)"),
-)
-"""Notes of the sandbox, which composes them in a process that loads no messages; those with a cause stay English."""
+def _note(note: str) -> Localised:
+    """Return a note of the sandbox, such as `process: running as root`; a cause that the system gave stays English."""
+    layer, colon, why = note.partition(": ")
+    return _("{layer}: {why}", layer=layer, why=_(why)) if colon else _(note)
 
 
 def _sandbox_lines(sandbox: dict[str, Any], lang: Lang) -> Iterator[str]:
     yield _line("sandbox", ", ".join(sandbox["layers"]) or _("none")[lang], lang)
     for name, why in sandbox["missing"].items():
-        yield _line("", _("missing {name}: {why}", name=name, why=_(why))[lang], lang)
+        yield _line("", _("missing {name}: {why}", name=name, why=_note(why))[lang], lang)
     for note in sandbox["notes"]:
-        yield _line("", _(note)[lang], lang)
+        yield _line("", _note(note)[lang], lang)
     if "gpu" in sandbox:
         yield _line("gpu", ", ".join(sandbox["gpu"]["layers"]) or _("none")[lang], lang)
         for note in sandbox["gpu"]["notes"]:
-            yield _line("", _(note)[lang], lang)
+            yield _line("", _note(note)[lang], lang)
 
 
 def _line(name: str, message: str, lang: Lang) -> str:

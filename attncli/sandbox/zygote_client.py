@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.i18n import _
+from attncli.i18n import N_, _
 
 from . import namespaces
 from .launch import folders, launch
@@ -35,7 +35,10 @@ __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", 
 CANARY_MEMORY_MIB = 256
 START_SECONDS = 60.0
 
-WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"
+WEAKER = N_("code can reach the GPU driver; host memory is watched, not limited (SECURITY.md)")
+_AS_ROOT = N_("running as root; the number of threads is limited by a watch alone")
+_GOT_PAST = N_("was set up, but the self-test got past it")
+_NOT_IN_FORCE = N_("not in force")
 
 
 class ZygoteClient:
@@ -127,7 +130,7 @@ class ZygoteClient:
                 raise self._failure(str(message.get("text")))
             self._notes = [str(note) for note in message["notes"]]
             if os.geteuid() == 0:
-                self._notes.append("process: running as root; the number of threads is limited by a watch alone")
+                self._notes.append(f"process: {_AS_ROOT}")
             self._ready = True
             self._judge_canary(self._run_canary(CPU), CPU)
 
@@ -278,7 +281,7 @@ class ZygoteClient:
         self._layers[policy.name] = tuple(name for name in LAYERS if proved[name])
         for name in LAYERS:
             if policy is CPU and not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
-                self._notes.append(f"{name}: was set up, but the self-test got past it")
+                self._notes.append(f"{name}: {_GOT_PAST}")
 
 
 @dataclass(slots=True)
@@ -340,7 +343,7 @@ def describe(gpu: bool = False) -> dict[str, Any]:
     except (JudgeFailed, SandboxUnavailable) as error:
         return {"available": False, "layers": [], "missing": {}, "notes": [str(error)]}
     missing = {
-        name: next((note for note in notes if note.startswith(f"{name}:")), "not in force")
+        name: next((note for note in notes if note.startswith(f"{name}:")), _NOT_IN_FORCE)
         for name in LAYERS
         if name not in layers
     }
