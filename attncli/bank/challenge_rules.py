@@ -65,7 +65,7 @@ _TEXTS = ("title", "statement", "hardened")
 _WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
 _NEEDED = {
     "reference.py": _("there is no reference.py; write the technique there, plain and slow"),
-    "inputs.py": _("there is no inputs.py; write what is drawn and called there: case(make)"),
+    "inputs.py": _("inputs.py is missing; define case(make) there, which draws inputs and calls the function"),
     "wrong": _("there is no file in wrong/; write a submission with a typical mistake"),
 }
 
@@ -216,7 +216,7 @@ def _long_lines(path: Path, text: str) -> Iterator[Problem]:
 
 
 def _too_long(line: str) -> Localised:
-    return _("this line has {count} characters, may have {most}; break it", count=len(line), most=MOST_COLUMNS)
+    return _("this line has {count} characters; the limit is {most}; break it", count=len(line), most=MOST_COLUMNS)
 
 
 def _at(path: Path, line: int, message: Localised) -> Problem:
@@ -289,8 +289,8 @@ def _assigned(node: ast.stmt) -> Iterator[ast.Name]:
 _REMEDIES = {
     SUMMARY: _("describe the mistake in its first line"),
     SUMMARY_ZH: _("describe the mistake in Chinese, below the English"),
-    SYMPTOM: _("describe what one would observe, as symptom: …"),
-    SYMPTOM_ZH: _("describe what one would observe in Chinese, as 症状：…"),
+    SYMPTOM: _("describe the symptom as symptom: …"),
+    SYMPTOM_ZH: _("describe the symptom in Chinese as 症状：…"),
     CARDS: _("list the cards that explain it, e.g. cards: att-01, att-02"),
     RUNG: _("write the rung that it must fail: rung: solved (a mistake in the technique) or rung: hardened"),
 }
@@ -330,7 +330,7 @@ def _text_faults(field: Field, card_faults: Callable[[str], Iterator[Localised]]
         guess = did_you_mean(field.text, RUNGS, one_of(RUNGS))
         yield _("unknown rung {name}; {guess}", name=shown(field.text, 40), guess=guess)
     elif field.name == SYMPTOM_ZH and field.text and not is_chinese(field.text):
-        yield _("{name} has no Chinese; write it in Chinese", name=SYMPTOM_ZH)
+        yield _("{name} has no Chinese text; add it", name=SYMPTOM_ZH)
 
 
 # `repairs.yaml`
@@ -461,7 +461,7 @@ def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
     for way, text in _texts(value):
         if _is_text(text.get("zh")) and not is_chinese(text["zh"]):
             if text["zh"] != text.get("en"):
-                yield Finding((*way, "zh"), _("this text has no Chinese; write it in Chinese"))
+                yield Finding((*way, "zh"), _("the Chinese text is missing; add it"))
             elif way[0] in _WRITTEN_TWICE:
                 yield Finding((*way, "zh"), _("this text repeats the English; write it in Chinese"))
         if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
@@ -522,7 +522,7 @@ def _length_findings(statement: Any) -> Iterator[Finding]:
         lines, words = len(text.strip("\n").splitlines()), english_words(text)
         if lines > MOST_LINES:
             message = _(
-                "the statement has {count} lines, may have {most}; {remedy}",
+                "the statement has {count} lines; the limit is {most}; {remedy}",
                 count=lines,
                 most=MOST_LINES,
                 remedy=remedy,
@@ -530,7 +530,7 @@ def _length_findings(statement: Any) -> Iterator[Finding]:
             yield Finding(("statement", lang), message)
         if lang == "en" and words > MOST_WORDS:
             message = _(
-                "the statement has {count} words, may have {most}; {remedy}",
+                "the statement has {count} words; the limit is {most}; {remedy}",
                 count=words,
                 most=MOST_WORDS,
                 remedy=remedy,

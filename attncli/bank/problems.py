@@ -151,7 +151,7 @@ _TEXT_HINTS = {
     "before": _("list pairs in their order, as before: [[first, second], …]"),
     "code": _("add at most 15 lines of code, as code: |"),
     "lines": _("list the failing lines, e.g. lines: [4]"),
-    "symptom": _("describe what one would observe, as symptom: {en: …, zh: …}"),
+    "symptom": _("describe the symptom as symptom: {en: …, zh: …}"),
     "says": _("copy the number from the text, as says: …"),
     "topic": _("name the topic, e.g. topic: att"),
     "cards": _("list the cards as cards: [...]"),

@@ -66,7 +66,7 @@ def _wrong_length(key: str, lang: str, length: int, least: int, most: int) -> Lo
     remedy = _("say more") if length < least else _("move details to explain")
     if lang == "en":
         return _(
-            "{text} has {length} words, must have {least} to {most}; {remedy}",
+            "{text} has {length} words; it needs {least} to {most}; {remedy}",
             text=text,
             length=length,
             least=least,
@@ -74,7 +74,7 @@ def _wrong_length(key: str, lang: str, length: int, least: int, most: int) -> Lo
             remedy=remedy,
         )
     return _(
-        "{text} has {length} characters (a Latin word or number counts as one), must have {least} to {most}; {remedy}",
+        "{text} has {length} characters (a Latin word or number counts as one); it needs {least} to {most}; {remedy}",
         text=text,
         length=length,
         least=least,

@@ -246,7 +246,7 @@ _ASKING = (
             "card": Argument(_NAME, _("The id of the attempted card."), required=True),
             "rating": Argument(_RATING, _("How well it was recalled."), required=True),
             "points": Argument(
-                _NUMBERS, _("The numbers of the points that the learner made; only for cards that are not marked.")
+                _NUMBERS, _("Numbers of the points that the learner made; only for cards without automatic marking.")
             ),
         },
     ),

@@ -138,7 +138,7 @@ CHANGES = [
         replaced("inputs.py", "_OWN = 3", 'SIXTEEN_BITS = "float23"'),
         'inputs.py:2: SIXTEEN_BITS names "float23", which does not exist; did you mean "float32"?',
     ),
-    (replaced("inputs.py", "_OWN = 3", "_OWN = 3" + " " * 140), "inputs.py:2: this line has 148 characters, may"),
+    (replaced("inputs.py", "_OWN = 3", "_OWN = 3" + " " * 140), "inputs.py:2: this line has 148 characters; the"),
     (
         replaced("inputs.py", "def case", "de case"),
         "inputs.py:5: this is not valid Python (invalid syntax); correct it",
@@ -147,10 +147,13 @@ CHANGES = [
     (in_yaml("double(x: Tensor", "duple(x: Tensor"), "challenge.yaml:6: the statement shows no signature of double; a"),
     (in_yaml(") -> Tensor\n", ") > Tensor\n"), 'challenge.yaml:9: "def double(x: Tensor, times: float = 2.0) > Tensor'),
     (in_yaml("[double]", "[double, twice]"), "reference.py:1: the reference does not define twice, which entry lists"),
-    (in_yaml("  zh: |\n    输入的两倍。", "  zh: |\n    Twice."), "challenge.yaml:11: this text has no Chinese; write"),
+    (
+        in_yaml("  zh: |\n    输入的两倍。", "  zh: |\n    Twice."),
+        "challenge.yaml:11: the Chinese text is missing; add",
+    ),
     (
         in_yaml("{en: Add., zh: 相加。}", "{en: Add., zh: Sum.}"),
-        "challenge.yaml:18: this text has no Chinese; write",
+        "challenge.yaml:18: the Chinese text is missing; add",
     ),
     (in_yaml("{en: Doubling,", "{en: 加倍,"), "challenge.yaml:2: this text has no English; write it in English"),
     (in_yaml("zh: 加倍}", "}"), 'challenge.yaml:2: missing "zh" in "title": write the Chinese text as zh: …'),
@@ -158,19 +161,25 @@ CHANGES = [
         in_yaml("hints:\n", "hardened: {en: Fast., zh: Fast.}\nhints:\n"),
         "challenge.yaml:17: this text repeats the English",
     ),
-    (in_yaml("    Twice", f"    {TALL}Twice"), "challenge.yaml:5: the statement has 30 lines, may have 25; move"),
-    (in_yaml("    输入的", f"    {TALL}输入的"), "challenge.yaml:11: the statement has 30 lines, may have 25; move"),
+    (in_yaml("    Twice", f"    {TALL}Twice"), "challenge.yaml:5: the statement has 30 lines; the limit is 25; move"),
+    (
+        in_yaml("    输入的", f"    {TALL}输入的"),
+        "challenge.yaml:11: the statement has 30 lines; the limit is 25; move",
+    ),
     (
         in_yaml("Twice", WORDY + "wice"),
         "challenge.yaml:5: the statement has 200 words",
     ),
-    (in_yaml("Add.,", f'"{"a" * 140}",'), "challenge.yaml:18: this line has 161 characters, may have 140; break it"),
+    (
+        in_yaml("Add.,", f'"{"a" * 140}",'),
+        "challenge.yaml:18: this line has 161 characters; the limit is 140; break it",
+    ),
     (in_yaml("[att-01]", "[att-77]"), 'challenge.yaml:21: there is no card "att-77"; correct the id or'),
     (in_yaml("card: att-01", "card: att-77"), 'challenge.yaml:23: there is no card "att-77"; correct the id or'),
     (in_yaml("  - {ask: {en: And 2", "#"), "challenge.yaml:22: a challenge needs 3 follow-ups, found 2; write what"),
     (in_yaml("And 1?", "And 0?"), "challenge.yaml:24: this is asked twice; ask something else"),
     (in_yaml("zh: 是 2。", "zh: It is 2."), "challenge.yaml:24: this text repeats the English; write it"),
-    (in_yaml("zh: 是 2。", "zh: Two."), "challenge.yaml:24: this text has no Chinese; write it in Chinese"),
+    (in_yaml("zh: 是 2。", "zh: Two."), "challenge.yaml:24: the Chinese text is missing; add it"),
     (in_yaml(", answer: {en: It is 2., zh: 是 2。}", ""), 'challenge.yaml:24: missing "answer"'),
     (
         in_yaml("arxiv:1706.03762", "Vaswani 2017"),
@@ -186,7 +195,7 @@ CHANGES = [
         replaced("wrong/squares.py", "cards: att-01", "cards: x-1"),
         "wrong/squares.py:7: there is no card",
     ),
-    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; describe what"),
+    (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; describe the"),
     (
         replaced("wrong/squares.py", "return", "retur n"),
         "wrong/squares.py:13: this is not valid Python (invalid syntax); c",
@@ -195,7 +204,7 @@ CHANGES = [
         without("reference.py"),
         "challenge.yaml:1: there is no reference.py; write the technique there, plain and slow",
     ),
-    (without("inputs.py"), "challenge.yaml:1: there is no inputs.py; write what is drawn and called there: case(make)"),
+    (without("inputs.py"), "challenge.yaml:1: inputs.py is missing; define case(make) there"),
     (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with a typical"),
 ]
 

@@ -32,14 +32,14 @@ def test_a_whole_docstring_has_no_fault() -> None:
     [
         ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; describe the mistake in its first line"),
         ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; describe the mistake in Chinese"),
-        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe what one would observe"),
+        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe the symptom"),
         (
             "症状：权重太尖。\n",
             "",
             1,
-            "the docstring has no 症状; describe what one would observe in Chinese, as 症状：…",
+            "the docstring has no 症状; describe the symptom in Chinese as 症状：…",
         ),
-        ("症状：权重太尖。", "症状：too sharp", 5, "症状 has no Chinese; write it in Chinese"),
+        ("症状：权重太尖。", "症状：too sharp", 5, "症状 has no Chinese text; add it"),
         ("cards: att-01\n", "", 1, "the docstring has no cards; list the cards that explain it"),
         ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; list the cards that explain it"),
         ("cards: att-01", "cards: att-01, att-77", 7, "there is no card att-77"),
@@ -60,7 +60,7 @@ def test_a_whole_docstring_has_no_fault() -> None:
             "hidden character U+202E (right-to-left override)",
         ),
         ("权重太尖", r"权重 $\\frac{1}$", 5, r'formula "\frac{1}" is not valid LaTeX'),
-        ("Forgets the scale.", "Forgets " * 18, 1, "this line has 144 characters, may have 140; break it"),
+        ("Forgets the scale.", "Forgets " * 18, 1, "this line has 144 characters; the limit is 140; break it"),
     ],
 )
 def test_each_fault_of_a_docstring_is_told_with_its_line(old: str, new: str, line: int, message: str) -> None:

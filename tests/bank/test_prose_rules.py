@@ -20,10 +20,10 @@ def test_how_lengths_are_counted() -> None:
 @pytest.mark.parametrize(
     ("lang", "text", "message"),
     [
-        ("en", "word " * 49, "the short answer has 49 words, must have 50 to 120; say more"),
-        ("en", "word " * 121, "the short answer has 121 words, must have 50 to 120; move details to explain"),
-        ("zh", "字" * 99, "the short answer has 99 characters (a Latin word or number counts as one), must have 100"),
-        ("zh", "字" * 261, "the short answer has 261 characters (a Latin word or number counts as one), must have 100"),
+        ("en", "word " * 49, "the short answer has 49 words; it needs 50 to 120; say more"),
+        ("en", "word " * 121, "the short answer has 121 words; it needs 50 to 120; move details to explain"),
+        ("zh", "字" * 99, "the short answer has 99 characters (a Latin word or number counts as one); it needs 100"),
+        ("zh", "字" * 261, "the short answer has 261 characters (a Latin word or number counts as one); it needs 100"),
     ],
 )
 def test_the_short_answer_has_a_length(
@@ -37,10 +37,10 @@ def test_the_short_answer_has_a_length(
 @pytest.mark.parametrize(
     ("words", "characters", "message"),
     [
-        (44, 80, "the lead has 44 words, must have 45 to 70; say more"),
-        (71, 140, "the lead has 71 words, must have 45 to 70; move details to explain"),
-        (45, 79, "the lead has 79 characters (a Latin word or number counts as one), must have 80 to 140; say more"),
-        (70, 141, "the lead has 141 characters (a Latin word or number counts as one), must have 80 to 140; move"),
+        (44, 80, "the lead has 44 words; it needs 45 to 70; say more"),
+        (71, 140, "the lead has 71 words; it needs 45 to 70; move details to explain"),
+        (45, 79, "the lead has 79 characters (a Latin word or number counts as one); it needs 80 to 140; say more"),
+        (70, 141, "the lead has 141 characters (a Latin word or number counts as one); it needs 80 to 140; move"),
         (45, 80, None),
         (70, 140, None),
     ],

@@ -152,7 +152,7 @@ def test_a_wrong_value_is_named_with_its_remedy(
         ("ordering", "before", "list pairs in their order"),
         ("debug", "code", "add at most 15 lines"),
         ("debug", "lines", "list the failing lines"),
-        ("debug", "symptom", "describe what one would observe"),
+        ("debug", "symptom", "describe the symptom"),
     ],
 )
 def test_a_missing_key_is_named_with_its_remedy(

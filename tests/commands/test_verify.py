@@ -49,7 +49,7 @@ FAULTS = [
     ("challenge.yaml", "(x: Tensor)", "(y: Tensor)", "challenge.yaml:9:1: the statement has soft_sign(y: Tensor)"),
     ("challenge.yaml", "zh: 第一条提示点出思路。", "zh: ''", "challenge.yaml:22:"),
     ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the statement has 3"),
-    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the statement has 198 words, may"),
+    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the statement has 198 words; the"),
     ("wrong/first-mistake.py", "cards: kv-02\n", "", "wrong/first-mistake.py:1:1: the docstring has no cards;"),
     ("wrong/first-mistake.py", "cards: kv-02", "cards: kv-77", 'wrong/first-mistake.py:7:1: there is no card "kv-77"'),
 ]
