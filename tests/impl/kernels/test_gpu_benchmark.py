@@ -55,7 +55,7 @@ def test_the_one_command_runs_to_its_end_and_names_what_it_could_not_do(rehearsa
     assert lines[1].startswith("no GPU   nothing is timed")
     assert [line.split()[1] for line in lines if line.startswith("done")] == ["gpu_small", "doctor"]
     (refused,) = [line for line in lines if line.startswith("exit 2   verify")]
-    assert "no NVIDIA GPU is visible here" in refused
+    assert "no NVIDIA GPU found" in refused
     assert lines[-1].startswith("finished in")
     assert "sandbox" in (rehearsal / "doctor.txt").read_text(encoding="utf-8")
     assert not (rehearsal / "home").exists()
