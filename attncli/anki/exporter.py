@@ -208,7 +208,7 @@ def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
     Numbers and orders are drawn with the card's id as seed, so that they are the same in every export.
     """
     question, answer = _question_and_answer(card, lang)
-    short = block(card.short[lang]) if card.short else ""
+    short = block(card.answer[lang]) if card.answer else ""
     return NoteSide(
         question=question,
         answer=short if not answer else answer + short,

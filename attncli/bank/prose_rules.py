@@ -21,7 +21,7 @@ from attncli.domain.text import IDEOGRAPHS, MOST_CHARACTERS, MOST_DEPTH, hidden_
 from attncli.i18n import LANGS, Localised, _, ngettext, quoted
 
 LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
-"""Of the 30-second answer and the lead: the least and most English words, and Chinese characters."""
+"""Of the answer with its lead, and of the lead: the least and most English words, and Chinese characters."""
 
 _CHINESE_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[^\W{IDEOGRAPHS}]+(?:[.'-][^\W{IDEOGRAPHS}]+)*")
 _HALF_WIDTH = re.compile(
@@ -50,12 +50,14 @@ def chinese_units(text: str) -> int:
 
 
 def length_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check the lengths of the 30-second answer and the lead in both languages."""
+    """Check the lengths of the lead, and of the lead and the short answer together, in both languages."""
+    lead = card.get("lead") or {"en": "", "zh": ""}
     for key in (key for key in LENGTHS if card.get(key)):
         words, characters = LENGTHS[key]
+        text = {lang: f"{lead[lang]} {card[key][lang]}" for lang in LANGS} if key == "short" else lead
         for lang, length, (least, most) in (
-            ("en", english_words(card[key]["en"]), words),
-            ("zh", chinese_units(card[key]["zh"]), characters),
+            ("en", english_words(text["en"]), words),
+            ("zh", chinese_units(text["zh"]), characters),
         ):
             if not least <= length <= most:
                 yield Finding((key, lang), _wrong_length(key, lang, length, least, most))

@@ -370,7 +370,7 @@ def revealed(card: Card, lang: Lang) -> Iterator[str]:
 def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
     match section:
         case "answer" | "explain":
-            text = card.short if section == "answer" else card.explain
+            text = card.answer if section == "answer" else card.explain
             heading = _("Answer") if section == "answer" else _("Why")
             yield f"## {heading[lang]}\n\n{text[lang].strip() if text else ''}"
         case "points":

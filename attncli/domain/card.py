@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_
 
 from attncli.domain.text import example_labels, filled
 from attncli.domain.vocabulary import Kind, Level, Limits, WrittenAs
-from attncli.i18n import Localised, Text
+from attncli.i18n import Localised, Text, quoted
 
 Document = Mapping[str, Any]
 
@@ -107,7 +107,8 @@ class FollowUp:
 class Card:
     """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age.
 
-    `lead` is the first thing to say, `formula` one to know by heart (LaTeX); nearly every interview asks a `must_know`.
+    `lead` is said in the first 30 seconds, `short` goes on from there. `formula` is one to know by heart (LaTeX).
+    Nearly every interview asks a `must_know`.
     A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says.
     """
 
@@ -144,6 +145,11 @@ class Card:
         A kind that is a variant of another one, such as a choice between two options, returns a card of that kind.
         """
         return self
+
+    @property
+    def answer(self) -> Localised | None:
+        """The answer said aloud: the lead and what follows it, as paragraphs."""
+        return quoted("\n\n").join([self.lead, self.short]) if self.lead and self.short else self.lead or self.short
 
     @property
     def challenges(self) -> tuple[str, ...]:

@@ -543,7 +543,7 @@ def answer(card: Card, lang: Lang) -> str:
             solution = _fixed_code(card, lang)
         case _:
             solution = ""
-    short = card.short[lang].strip() if card.short else ""
+    short = card.answer[lang].strip() if card.answer else ""
     return "\n\n".join(part for part in (solution, short) if part)
 
 

@@ -262,7 +262,7 @@ def _numbered(lines: list[str]) -> list[str]:
 def _section(section: Section, card: Card, lang: Lang) -> Any:
     match section:
         case "answer" | "explain":
-            text = card.short if section == "answer" else card.explain
+            text = card.answer if section == "answer" else card.explain
             return text[lang].strip() if text else ""
         case "points":
             return _numbered([point[lang] for point in card.points])

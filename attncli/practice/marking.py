@@ -217,7 +217,7 @@ Section = Literal[
 def sections(card: Card) -> list[Section]:
     """Return the sections behind the question that `card` has, in the order in which they are shown."""
     found: dict[Section, object] = {
-        "answer": card.short,
+        "answer": card.answer,
         "points": card.points,
         "explain": card.explain,
         "pitfalls": card.pitfalls,

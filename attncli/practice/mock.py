@@ -294,7 +294,7 @@ def asked_card(workspace: Workspace, item: MockItem) -> Card:
         )
     return replace(
         card,
-        explain=None if card.short else card.explain,
+        explain=None if card.answer else card.explain,
         pitfalls=(),
         follow_ups=(),
         sources=(),

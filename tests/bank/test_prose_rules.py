@@ -48,9 +48,16 @@ def test_the_short_answer_has_a_length(
 def test_the_lead_has_a_length(
     cards: dict[str, Card], errors: Errors, words: int, characters: int, message: str | None
 ) -> None:
-    lead = {"en": "word " * words, "zh": "字" * characters}
-    found = errors(cards["qa"] | {"lead": lead, "formula": r"\frac{1}{\sqrt{d_k}}", "must_know": True})
+    lead, rest = ({"en": "word " * many, "zh": "字" * signs} for many, signs in ((words, characters), (40, 80)))
+    marks = {"formula": r"\frac{1}{\sqrt{d_k}}", "must_know": True}
+    found = errors(cards["qa"] | {"lead": lead, "short": rest} | marks)
     assert [text.startswith(message or "") for text in found] == [True] * bool(message)
+
+
+def test_the_lead_counts_as_part_of_the_short_answer(cards: dict[str, Card], errors: Errors) -> None:
+    lead, rest = ({"en": "word " * many, "zh": "字" * 80} for many in (50, 71))
+    (found,) = errors(cards["qa"] | {"lead": lead, "short": rest})
+    assert found.startswith("the short answer has 121 words")
 
 
 def test_a_formula_that_cannot_be_shown_is_reported(cards: dict[str, Card], errors: Errors) -> None:

@@ -150,7 +150,7 @@ def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questi
     card = asked.card
     match section:
         case "answer" | "explain":
-            text = card.short if section == "answer" else card.explain
+            text = card.answer if section == "answer" else card.explain
             yield heading((_("Answer") if section == "answer" else _("Why"))[lang])
             from attncli.tui.widgets.markdown import CardMarkdown
 
