@@ -28,9 +28,10 @@ lint: $(VENV)/.installed-dev
 
 # Collect the messages of the code into the Chinese catalogue; those without Chinese stay empty, old ones go.
 messages: $(VENV)/.installed-dev
+	mkdir -p build
 	$(BIN)/pybabel -q extract --no-location --sort-output --output build/attn.pot attncli
 	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE)/attn.po --locale zh_CN
-	$(BIN)/pybabel -q compile --directory attncli/locale --domain "attn click"
+	$(BIN)/python -c "from pathlib import Path; from hatch_build import compile_catalogues; compile_catalogues(Path())"
 
 verify: $(VENV)/.installed
 	$(BIN)/attn verify --streams 5

@@ -12,12 +12,17 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 LOCALE = "attncli/locale"
 
 
+def compile_catalogues(root: Path) -> None:
+    """Write a `.mo` beside each `.po`."""
+    for source in (root / LOCALE).rglob("*.po"):
+        with source.open("rb") as po, source.with_suffix(".mo").open("wb") as mo:
+            write_mo(mo, read_po(po))
+
+
 class CompileCatalogues(BuildHookInterface[Any]):
     """The build hook that pyproject.toml names."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write a `.mo` beside each `.po`, and add it to what is built."""
-        for source in Path(self.root, LOCALE).rglob("*.po"):
-            with source.open("rb") as po, source.with_suffix(".mo").open("wb") as mo:
-                write_mo(mo, read_po(po))
+        """Compile the catalogues and add them to what is built."""
+        compile_catalogues(Path(self.root))
         build_data["artifacts"].append(f"{LOCALE}/**/*.mo")
