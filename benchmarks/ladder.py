@@ -25,7 +25,7 @@ from attncli.ladder import BY_ID, PIECES, Engines, Files, Piece, climb, describe
 from attncli.paths import bundled_impl
 from attncli.sandbox.zygote_client import ZygoteClient
 
-FIRST_FAILURES = Path(__file__).parent.parent / "tests" / "first_failures.json"
+VERIFIED = Path(__file__).parent.parent / "tests" / "verified.json"
 RESULTS = Path(__file__).parent / "results" / "ladder.json"
 LEAST = 0.95
 BESIDE = 3
@@ -33,7 +33,7 @@ BESIDE = 3
 
 def wrong_files(piece: Piece) -> Iterator[Path]:
     """Those that miss *solved*, as `attn verify` has recorded it."""
-    recorded = json.loads(FIRST_FAILURES.read_text(encoding="utf-8"))[piece.id]
+    recorded = json.loads(VERIFIED.read_text(encoding="utf-8"))[piece.id]["failed"]
     for path in files_of(piece, "wrong"):
         if recorded.get(path.stem, ["", "solved"])[1] == "solved":
             yield path

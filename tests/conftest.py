@@ -38,6 +38,18 @@ for catalogue in i18n.CATALOGUE.parent.glob("*.po"):
 settings.register_profile("attn", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("attn")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run the tests marked `full` too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all"):
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
 CARDS = {
     "att": """\
 topic: att

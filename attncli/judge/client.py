@@ -81,10 +81,14 @@ class _SourceRequest(_Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRequest(_Request):
-    """Verify all files of a challenge on many input streams; `known` has the checks that wrong files failed before."""
+    """Verify the files of a challenge on many input streams; `known` has the checks that wrong files failed before.
+
+    Of the wrong files only those in `only` are graded; all if it is empty.
+    """
 
     op = "verify"
     streams: int
+    only: Sequence[str] = field(default=())
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repairs: Sequence[Repair] = field(default=())
 

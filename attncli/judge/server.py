@@ -190,7 +190,7 @@ class Server:
             def notify(done: int) -> None:
                 self._send({"id": request["id"], "event": "proved", "gradings": done})
 
-            proof = Verification(folder, submit, notify, known, device).run(int(request["streams"]))
+            proof = Verification(folder, submit, notify, known, device, request["only"]).run(int(request["streams"]))
             proof["surprises"] += planted_surprises(folder, submit, _repairs(request), device)
         return {"proof": {**proof, "device": device}}
 

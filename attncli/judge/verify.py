@@ -6,7 +6,7 @@ edge cases, growth. One failed required check settles a wrong file, so the check
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,7 +52,8 @@ class Verification:
 
     `submit` makes a submission of a file, on the `device` or on the one given. `notify` is called after each file with
     the number of its gradings. `known` has the checks that wrong files failed in the last proof. It only changes the
-    order of checks, and a file that must fail on the first rung still takes that one first.
+    order of checks, and a file that must fail on the first rung still takes that one first. `only` names the wrong
+    files to be proved; all if it is empty.
     """
 
     folder: Folder
@@ -60,6 +61,7 @@ class Verification:
     notify: Callable[[int], None]
     known: Mapping[str, tuple[str, CaseRung | None]] = field(default_factory=dict)
     device: str = CPU
+    only: Collection[str] = ()
     surprises: list[dict[str, Any]] = field(default_factory=list)
     _interpreter_exams: dict[int, Exam] = field(default_factory=dict)
 
@@ -81,7 +83,8 @@ class Verification:
         path = self.folder.path
         right = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
         candidates = [Candidate(file, True) for file in right]
-        for file in sorted((path / "wrong").glob("*.py")):
+        wrong = sorted((path / "wrong").glob("*.py"))
+        for file in [file for file in wrong if not self.only or file.stem in self.only]:
             rung = self.folder.mistake(file.stem).rung
             check, failed = self.known.get(file.stem, ("", None))
             if rung == "solved" and failed != "solved":

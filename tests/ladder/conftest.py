@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +10,10 @@ import pytest
 
 from attncli.ladder import BY_ID, Engines, Files
 from attncli.sandbox.zygote_client import ZygoteClient
+from verified import failed
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"
-FIRST_FAILURES = json.loads((ROOT / "tests" / "first_failures.json").read_text(encoding="utf-8"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,7 +31,7 @@ def submission(id: str, name: str) -> str:
 def wrong_names(id: str) -> list[str]:
     """The wrong files of a piece that miss *solved*."""
     folder = IMPL / BY_ID[id].track / id / "wrong"
-    known = FIRST_FAILURES[id]
+    known = failed(id)
     return [path.stem for path in sorted(folder.glob("*.py")) if known.get(path.stem, ["", "solved"])[1] == "solved"]
 
 

@@ -1,0 +1,83 @@
+"""The record of which challenges `attn verify` has proved whole, and what each wrong file failed.
+
+`attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. A challenge whose
+fingerprint fits needs only a sample of its wrong files proved again: neither they nor the judge have changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+RECORD = ROOT / "tests" / "verified.json"
+SAMPLE = 4
+
+
+def record() -> dict[str, dict[str, Any]]:
+    """Return for each challenge its `fingerprint`, and under `failed` the check and rung that each wrong file fails."""
+    read: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return read
+
+
+def failed(id: str) -> dict[str, list[str]]:
+    """Return the check and rung that each wrong file of a challenge failed when it was last proved."""
+    return record().get(id, {}).get("failed", {})
+
+
+def fingerprint(folder: Path) -> str:
+    """Hash all that decides the verdicts on a challenge: its files, the judge, the sandbox and the pinned torch."""
+    digest = sha256(_judge().encode())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+@cache
+def _judge() -> str:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    digest = sha256("\n".join(line for line in pins if line.startswith("torch==")).encode())
+    for room in ("judge", "sandbox"):
+        for path in sorted((ROOT / "attncli" / room).rglob("*.py")):
+            digest.update(f"{room}/{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def to_prove(folder: Path) -> list[str]:
+    """Return the wrong files to prove: a sample, chosen by the fingerprint, or none for all if it does not fit."""
+    now = fingerprint(folder)
+    if record().get(folder.name, {}).get("fingerprint") != now:
+        return []
+    names = [path.stem for path in folder.glob("wrong/*.py")]
+    return sorted(names, key=lambda name: sha256(f"{now} {name}".encode()).digest())[:SAMPLE]
+
+
+def updated(before: dict[str, Any], proofs: dict[str, Any], folders: dict[str, Path]) -> dict[str, Any]:
+    """Return the record with every challenge that was proved whole; the others keep what they have."""
+    proved = {
+        proof["id"]: {"fingerprint": fingerprint(folders[proof["id"]]), "failed": proof["failed"]}
+        for proof in proofs["challenges"]
+        if proof["holds"]
+    }
+    return {**before, **proved}
+
+
+def main() -> None:
+    """Write the record from the JSON of `attn verify` on standard input; exit 1 if a challenge does not hold."""
+    proofs = json.load(sys.stdin)
+    folders = {path.parent.name: path.parent for path in ROOT.glob("impl/*/*/challenge.yaml")}
+    lines = [
+        f"{json.dumps(id)}: {json.dumps(entry, sort_keys=True)}"
+        for id, entry in sorted(updated(record(), proofs, folders).items())
+    ]
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    unproved = [proof["id"] for proof in proofs["challenges"] if not proof["holds"]]
+    sys.exit(f"not proved: {', '.join(unproved)}" if unproved else 0)
+
+
+if __name__ == "__main__":
+    main()
