@@ -64,7 +64,7 @@ FOLLOW_UPS = 3
 _TEXTS = ("title", "statement", "hardened")
 _WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
 _NEEDED = {
-    "reference.py": _("there is no reference.py; write the technique there, plain and slow"),
+    "reference.py": _("there is no reference.py; write a plain, slow implementation there"),
     "inputs.py": _("inputs.py is missing; define case(make) there, which draws inputs and calls the function"),
     "wrong": _("there is no file in wrong/; write a submission with a typical mistake"),
 }
@@ -165,7 +165,7 @@ class _Files:
                 yield _at(self.yaml, line, message)
             elif signature.name in expected and signature.written != expected[signature.name].written:
                 message = _(
-                    "the statement has {signature}, the reference {other}; write the same",
+                    "the statement has {signature}, the reference {other}; make them match",
                     signature=f"{signature.name}{signature.written}",
                     other=expected[signature.name].written,
                 )
@@ -196,7 +196,7 @@ def _other_parameters(
             yield _at(source.path, 1, _("there is no {name} here; define it as the reference does", name=name))
         elif actual[name].parameters != signature.parameters:
             message = _(
-                "{name} takes {parameters}, in the reference {expected}; take the same",
+                "{name} takes {parameters}, but {expected} in the reference; make them match",
                 name=name,
                 parameters=actual[name].parameters,
                 expected=signature.parameters,
@@ -434,7 +434,7 @@ def _outcome_findings(text: str) -> Iterator[Finding]:
     try:
         ast.parse(text)
     except SyntaxError as error:
-        message = _("with this the reference is not valid Python ({reason}); correct it", reason=error.msg)
+        message = _("this makes the reference invalid Python ({reason}); correct it", reason=error.msg)
         yield Finding(("replace",), message)
     if any(len(line) > MOST_COLUMNS for line in text.splitlines()):
         message = _("this makes a line longer than {most} characters; break it", most=MOST_COLUMNS)
@@ -514,7 +514,7 @@ def _is_text(text: object) -> bool:
 def _length_findings(statement: Any) -> Iterator[Finding]:
     if not isinstance(statement, dict):
         return
-    remedy = _("move what only production needs to hardened, and omit what all challenges share")
+    remedy = _("move production-only requirements to hardened, and omit what all challenges share")
     for lang in LANGS:
         text = statement.get(lang)
         if not isinstance(text, str):

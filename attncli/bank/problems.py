@@ -148,7 +148,7 @@ _TEXT_HINTS = {
     "ask": _("write the next question as ask: {en: …, zh: …}"),
     "items": _("list the items to order, as items: [{key: …, text: {en: …, zh: …}}, …]"),
     "key": _("give the item a short name as key: …"),
-    "before": _("list pairs in their order, as before: [[first, second], …]"),
+    "before": _("list each pair in order: before: [[first, second], …]"),
     "code": _("add at most 15 lines of code, as code: |"),
     "lines": _("list the failing lines, e.g. lines: [4]"),
     "symptom": _("describe the symptom as symptom: {en: …, zh: …}"),

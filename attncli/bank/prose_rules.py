@@ -65,7 +65,7 @@ def length_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _wrong_length(key: str, lang: str, length: int, least: int, most: int) -> Localised:
     text = _("the short answer") if key == "short" else _("the lead")
-    remedy = _("say more") if length < least else _("move details to explain")
+    remedy = _("say more") if length < least else _("move details to the explain field")
     if lang == "en":
         return _(
             "{text} has {length} words; it needs {least} to {most}; {remedy}",
@@ -93,8 +93,8 @@ def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
         for lang, words in _OWN_RUN.items():
             if found := words.search(text[lang]):
                 message = _(
-                    '"{words}" claims a measurement of our own without an experiment; '
-                    "name one as experiment, cite a source, or remove the figure",
+                    '"{words}" claims our own measurement without an experiment; name one as experiment, cite a '
+                    "source, or remove the figure",
                     words=found[1],
                 )
                 yield Finding((*way, lang), message)

@@ -293,7 +293,7 @@ def _forecast_lines(plan: Plan, lang: Lang) -> Iterator[str]:
 def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
     day = plan.days[0]
     if plan.studied_minutes:
-        left_today = _("Rest of today: {minutes:.0f} min", minutes=day.minutes)
+        left_today = _("Left today: {minutes:.0f} min", minutes=day.minutes)
         yield (left_today if day.minutes else _("Today's time is used up."))[lang]
     else:
         yield (_("Today: {minutes:.0f} min", minutes=day.minutes) if day.minutes else _("Today: free"))[lang]

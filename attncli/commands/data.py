@@ -127,7 +127,7 @@ def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
 
 @export.command(
     "anki",
-    help=N_("Export an Anki deck with schedules and review history. Importing a later one updates its cards."),
+    help=N_("Export an Anki deck with schedules and review history. Importing a newer export updates its cards."),
 )
 @click.option("-o", "--output", "target", type=TargetType(), required=True, help=N_("File to write, e.g. DECK.apkg."))
 @click.option("--topic", default=None, help=N_("Only cards of this topic."))
@@ -190,7 +190,7 @@ def import_() -> None:
     help=N_("Import cards and reviews from FILE, an .apkg or .colpkg exported by Anki. Nothing is imported twice."),
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help=N_("Show what is in it, without writing anything."))
+@click.option("--dry-run", is_flag=True, help=N_("Show what would be imported, without writing anything."))
 @json_option
 def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
     from attncli.anki.importer import import_package
@@ -210,7 +210,7 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
         (done.media, _("pictures and sounds dropped from texts: {count}")),
         (done.gone, _("attn cards missing from the banks: {count}; their reviews count once you add them")),
         (done.forgotten, _("reviews from before a reset in Anki, not counted: {count}")),
-        (done.taken_back, _("reviews corrected by this package, undone: {count}")),
+        (done.taken_back, _("reviews replaced by corrections in this package: {count}")),
         (done.lost_reviews, _("reviews skipped, their cards are missing: {count}")),
     )
     messages: list[Localised] = [
@@ -235,7 +235,10 @@ def _import_lines(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> 
 
 @import_.command(
     "log",
-    help=N_("Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them. No row counts twice."),
+    help=N_(
+        "Merge a history: FILE from `attn export log` or `attn backup`, or a FOLDER of them. Duplicate rows "
+        "are ignored."
+    ),
 )
 @click.argument("path", metavar="FILE|FOLDER", type=UserPath())
 def import_log(path: str) -> None:
@@ -324,6 +327,9 @@ def sync_(folder: Path) -> None:
             "{count} new row from other machines", "{count} new rows from other machines", done.received
         )
         written = ngettext(
-            "{count} row of this one in {file}", "{count} rows of this one in {file}", done.written, file=done.file
+            "{count} row of this machine in {file}",
+            "{count} rows of this machine in {file}",
+            done.written,
+            file=done.file,
         )
         echo(_("; ").join([received, written])[workspace.lang])

@@ -28,8 +28,8 @@ def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
     lines = [summary[lang], *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]
     if counts.left_out:
         postponed = ngettext(
-            "{count} more review won't fit into {minutes:g} min today; it stays due, fastest fading first",
-            "{count} more reviews won't fit into {minutes:g} min today; they stay due, fastest fading first",
+            "{count} more review won't fit into {minutes:g} min today; it stays due, soonest forgotten first",
+            "{count} more reviews won't fit into {minutes:g} min today; they stay due, soonest forgotten first",
             counts.left_out,
             minutes=minutes,
         )

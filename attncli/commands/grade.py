@@ -71,7 +71,7 @@ CheckStatus = tuple[str, str]
     "--seed",
     type=click.IntRange(0, STREAMS - 1),
     default=0,
-    help=N_("Seed of the inputs; another one draws other inputs."),
+    help=N_("Seed of the inputs; another seed gives other inputs."),
 )
 @click.option(
     "--timeout",
@@ -183,7 +183,7 @@ def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: i
     if checks := to_harden(report):
         yield "  " + _("to harden it: {checks}", checks=", ".join(checks))[lang]
     if checks := unproved(report):
-        yield "  " + _("not proved: {checks}", checks=", ".join(checks))[lang]
+        yield "  " + _("not verified: {checks}", checks=", ".join(checks))[lang]
     for check in report.checks:
         badge = "" if check.required else _(" (badge)")[lang]
         yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()

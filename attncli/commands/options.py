@@ -47,7 +47,7 @@ class MomentType(click.ParamType[datetime]):
 
 
 at_option = click.option(
-    "--at", type=MomentType(), help=N_("Act as if it were this time, with UTC offset (default: now).")
+    "--at", type=MomentType(), help=N_("Use this as the current time, with UTC offset (default: now).")
 )
 
 

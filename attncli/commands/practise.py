@@ -21,7 +21,7 @@ from attncli.practice.review import DrillSession, ReviewSession
 
 @click.command(help=N_("Review what is due."))
 @click.option("--topic", help=N_("Only cards of this topic."))
-@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many answers."))
+@click.option("--limit", type=click.IntRange(min=1), help=N_("Maximum number of answers."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
 def review(topic: str | None, limit: int | None, plain: bool) -> int:
     if not plain:
@@ -49,7 +49,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
     "--weak", is_flag=True, help=N_("Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
 )
 @click.option(
-    "--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help=N_("At most this many.")
+    "--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help=N_("Maximum number of cards.")
 )
 @click.option("--cram", is_flag=True, help=N_("Record nothing; answers do not count as reviews."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
@@ -77,7 +77,7 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
 )
 @click.option(
-    "--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help=N_("At most this many.")
+    "--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help=N_("Maximum number of cards.")
 )
 @click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same quiz."))
 @click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))

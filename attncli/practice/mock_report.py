@@ -77,7 +77,9 @@ def _missed_item(workspace: Workspace, item: MockItem, settled: Settled) -> Miss
     card = asked_card(workspace, item)
     made = settled.points or ()
     points = tuple(point for n, point in enumerate(card.points) if n not in made)
-    return MissedItem(card.id, False, card.listed, NOTHING if points else card.answer or card.explain or NOTHING, points)
+    return MissedItem(
+        card.id, False, card.listed, NOTHING if points else card.answer or card.explain or NOTHING, points
+    )
 
 
 def _times(state: MockState) -> SpokenTimes | None:

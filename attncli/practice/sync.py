@@ -331,10 +331,10 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
             if text.strip():
                 log.rows.append(Placed(row_of_line(text), place))
         except UnicodeDecodeError:
-            log.faults.append(_("{place}: not a line of a history (not UTF-8)", place=place))
+            log.faults.append(_("{place}: not a history row (not UTF-8)", place=place))
         except ValueError as error:
             reason = error.args[0] if isinstance(error.args[0], Localised) else str(error)[:LONGEST_REASON]
-            log.faults.append(_("{place}: not a line of a history ({error})", place=place, error=reason))
+            log.faults.append(_("{place}: not a history row ({error})", place=place, error=reason))
     return log
 
 

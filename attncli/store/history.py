@@ -82,7 +82,7 @@ def decoded(line: bytes) -> tuple[int, LogRow]:
 
     match = _LINE.fullmatch(line)
     if match is None:
-        raise ValueError(_("not a line of a history"))
+        raise ValueError(_("not a history row"))
     if crc32(line[: match.start(2) - len(',"crc":"')]) != int(match[2], 16):
         raise ValueError(_("the checksum does not match"))
     try:
@@ -100,7 +100,7 @@ def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
         return *decoded(line), NOTHING
     except ValueError as error:
         with suppress(ValueError):
-            return *decoded(line[:-1]), _("the byte after it is damaged")
+            return *decoded(line[:-1]), _("the end of the line is damaged")
         return 0, None, error.args[0]
 
 
@@ -128,9 +128,11 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                         wrong = _("row number {found} is repeated", found=found)
                         continue
                     if (count := found - number - 1 - damaged) > 0:
-                        one = _("row {found} is missing before it", found=found - 1)
+                        one = _("the row before it ({found}) is missing", found=found - 1)
                         rows = _(
-                            "rows {found} to {found_2} are missing before it", found=found - count, found_2=found - 1
+                            "the rows before it ({found} to {found_2}) are missing",
+                            found=found - count,
+                            found_2=found - 1,
                         )
                         yield Damage(path, line, one if count == 1 else rows)
                     number, damaged = found, 0

@@ -270,13 +270,13 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         """Leave, saving typed text, when Textual's thread that reads the keys has failed."""
         from rich.traceback import Traceback
 
-        cause: str | Localised = _("their thread has failed")
+        cause: str | Localised = _("the input thread failed")
         for renderable in renderables:
             if isinstance(renderable, Traceback) and renderable.trace.stacks:
                 failed = renderable.trace.stacks[-1]
                 cause = f"{failed.exc_type}: {failed.exc_value}"
         self._exception = EnvironmentFailure(
-            _("cannot read keys any more ({cause}); typed text is kept; start attn again", cause=cause)
+            _("can no longer read keys ({cause}); typed text is saved; start attn again", cause=cause)
         )
         self.exit(return_code=self._exception.exit_code)
 

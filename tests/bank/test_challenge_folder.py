@@ -187,7 +187,7 @@ CHANGES = [
     ),
     (
         replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"),
-        "wrong/squares.py:12: double takes (x), in",
+        "wrong/squares.py:12: double takes (x), but",
     ),
     (replaced("wrong/squares.py", "def double", "def duple"), "wrong/squares.py:1: there is no double here; define it"),
     (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; list the"),
@@ -202,7 +202,7 @@ CHANGES = [
     ),
     (
         without("reference.py"),
-        "challenge.yaml:1: there is no reference.py; write the technique there, plain and slow",
+        "challenge.yaml:1: there is no reference.py; write a plain, slow implementation there",
     ),
     (without("inputs.py"), "challenge.yaml:1: inputs.py is missing; define case(make) there"),
     (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with a typical"),
@@ -219,7 +219,8 @@ def test_each_fault_is_told_with_file_and_line(folder: Path, change: Callable[[P
 def test_right_solutions_take_what_the_reference_takes(folder: Path) -> None:
     (folder / "right" / "two.py").write_text("def double(x, factor=2.0): ...\n", encoding="utf-8")
     (said,) = found(folder)
-    assert said == ("right/two.py:1: double takes (x, factor=2.0), in the reference (x, times=2.0); take the same")
+    takes = "right/two.py:1: double takes (x, factor=2.0), but (x, times=2.0) in the reference"
+    assert said == f"{takes}; make them match"
 
 
 def test_a_method_that_the_reference_lacks_is_told(folder: Path) -> None:

@@ -218,7 +218,7 @@ def test_a_bundled_challenge_uses_the_terms_of_the_glossary(around: Surroundings
 def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:
     path = challenge(around.impl)
     found = {(Path(problem.file).name, problem.message.en) for problem in check([path], around).problems}
-    assert ("challenge.yaml", "there is no reference.py; write the technique there, plain and slow") in found
+    assert ("challenge.yaml", "there is no reference.py; write a plain, slow implementation there") in found
     assert (
         "no-scale.py",
         "the docstring has no rung; write the rung that it must fail: rung: solved "

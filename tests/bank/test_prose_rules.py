@@ -21,7 +21,7 @@ def test_how_lengths_are_counted() -> None:
     ("lang", "text", "message"),
     [
         ("en", "word " * 49, "the short answer has 49 words; it needs 50 to 120; say more"),
-        ("en", "word " * 121, "the short answer has 121 words; it needs 50 to 120; move details to explain"),
+        ("en", "word " * 121, "the short answer has 121 words; it needs 50 to 120; move details to the explain field"),
         ("zh", "字" * 99, "the short answer has 99 characters (a Latin word or number counts as one); it needs 100"),
         ("zh", "字" * 261, "the short answer has 261 characters (a Latin word or number counts as one); it needs 100"),
     ],
@@ -38,7 +38,7 @@ def test_the_short_answer_has_a_length(
     ("words", "characters", "message"),
     [
         (44, 80, "the lead has 44 words; it needs 45 to 70; say more"),
-        (71, 140, "the lead has 71 words; it needs 45 to 70; move details to explain"),
+        (71, 140, "the lead has 71 words; it needs 45 to 70; move details to the explain field"),
         (45, 79, "the lead has 79 characters (a Latin word or number counts as one); it needs 80 to 140; say more"),
         (70, 141, "the lead has 141 characters (a Latin word or number counts as one); it needs 80 to 140; move"),
         (45, 80, None),
@@ -158,7 +158,7 @@ def test_without_a_glossary_nothing_is_avoided() -> None:
 def test_a_measurement_of_our_own_has_the_experiment_that_shows_it(lang: str, text: str, said: str) -> None:
     card = {"explain": {"en": "Yes.", "zh": "是。"} | {lang: text}}
     (found,) = measured_findings(card)
-    assert found.path == ("explain", lang) and found.message.en.startswith(f'"{said}" claims a measurement of our own')
+    assert found.path == ("explain", lang) and found.message.en.startswith(f'"{said}" claims our own measurement')
     assert not list(measured_findings({**card, "experiment": "mixit"}))
 
 

@@ -73,7 +73,7 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
         ("wrong: two", "wrong: one", '5:12: "one" is planted twice; keep one of the two'),
         ('"a = x * 1"', '"x * 1"', "3:11: these lines are not in reference.py; copy whole lines"),
         ('"a = x * 3"', '"a = x * 1"', "4:14: this changes nothing; write the mistake"),
-        ('"a = x * 3"', '"a = x *"', "4:14: with this the reference is not valid Python (invalid syntax); correct it"),
+        ('"a = x * 3"', '"a = x *"', "4:14: this makes the reference invalid Python (invalid syntax); correct it"),
         ('"a = x * 3"', f'"a = {"x * " * 40}3"', "4:14: this makes a line longer than 140 characters; break it"),
         ('"b = a + 0"', '"a = x * 1\\n    b = a + 0"', "6:11:"),
         ("replace:", "replaces:", '4:5: unknown key "replaces"'),

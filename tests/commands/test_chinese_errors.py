@@ -31,7 +31,7 @@ REFUSED = {
     "start double --seed 3": "--seed 用来选定排错练习；请同时给出 --repair N",
     "grade double HERE/none.py": "没有文件 HERE/none.py；请用 `attn start CHALLENGE` 创建",
     "grade double HERE": "HERE 不是文件；请给出要评测的 Python 文件",
-    "grade double HERE/a.py --timeout nan": "--timeout 不是数；请给出秒数，例如 10",
+    "grade double HERE/a.py --timeout nan": "--timeout 不是数字；请给出秒数，例如 10",
     "undo": "本机没有可以撤销的操作",
     "config lnag": "没有设置项 lnag；是不是 lang？",
     "config lang de": "lang：'de' 无效；可用：en, zh",
@@ -50,7 +50,7 @@ REFUSED = {
     "export log -o HERE/no/x.jsonl": "无法写入 HERE/no/x.jsonl（没有这个文件或目录）；请换一个位置",
     "import log HERE/none.jsonl": "没有文件 HERE/none.jsonl；请用 `attn backup` 创建备份",
     "import log HERE/text.txt": (
-        "HERE/text.txt:1：不是学习记录的一行（Expecting value: line 1 column 1 (char 0)）；"
+        "HERE/text.txt:1：不是学习记录（Expecting value: line 1 column 1 (char 0)）；"
         "没有合并任何内容，请重新导出这个文件"
     ),
     "import anki HERE/text.txt": (
@@ -120,7 +120,7 @@ def test_a_broken_bank_is_remarked_in_chinese(attn: Attn, home: Path) -> None:
         (KeyboardInterrupt(), "已中断；已经记录的内容都保留"),
         (MemoryError(), "内存不足；请关闭其他程序后重试"),
         (OSError(28, "No space left on device"), "无法写出结果（磁盘已满）；请腾出磁盘空间，或输出到别处"),
-        (ZeroDivisionError("by zero"), "意外的 ZeroDivisionError：by zero；完整的错误信息在 LOG；请反馈给我们"),
+        (ZeroDivisionError("by zero"), "意外错误 ZeroDivisionError：by zero；完整的错误信息在 LOG；请反馈给我们"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )

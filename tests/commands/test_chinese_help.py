@@ -74,7 +74,7 @@ def test_english_help_is_clicks_own_also_after_chinese(attn: Attn) -> None:
 
 def test_a_range_and_a_default_are_told_behind_the_text(attn: Attn) -> None:
     help_text = attn("drill", "--help", "--lang", "zh").out
-    assert re.search(r"--count 整数 +最多这么多张。［默认值：20；x>=1］", help_text)
+    assert re.search(r"--count 整数 +卡片数上限。［默认值：20；x>=1］", help_text)
     assert re.search(r"\[again\|hard\|good\|easy\]\n +［必填］", attn("answer", "-h", "--lang", "zh").out)
 
 

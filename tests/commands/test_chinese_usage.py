@@ -85,7 +85,7 @@ MISTAKES = {
         "2026-05-01 has no UTC offset; end it with Z or, e.g., +08:00",
         "2026-05-01 没有时区偏移；请在末尾加上 Z 或 +08:00 之类",
     ),
-    "--home= due": ("--home needs a folder", "--home 需要一个目录"),
+    "--home= due": ("--home needs a folder", "--home 需要指定目录"),
     "experiment x -o /": (
         "Invalid value for '-o' / '--output': File '/' is a directory; see `attn experiment --help`",
         "'-o' / '--output' 的值不合要求：'/' 是目录，不是文件；用法见 `attn experiment --help`",

@@ -155,9 +155,7 @@ def test_sync_names_what_it_leaves_out_and_goes_on(attn: Attn, tmp_path: Path) -
     result = attn("sync", str(shared))
     lines = result.err.splitlines()
     assert result.code == 0 and len(lines) == 21 and lines[-1] == "skipped: 5 more"
-    assert (
-        lines[0].startswith(f"skipped: {shared}/half-00.jsonl:1: not a line of a history") and "\x1b" not in result.err
-    )
+    assert lines[0].startswith(f"skipped: {shared}/half-00.jsonl:1: not a history row") and "\x1b" not in result.err
     assert attn("sync", str(shared), "--lang", "zh").err.splitlines()[-1] == "已跳过：另有 5 处"
 
 

@@ -32,7 +32,7 @@ REPORT = {
 }
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "not proved: device"), ("zh", "未能验证的检查：device")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "not verified: device"), ("zh", "未能验证：device")])
 def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said):
     challenge = SimpleNamespace(title=Localised("Attention", "注意力"), mistakes={})
     assert list(report_lines(REPORT, challenge, lang))[1].strip() == said

@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_is_refused(workspace: Workspace, tmp_path: P
 def test_a_file_that_is_no_text_is_refused(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(content)
-    with pytest.raises(UsageError, match=rf"{file}:1: not a line of a history \("):
+    with pytest.raises(UsageError, match=rf"{file}:1: not a history row \("):
         sync.import_file(workspace, file)
 
 

@@ -1,7 +1,7 @@
 """The record of which challenges `attn verify` has proved whole, and what each wrong file failed.
 
-`attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. A challenge whose
-fingerprint fits needs only a sample of its wrong files proved again: neither they nor the judge have changed.
+`attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. Where the
+fingerprint fits, a sample of the wrong files is proved again: neither they nor the judge have changed.
 """
 
 from __future__ import annotations

@@ -180,5 +180,5 @@ async def test_when_no_key_can_be_read_what_was_typed_is_kept_and_one_line_says_
     assert "hello" in app.workspace.home.card_draft.read_text()
     assert isinstance(app.failure, EnvironmentFailure) and app.failure.exit_code == 3
     assert str(app.failure) == (
-        "cannot read keys any more (OSError: the terminal is gone); typed text is kept; start attn again"
+        "can no longer read keys (OSError: the terminal is gone); typed text is saved; start attn again"
     )

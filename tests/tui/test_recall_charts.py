@@ -41,8 +41,8 @@ async def read(pilot: Pilot[None]) -> str:
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ("Recall against prediction", "12 reviews on later days", "Your forgetting curve", "By kind", "1.5")),
-        ("zh", ("实际记忆与预测", "共 12 次隔天复习", "你的遗忘曲线", "按题型", "1.5")),
+        ("en", ("Actual vs. predicted recall", "12 reviews on later days", "Your forgetting curve", "By kind", "1.5")),
+        ("zh", ("实际与预测的回忆率", "共 12 次隔天复习", "你的遗忘曲线", "按题型", "1.5")),
     ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

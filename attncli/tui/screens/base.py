@@ -325,7 +325,7 @@ class HelpScreen(ModalScreen[None]):
         lang = self.lang
         lines = [Content.assemble((left(key, 16), "bold $primary"), text) for key, text in self._keys]
         note = Content.styled(
-            _("Full-width keys (１ ２ ３ ４ ？ ！) work too, so a Chinese input method may stay on.")[lang],
+            _("Full-width keys (１ ２ ３ ４ ？ ！) work too, so you can leave a Chinese input method on.")[lang],
             "$text-muted",
         )
         with VerticalScroll():

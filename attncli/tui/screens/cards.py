@@ -242,7 +242,7 @@ class SearchScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield SearchField(
-            self.query_text, placeholder=_("Words of a question or answer, English or Chinese")[self.lang]
+            self.query_text, placeholder=_("Words from a question or answer, English or Chinese")[self.lang]
         )
         yield Plain(
             _("Filters: #tag · is:{states} · kind:numeric · level:screen · topic:kv", states="|".join(STATES))[

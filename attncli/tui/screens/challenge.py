@@ -83,7 +83,7 @@ class ChallengeScreen(AttnScreen):
         Binding("e", "edit", N_("Edit")),
         Binding("w", "write", N_("Write here")),
         Binding("g", "grade", N_("Grade")),
-        Binding("f", "fresh", N_("Fresh exam")),
+        Binding("f", "fresh", N_("New inputs")),
         Binding("t", "own_case", N_("Your case"), show=False),
         Binding("h", "hint", N_("Hint")),
         Binding("o", "solution", N_("Solution")),

@@ -48,7 +48,7 @@ EXPLAINED: dict[str, Localised] = {
         "Share of cards to recall in a review, 0.7 to 0.97. More costs time: at 0.95, intervals are 0.4 times as long "
         "as at 0.9."
     ),
-    "topic_retention": _("Topics with another desired retention, e.g. att=0.95 kv=0.85; empty for none."),
+    "topic_retention": _("Topics with their own desired retention, e.g. att=0.95 kv=0.85; empty for none."),
     "new_per_day": _(
         "New cards per day at most, 0 to 9999. Each new card comes back several times in its first weeks."
     ),
@@ -59,7 +59,7 @@ EXPLAINED: dict[str, Localised] = {
     "maximum_interval_days": _("Longest interval of a card, in days."),
     "theme": _("Dark, light, or contrast (white on black, no grey). Ctrl+T switches between dark and light."),
     "reduced_motion": _("Jump instead of scrolling smoothly."),
-    "answer_timer": _("Count down 30 seconds for a spoken answer. It interrupts nothing."),
+    "answer_timer": _("Count down 30 seconds for a spoken answer. You are not interrupted."),
     "editor": _("Command that opens a solution, e.g. vim or code --wait; empty for $VISUAL, then $EDITOR."),
     "rung": _("solved: correct at the whiteboard; hardened: ready for production."),
     "interview": _("Date of the interview, e.g. 2027-03-31, today or later; empty for none."),
@@ -71,9 +71,7 @@ EXPLAINED: dict[str, Localised] = {
         "Minutes per day for the interview plan and the review queue, 1 to 960. The queue is limited only once this "
         "is set."
     ),
-    "easy_days": _(
-        "Weekdays with less time, with the percentage of the minutes left, e.g. sat=50 sun=0; empty for none."
-    ),
+    "easy_days": _("Weekdays with less time, as a percentage of the usual minutes, e.g. sat=50 sun=0; empty for none."),
 }
 """The effect of each setting, and the form of its value."""
 _VALUES: dict[str, Localised] = {
@@ -219,7 +217,7 @@ _WHY: dict[str, Localised] = {
     "lang": _("Language of cards, screens and messages."),
     "interview": _("If you have one, e.g. {example}: attn plans for that day."),
     "level": _("Screen: a first call. Onsite: the full loop. Cards up to it come first."),
-    "minutes_per_day": _("Your daily study time; 30 minutes make 10 new cards a day."),
+    "minutes_per_day": _("Your daily study time; 30 minutes allow 10 new cards a day."),
 }
 _INVALID: dict[str, Localised] = {
     "interview": _("Enter today or a later date, e.g. {example}, or leave it empty."),

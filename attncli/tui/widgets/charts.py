@@ -140,7 +140,7 @@ class RecallReport(LineWidget):
     def _sections(self, width: int) -> Iterator[Content]:
         wide = max(20, min(width, _MOST))
         yield from self._time(wide)
-        yield from self._heading(_("Recall against prediction"))
+        yield from self._heading(_("Actual vs. predicted recall"))
         if not self._record.is_whole:
             yield Content(_("Loading your review history…")[self._lang])
             return

@@ -137,11 +137,11 @@ class GradeReportView(Page):
         is_solved, missing, head = report.rung in RUNGS, ", ".join(unproved(report)), headline(report, self.lang)
         parts = [
             summary,
-            _("fresh exam {seed}", seed=report.seed)[self.lang] if report.seed else "",
+            _("new inputs (seed {seed})", seed=report.seed)[self.lang] if report.seed else "",
             _("not verified: {checks}", checks=missing)[self.lang] if missing else "",
             report.device_note[self.lang],
             after,
-            _("f: fresh exam, on new inputs")[self.lang] if report.accepted else "",
+            _("f: grade again on new inputs")[self.lang] if report.accepted else "",
         ]
         sign = "!" if report.verdict == "error" else _SIGNS[report.rung]
         styled_head = (f"{sign} {head[:1].upper()}{head[1:]}", "$success" if is_solved else "$error")
