@@ -19,29 +19,22 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CALLS = [line[2:].split("  #")[0].strip() for line in README.splitlines() if line.startswith("$ attn")]
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_a_command_of_the_readme_exists_with_its_options(call):
-    words = shlex.split(call)[1:]
-    if not words:
-        return
-    assert words[0] in COMMANDS
-    command = Commands("attn").get_command(click.Context(click.Command("attn")), words[0])
-    rest = words[1:]
-    if isinstance(command, click.Group):
-        command = command.get_command(click.Context(command), rest.pop(0))
-    assert command is not None
-    known = {option for parameter in command.params for option in parameter.opts}
-    assert {word for word in rest if word.startswith("-")} <= known
+def test_the_commands_of_the_readme_exist_with_their_options():
+    for name, *rest in filter(None, (shlex.split(call)[1:] for call in CALLS)):
+        assert name in COMMANDS
+        command = Commands("attn").get_command(click.Context(click.Command("attn")), name)
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), rest.pop(0))
+        assert command is not None, (name, rest)
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in rest if word.startswith("-")} <= known, name
 
 
-@pytest.mark.parametrize("target", re.findall(r"make (\w+)", README))
-def test_a_make_target_of_the_readme_exists(target):
-    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-
-
-@pytest.mark.parametrize("link", re.findall(r"\]\(([^)]+)\)", README))
-def test_a_link_of_the_readme_leads_to_a_file(link):
-    assert link.startswith("http") or (ROOT / link).exists()
+def test_the_make_targets_and_links_of_the_readme_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in re.findall(r"make (\w+)", README))
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert [link for link in links if not link.startswith("http") and not (ROOT / link).exists()] == []
 
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]

@@ -154,9 +154,9 @@ def marked_texts(erratum: str, lang: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("erratum", SAID)
-def test_the_words_of_an_error_stand_only_where_it_is_marked(erratum: str, lang: str) -> None:
-    words = re.compile(SAID[erratum][lang == "zh"])
-    assert any(words.search(text) for text in marked_texts(erratum, lang))
-    said = [(card["id"], text) for card in documents() for text in answers(card, lang) if words.search(text)]
-    assert said == []
+def test_the_words_of_an_error_stand_only_where_it_is_marked(lang: str) -> None:
+    for erratum in SAID:
+        words = re.compile(SAID[erratum][lang == "zh"])
+        assert any(words.search(text) for text in marked_texts(erratum, lang)), erratum
+        said = [(card["id"], text) for card in documents() for text in answers(card, lang) if words.search(text)]
+        assert said == [], erratum

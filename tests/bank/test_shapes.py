@@ -149,7 +149,7 @@ def test_a_wrong_value_is_named_with_its_remedy(
         ("numeric", "tolerance", "set the allowed error, e.g. tolerance: 2%"),
         ("cloze", "blanks", "add one entry for each ____"),
         ("ordering", "items", "list the items to order"),
-        ("ordering", "before", "list pairs in their order"),
+        ("ordering", "before", "list each pair in order"),
         ("debug", "code", "add at most 15 lines"),
         ("debug", "lines", "list the failing lines"),
         ("debug", "symptom", "describe the symptom"),

@@ -101,9 +101,8 @@ def test_a_refusal_is_told_in_chinese_with_its_code(attn: Attn, here: Path, call
     assert chinese.code == attn("--lang", "en", *words).code
 
 
-@pytest.mark.parametrize("call", REFUSED)
-def test_no_english_sentence_is_left(call: str) -> None:
-    assert SENTENCE.findall(CODE.sub("", REFUSED[call])) == []
+def test_no_english_sentence_is_left() -> None:
+    assert [text for text in REFUSED.values() if SENTENCE.search(CODE.sub("", text))] == []
 
 
 def test_a_broken_bank_is_remarked_in_chinese(attn: Attn, home: Path) -> None:

@@ -38,25 +38,21 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_help_in_chinese_has_no_english_sentence_and_no_line_too_wide(attn: Attn, path: tuple[str, ...]) -> None:
-    result = attn("--lang", "zh", *path, "--help")
-    assert result.code == 0 and result.err == ""
-    assert result.out.startswith(f"用法：{' '.join(['attn', *path])}") and "选项：" in result.out
-    assert SENTENCE.findall(CODE.sub("", result.out.partition("\n")[2])) == []
-    assert max(cells(line) for line in result.out.splitlines()) <= 78
+def test_help_in_chinese_has_no_english_sentence_and_no_line_too_wide(attn: Attn) -> None:
+    for path in COMMANDS:
+        result = attn("--lang", "zh", *path, "--help")
+        assert (result.code, result.err) == (0, ""), path
+        assert result.out.startswith(f"用法：{' '.join(['attn', *path])}") and "选项：" in result.out
+        assert SENTENCE.findall(CODE.sub("", result.out.partition("\n")[2])) == [], path
+        assert max(cells(line) for line in result.out.splitlines()) <= 78, path
+        listed = result.out.partition("选项：\n")[2].partition("\n\n")[0]
+        assert len(columns_of(listed.splitlines())) == 1, path
 
 
 def columns_of(lines: list[str]) -> set[int]:
     """The cells in which the descriptions of a list begin."""
     found = [re.match(r"(  -.*?\S {2,}| {8,})(?=\S)", line) for line in lines]
     return {cells(match[0]) for match in found if match}
-
-
-@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_descriptions_of_options_stand_below_one_another(attn: Attn, path: tuple[str, ...]) -> None:
-    listed = attn(*path, "--help", "--lang", "zh").out.partition("选项：\n")[2].partition("\n\n")[0]
-    assert len(columns_of(listed.splitlines())) == 1
 
 
 def test_options_of_both_languages_are_the_same(attn: Attn) -> None:

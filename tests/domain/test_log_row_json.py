@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import fsrs.scheduler
@@ -207,17 +208,15 @@ AT = datetime(2026, 6, 1, tzinfo=UTC)
 UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
-@pytest.mark.parametrize("value", UNUSABLE)
-@pytest.mark.parametrize(
-    "key", ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug", "repairs", "start"]
-)
 @pytest.mark.parametrize("kind", [RowKind.REVIEW, RowKind.UNDO, RowKind.ATTEMPT, RowKind.START, RowKind.REPAIR])
-def test_an_unusable_payload_counts_as_absent(kind: RowKind, key: str, value: Any) -> None:
-    row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), {key: value})
-    assert not row.is_usable_review and row.verdict == "" and row.reached == "none"
-    assert isinstance(row.takes_back, str) and isinstance(row.source, str) and isinstance(row.bug, str)
-    assert isinstance(row.works_on, str) and row.fixes == "" and all(isinstance(bug, str) for bug in row.repairs)
-    assert isinstance(row.text_hash, str) and counterexamples_of(row) == []
+def test_an_unusable_payload_counts_as_absent(kind: RowKind) -> None:
+    keys = ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug", "repairs", "start"]
+    for key, value in product(keys, UNUSABLE):
+        row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), {key: value})
+        assert not row.is_usable_review and row.verdict == "" and row.reached == "none", (key, value)
+        texts = (row.takes_back, row.source, row.bug, row.works_on, row.text_hash, *row.repairs)
+        assert all(isinstance(text, str) for text in texts), (key, value)
+        assert row.fixes == "" and counterexamples_of(row) == [], (key, value)
 
 
 @pytest.mark.parametrize("payload", [[], None, 5, "x"])

@@ -45,8 +45,6 @@ ANY_SHAPE = {
 MASKS = ("mask", "argument ")  # by name, or behind the first of any number of masks
 DRAWN = 12
 
-every_challenge = pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
-
 
 @dataclass(frozen=True)
 class Part:
@@ -158,8 +156,7 @@ def worth(name: str, found: Mapping[str, int]) -> int | None:
     return sum(math.prod(int(f) if f.isdigit() else found[f] for f in factors) for factors in terms)
 
 
-@every_challenge
-def test_what_is_said_of_a_tensor_fits_its_dimensions(path: Path) -> None:
+def _what_is_said_of_a_tensor_fits_its_dimensions(path: Path) -> None:
     demands = Demands(folder_at(path))
     for call in calls_of(path):
         for part in call.parts:
@@ -174,8 +171,7 @@ def test_what_is_said_of_a_tensor_fits_its_dimensions(path: Path) -> None:
                 )
 
 
-@every_challenge
-def test_within_a_call_one_name_is_one_size(path: Path) -> None:
+def _within_a_call_one_name_is_one_size(path: Path) -> None:
     for call in calls_of(path):
         found: dict[str, tuple[str, int]] = {}
         for name, place, size in sizes(path, call):
@@ -183,16 +179,14 @@ def test_within_a_call_one_name_is_one_size(path: Path) -> None:
             assert size == due, f"{call.case}: {name} is {due} in {first} and {size} in {place}"
 
 
-@every_challenge
-def test_a_name_that_is_a_sum_or_a_product_has_its_size(path: Path) -> None:
+def _a_name_that_is_a_sum_or_a_product_has_its_size(path: Path) -> None:
     for call in calls_of(path):
         found = sizes_by_name(path, call)
         for name, size in found.items():
             assert worth(name, found) in (None, size), (call.case, name, found)
 
 
-@every_challenge
-def test_no_axis_has_two_names(path: Path) -> None:
+def _no_axis_has_two_names(path: Path) -> None:
     met: dict[tuple[str, str, str], bool] = {}
     for call in (call for call in calls_of(path) if call.of_entry):
         found = sorted(sizes_by_name(path, call).items())
@@ -202,8 +196,7 @@ def test_no_axis_has_two_names(path: Path) -> None:
     assert not [pair for pair, differ in met.items() if not differ], "these are of one size in every call"
 
 
-@every_challenge
-def test_every_name_that_is_told_is_that_of_a_tensor(path: Path) -> None:
+def _every_name_that_is_told_is_that_of_a_tensor(path: Path) -> None:
     seen = {
         name
         for call in calls_of(path)
@@ -214,11 +207,20 @@ def test_every_name_that_is_told_is_that_of_a_tensor(path: Path) -> None:
     assert vars(folder_at(path).inputs).get("AXES", {}).keys() <= seen
 
 
-@every_challenge
-def test_every_tensor_of_an_entry_point_has_named_axes(path: Path) -> None:
+def _every_tensor_of_an_entry_point_has_named_axes(path: Path) -> None:
     if path.name in ANY_SHAPE:
         assert "AXES" not in vars(folder_at(path).inputs)
         return
     parts = [part for call in calls_of(path) if call.of_entry for part in call.parts]
     tensors = [part for part in parts if isinstance(part.value, Tensor) and part.value.dim() > 0]
     assert not {f"{part.function}.{part.place}" for part in tensors if spec(path, part) is None}
+
+
+@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
+def test_the_named_axes_are_those_of_the_tensors(path: Path) -> None:
+    _what_is_said_of_a_tensor_fits_its_dimensions(path)
+    _within_a_call_one_name_is_one_size(path)
+    _a_name_that_is_a_sum_or_a_product_has_its_size(path)
+    _no_axis_has_two_names(path)
+    _every_name_that_is_told_is_that_of_a_tensor(path)
+    _every_tensor_of_an_entry_point_has_named_axes(path)

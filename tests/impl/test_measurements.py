@@ -17,10 +17,10 @@ postpone_compiler()
 
 
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
-@pytest.mark.parametrize("check", ["matches-reference", "stable", "low-precision"])
-def test_more_measurements_never_narrow_what_is_allowed(path, check):
+def test_more_measurements_never_narrow_what_is_allowed(path):
     exam = Exam(Folder({"id": path.name}, path), 0)
-    for stratum in exam.strata(check, 2):
+    checks = ("matches-reference", "stable", "low-precision")
+    for stratum in (stratum for check in checks for stratum in exam.strata(check, 2)):
         due = Expectation(exam.demands.reference, stratum.questions[-1].case)
         assert due._closer.keys() == due._slack.keys()
         assert all(bool((due._closer[place] >= due._slack[place]).all()) for place in due._slack)

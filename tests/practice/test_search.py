@@ -116,10 +116,10 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield workspace
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_what_is_meant_is_among_the_first_three(bundled: Workspace, query: str) -> None:
-    first = [card.id for card in bundled.library.cards(query)[:SHOWN_FIRST]]
-    assert {*QUERIES[query].split()} <= {*first}
+def test_what_is_meant_is_among_the_first_three(bundled: Workspace) -> None:
+    for query, meant in QUERIES.items():
+        first = {card.id for card in bundled.library.cards(query)[:SHOWN_FIRST]}
+        assert {*meant.split()} <= first, query
 
 
 def ids_of(workspace: Workspace) -> list[str]:
