@@ -72,6 +72,12 @@ def _follow_ups(card: Document) -> Iterator[Finding]:
             yield Finding(("follow_ups", number), _("the card is its own follow-up; remove it from follow_ups"))
 
 
+def _must_know(card: Document) -> Iterator[Finding]:
+    if card.get("must_know") and bool(card.get("formula")) == bool(card.get("fact")):
+        message = _("a must_know card has either formula, one line of LaTeX, or fact, one sentence; give one of them")
+        yield Finding(("must_know",), message)
+
+
 def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
     seen = set()
     for number, value in enumerate(values):
@@ -394,6 +400,7 @@ def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict
 
 _COMMON: tuple[Rule, ...] = (
     (("follow_ups",), _follow_ups),
+    (("must_know", "formula", "fact"), _must_know),
     (("tags",), lambda card: _repeated(card.get("tags") or (), ("tags",))),
     (("formerly",), lambda card: _repeated(card.get("formerly") or (), ("formerly",))),
 )

@@ -43,7 +43,9 @@ from attncli.bank.prose_rules import (
     style_findings,
 )
 from attncli.domain.card import FROM_ANKI
-from attncli.i18n import ngettext
+from attncli.i18n import _, ngettext
+
+MUST_KNOW_OF = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
             ]
         file.findings = [found for found in file.findings if not lies_below(found.path, file.filled)]
     notes = list(_summed_up(files, around)) if everything and any(file.own for file in files) else []
+    notes += _too_many_must_know(files, around) if everything else ()
     return _report(files, notes)
 
 
@@ -177,6 +180,20 @@ def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Prob
             "{count} note about the bundled bank is not shown; run `attn bank check` on this folder to list it",
             "{count} notes about the bundled bank are not shown; run `attn bank check` on this folder to list them",
             count,
+        )
+        yield Problem(shown_path(around.quizbank), 1, 1, message)
+
+
+def _too_many_must_know(files: Iterable[BankFile], around: Surroundings) -> Iterator[Problem]:
+    """Note a bundled bank of which more than one card in MUST_KNOW_OF is marked: the list must stay short."""
+    cards = [card for file in files if not file.own for _number, card in file.cards]
+    marked = sum(card.get("must_know") is True for card in cards)
+    if marked * MUST_KNOW_OF > len(cards):
+        message = _(
+            "{marked} of {cards} cards are must_know; mark at most one in {of}, what nearly every interview asks",
+            marked=marked,
+            cards=len(cards),
+            of=MUST_KNOW_OF,
         )
         yield Problem(shown_path(around.quizbank), 1, 1, message)
 

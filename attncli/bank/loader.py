@@ -51,7 +51,7 @@ NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS})
 
 _LEFT_OUT = {"kind": "qa", "level": "onsite"}
 _LEFT_OUT_OF_NUMERIC = {"unit": "", "tolerance": "1%"}
-_TEXTS = ("question", "lead", "short", "explain", "symptom", "fix")
+_TEXTS = ("question", "lead", "short", "fact", "explain", "symptom", "fix")
 
 
 @dataclass

@@ -222,6 +222,7 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
             cards=found.cards,
             solved=solved,
         )[lang],
+        *([_("Must-know: {known}", known=found.must_know.text)[lang]] if found.must_know.text else []),
         _("Coming due: {coming}", coming=coming)[lang],
     ]
     if found.interview is None:

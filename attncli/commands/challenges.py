@@ -33,10 +33,11 @@ JUDGES_ON_GPU = 4
 
 @click.command(help=N_("List the challenges with your status in each."))
 @click.option("--track", help=N_("Only challenges of this track."))
+@click.option("--must-know", is_flag=True, help=N_("Only challenges that nearly every interview asks."))
 @json_option
-def challenges(track: str | None, as_json: bool) -> None:
+def challenges(track: str | None, must_know: bool, as_json: bool) -> None:
     with session().workspace() as workspace:
-        found = standings(workspace, track)
+        found = [one for one in standings(workspace, track) if one.challenge.must_know or not must_know]
         lang = workspace.lang
     if as_json:
         print_json([entry.document(lang) for entry in found])

@@ -45,6 +45,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
 @click.option(
     "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards of this level (default: the setting level).")
 )
+@click.option("--must-know", is_flag=True, help=N_("Only cards that nearly every interview asks."))
 @click.option(
     "--weak", is_flag=True, help=N_("Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
 )

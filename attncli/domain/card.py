@@ -108,7 +108,7 @@ class Card:
     """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age.
 
     `lead` is said in the first 30 seconds, `short` goes on from there. `formula` is one to know by heart (LaTeX).
-    Nearly every interview asks a `must_know`.
+    Nearly every interview asks a `must_know`, which has a formula or, where there is none, a `fact` of one line.
     A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says.
     """
 
@@ -136,6 +136,7 @@ class Card:
     experiment: Id = ""
     lead: Localised | None = None
     formula: Text = ""
+    fact: Localised | None = None
     must_know: Flag = False
 
     @property

@@ -21,7 +21,7 @@ from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
 from attncli.practice.workspace import Workspace
 
-STATES = (*get_args(Standing), "due")
+STATES = (*get_args(Standing), "due", "must-know")
 """The values of the filter `is:`."""
 
 
@@ -49,6 +49,7 @@ class ChallengeStatus:
             "standing": self.standing,
             "due": iso(self.schedule.due_at) if self.schedule else None,
             "fixed": self.fixed,
+            "must_know": self.challenge.must_know,
         }
 
 
@@ -73,9 +74,10 @@ def narrowed(listed: Iterable[ChallengeStatus], query: str) -> list[ChallengeSta
 
 
 def _has(found: ChallengeStatus, word: str) -> bool:
-    if word.startswith("is:"):
-        return word[3:] == found.standing or (word == "is:due" and found.is_due)
     challenge = found.challenge
+    if word.startswith("is:"):
+        marks = {"is:due": found.is_due, "is:must-know": challenge.must_know}
+        return word[3:] == found.standing or marks.get(word, False)
     titles = [title[lang] for title in (challenge.title, track_title(challenge.track)) for lang in LANGS]
     return word in "\n".join([challenge.id, challenge.track, *titles]).casefold()
 

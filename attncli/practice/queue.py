@@ -34,7 +34,7 @@ PACE_DAYS, PACE_REVIEWS = 28, 600
 DRILL_COUNT = 20
 WEAK_LAPSES = 3
 WEAK_RECALL = 0.7
-STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "flagged", "noted")
+STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "flagged", "noted", "must-know")
 """The values of the filter `is:`."""
 
 
@@ -162,6 +162,7 @@ class CardFilter:
     topic: str | None = None
     kind: Kind | None = None
     level: Level | None = None
+    must_know: bool = False
     weak: bool = False
     count: int = DRILL_COUNT
     cram: bool = False
@@ -189,6 +190,7 @@ def matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSu
         card
         for card in workspace.store.index.list_cards(topic)
         if card.id in available and card_filter.kind in (None, card.kind) and card_filter.level in (None, card.level)
+        if card.must_know or not card_filter.must_know
     ]
     if not card_filter.weak:
         return found
@@ -207,13 +209,15 @@ def require_matching_cards(workspace: Workspace, card_filter: CardFilter) -> lis
     if found := matching_cards(workspace, card_filter):
         return found
     options = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(card_filter, name))]
-    raise NoCardMatches([*options, *(["--weak"] if card_filter.weak else [])], without(workspace, card_filter))
+    options += [f"--{name.replace('_', '-')}" for name in ("must_know", "weak") if getattr(card_filter, name)]
+    raise NoCardMatches(options, without(workspace, card_filter))
 
 
 def without(workspace: Workspace, card_filter: CardFilter) -> dict[str, int]:
     """Return how many cards would fit without one condition, for each condition whose removal helps."""
     relaxed = {
         "weak": replace(card_filter, weak=False),
+        "must-know": replace(card_filter, must_know=False),
         "kind": replace(card_filter, kind=None),
         "level": replace(card_filter, level=None),
         "topic": replace(card_filter, topic=None),
@@ -399,6 +403,8 @@ class _Browse:
                 return weak_cards(self.workspace, self.moment)
             case "flagged":
                 return [id for id, found in self.annotations.items() if found.flagged]
+            case "must-know":
+                return store.index.must_know()[0]
             case "noted":
                 return [id for id, found in self.annotations.items() if found.note]
             case "leech":

@@ -14,7 +14,8 @@ from itertools import groupby
 from typing import Any
 
 from attncli.domain.log_row import Rating, ReviewDay, RowKind, Schedule, seconds_of
-from attncli.domain.vocabulary import Rung
+from attncli.domain.vocabulary import RUNGS, Rung
+from attncli.i18n import Localised, _, quoted
 from attncli.memory.forecast import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
 from attncli.memory.scheduler import LEECH_LAPSES, recall_on
@@ -65,6 +66,34 @@ class ForecastDay:
 
 
 @dataclass(frozen=True, slots=True)
+class MustKnow:
+    """What nearly every interview asks: how many of the cards are likely recalled today, how many challenges solved."""
+
+    recalled: int
+    cards: int
+    solved: int
+    challenges: int
+
+    @property
+    def text(self) -> Localised:
+        """The counts; empty for banks and challenges without any."""
+        parts = []
+        if self.cards:
+            parts.append(_("{known}/{count} cards", known=self.recalled, count=self.cards))
+        if self.challenges:
+            parts.append(_("{known}/{count} challenges", known=self.solved, count=self.challenges))
+        return quoted(" · ").join(parts)
+
+
+def must_know(workspace: Workspace, when: Moment) -> MustKnow:
+    """Count what is known of what nearly every interview asks."""
+    cards, challenges = workspace.store.index.must_know()
+    recalled = workspace.store.seen.recalled(curve_on(workspace, when), cards, WEAK_RECALL)
+    solved = {row.subject for row in workspace.store.log.standing_of_kind(RowKind.ATTEMPT) if row.reached in RUNGS}
+    return MustKnow(recalled, len(cards), len(solved.intersection(challenges)), len(challenges))
+
+
+@dataclass(frozen=True, slots=True)
 class ProgressStats:
     """The content of `attn stats`. `retention` is the share of reviews of known cards that were recalled, or None."""
 
@@ -78,6 +107,7 @@ class ProgressStats:
     forecast: tuple[ForecastDay, ...] = ()
     per_day: dict[str, int] = field(default_factory=dict)
     challenges: dict[str, int] = field(default_factory=dict)
+    must_know: MustKnow = MustKnow(0, 0, 0, 0)
     interview: Countdown | None = None
 
     def document(self) -> dict[str, Any]:
@@ -96,6 +126,7 @@ class Overview:
     topics: dict[str, TopicStatus]
     interview: Countdown | None = None
     recent: tuple[int, ...] = ()
+    must_know: MustKnow = MustKnow(0, 0, 0, 0)
 
     @property
     def cards(self) -> int:
@@ -112,6 +143,7 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
         topic_standings(workspace, when),
         countdown(workspace, at),
         recent,
+        must_know(workspace, when),
     )
 
 
@@ -132,6 +164,7 @@ def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
         forecast=forecast(workspace, when),
         per_day={date.fromordinal(day).isoformat(): count for day, count in sorted(by_day.items())},
         challenges=_challenge_counts(workspace),
+        must_know=must_know(workspace, when),
         interview=countdown(workspace, at),
     )
 
@@ -239,7 +272,7 @@ class RecallRecord:
 
     def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
         """Read the reviews of so many cards more. Return True if some may be left."""
-        for _ in range(cards):
+        for _each in range(cards):
             card = next(self._left, None)
             if card is None:
                 self.is_whole = True
@@ -267,7 +300,7 @@ def minutes_by_day(workspace: Workspace) -> list[tuple[date, float]]:
     """Return the minutes of timed reviews on each of the last study days, today last."""
     today = workspace.moment().day
     spent_ms = Counter[int]()
-    for day, _, elapsed_ms, _ in workspace.store.log.timed_reviews(today - STUDY_DAYS_SHOWN + 1, today):
+    for day, _card, elapsed_ms, _new in workspace.store.log.timed_reviews(today - STUDY_DAYS_SHOWN + 1, today):
         spent_ms[day] += elapsed_ms or 0
     days = range(today - STUDY_DAYS_SHOWN + 1, today + 1)
     return [(date.fromordinal(day), spent_ms[day] / 60_000) for day in days]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 # The tables of the cache. A change of them is a new VERSION: older caches are made anew, none is migrated.
-VERSION = 8
+VERSION = 9
 TABLES = """
 CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT, kind TEXT, subject TEXT,
     at_us INTEGER, day INTEGER, payload TEXT, waits INTEGER) STRICT;
@@ -51,7 +51,7 @@ CREATE TABLE bank_file (path TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, p
 CREATE TABLE topic (id TEXT, file TEXT REFERENCES bank_file (path) ON DELETE CASCADE, title_en TEXT, title_zh TEXT,
     PRIMARY KEY (id, file)) STRICT, WITHOUT ROWID;
 CREATE TABLE card (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic TEXT, kind TEXT, level TEXT, core INTEGER,
-    question_en TEXT, question_zh TEXT, document TEXT, hash TEXT, position INTEGER,
+    must_know INTEGER, question_en TEXT, question_zh TEXT, document TEXT, hash TEXT, position INTEGER,
     file TEXT REFERENCES bank_file (path) ON DELETE CASCADE) STRICT;
 CREATE INDEX card_topic ON card (topic);
 CREATE INDEX card_file ON card (file);

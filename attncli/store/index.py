@@ -46,7 +46,7 @@ class BankFiles:
 
 
 Document = dict[str, Any]
-_SUMMARY = "card.id, topic, kind, level, core, question_en, question_zh"
+_SUMMARY = "card.id, topic, kind, level, core, must_know, question_en, question_zh"
 _PLAINNESS = (
     "(1 + 0.25 * core) * (CASE level WHEN 'screen' THEN 1.3 WHEN 'onsite' THEN 1.1 ELSE 1 END)"
     " * (CASE kind WHEN 'qa' THEN 1.4 ELSE 1 END) / (1 + length(question_en) / 120.0)"
@@ -64,6 +64,7 @@ class CardSummary:
     kind: str
     level: str
     core: bool
+    must_know: bool
     question_en: str
     question_zh: str
 
@@ -93,6 +94,7 @@ class BankIndex:
         question, labels = document["question"], example_labels(document.get("parameters") or ())
         values = {key: document[key] for key in ("id", "topic", "kind", "level")} | {
             "core": int(bool(document.get("core"))),
+            "must_know": int(bool(document.get("must_know"))),
             "question_en": filled(question["en"], labels),
             "question_zh": filled(question["zh"], labels),
             "document": json.dumps(document, ensure_ascii=False),
@@ -154,6 +156,14 @@ class BankIndex:
 
     def card_ids(self) -> list[str]:
         return [id for (id,) in self._connection.rows("SELECT id FROM card ORDER BY topic, position")]
+
+    def must_know(self) -> tuple[list[str], list[str]]:
+        """Return the cards and the challenges that nearly every interview asks."""
+        cards = self._connection.rows("SELECT id FROM card WHERE must_know ORDER BY topic, position")
+        challenges = self._connection.rows(
+            "SELECT id FROM challenge WHERE json_extract(document, '$.must_know') ORDER BY id"
+        )
+        return [id for (id,) in cards], [id for (id,) in challenges]
 
     def introduction(self) -> list[tuple[str, str, bool, str, int, str]]:
         """Return (id, topic, core, level, position, kind) of every card, for the order of introduction."""
@@ -220,6 +230,6 @@ class BankIndex:
 
     def _summaries(self, sql: str, *values: Any) -> list[CardSummary]:
         return [
-            CardSummary(id, topic, kind, level, bool(core), en, zh)
-            for id, topic, kind, level, core, en, zh in self._connection.rows(sql, values)
+            CardSummary(id, topic, kind, level, bool(core), bool(must_know), en, zh)
+            for id, topic, kind, level, core, must_know, en, zh in self._connection.rows(sql, values)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -322,6 +323,11 @@ class SeenCards:
             WHERE recall < :least OR lapses >= :most OR {missed}"""
         for *memory, rating, points, correct in self._rows(sql, curve, least=recall, most=lapses):
             yield *memory, last_review(rating, points, correct)
+
+    def recalled(self, curve: RecallCurve, cards: Sequence[str], least: float) -> int:
+        """Count those of `cards` that were seen and are recalled with at least this probability."""
+        sql = f"SELECT count(*) FROM {_SEEN} WHERE recall >= :least AND id IN (SELECT value FROM json_each(:cards))"
+        return self._connection.value(sql, {**curve._asdict(), "least": least, "cards": json.dumps(cards)}) or 0
 
     def due_by_then(self, curve: RecallCurve) -> list[tuple[float, str]]:
         """Return (recall, card) of the cards that come due by the day of the curve, the least recalled first."""

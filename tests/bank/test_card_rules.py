@@ -147,6 +147,12 @@ def only(found: list[str], start: str) -> None:
         ("debug", lambda c: c.update(lines=[3]), "there is no line 3: the code has 2 lines"),
         ("debug", lambda c: c.update(lines=[2, 2]), '"2" is listed twice; remove one of the two'),
         ("debug", lambda c: c.update(code="x = 1\n\ny = 2\n"), "line 2 of the code is empty; name the failing line"),
+        ("qa", lambda c: c.update(must_know=True), "a must_know card has either formula, one line of LaTeX, or fact"),
+        (
+            "qa",
+            lambda c: c.update(must_know=True, formula="x", fact={"en": "x", "zh": "x"}),
+            "a must_know card has either formula",
+        ),
         ("debug", lambda c: c.update(code="x = 1\ny = = 2\n"), "the code is not valid Python (invalid syntax"),
     ],
 )

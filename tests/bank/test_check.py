@@ -255,3 +255,16 @@ def test_ten_mistakes_in_two_files_are_ten_problems(
     assert all(
         problem.line > 2 and ("; " in problem.message.en or ": " in problem.message.en) for problem in report.problems
     )
+
+
+def test_at_most_one_bundled_card_in_six_is_must_know(
+    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
+) -> None:
+    marked = {"must_know": True, "formula": "x"}
+    first = [cards["qa"] | {"id": f"att-{number:02}"} for number in range(11, 16)]
+    bundled(*first, cards["qa"] | {"id": "att-16"} | marked)
+    assert not any("must_know" in note.message.en for note in check([], around).notes)
+    bundled(*first[1:], cards["qa"] | marked)
+    assert [note.message.en for note in check([], around).notes if "must_know" in note.message.en] == [
+        "1 of 5 cards are must_know; mark at most one in 6, what nearly every interview asks"
+    ]

@@ -85,6 +85,7 @@ _LABELS: dict[str, Localised] = {
     "topic": _("Topic"),
     "kind": _("Kind"),
     "level": _("Interview level"),
+    "must_know": _("Must-know cards only"),
     "weak": _("Weak cards only"),
     "count": _("At most"),
     "cram": _("Cram"),
@@ -96,7 +97,7 @@ class DrillScreen(OptionsScreen[CardFilter]):
 
     CSS_PATH = Path(__file__).with_name("drill.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
+    FIELDS = ("topic", "kind", "level", "must_know", "weak", "count", "cram")
 
     def __init__(self, card_filter: CardFilter | None = None) -> None:
         super().__init__()
@@ -126,7 +127,10 @@ class DrillScreen(OptionsScreen[CardFilter]):
             text = _("▶ Start: {asked} of {count} matching cards", asked=asked, count=count)[lang]
             return Content.styled(text, "bold $primary")
         counts = without(self.workspace, self.options)
-        hints = [_("{count} without “{name}”", name=_LABELS[name], count=n)[lang] for name, n in counts.items()]
+        hints = [
+            _("{count} without “{name}”", name=_LABELS[name.replace("-", "_")], count=n)[lang]
+            for name, n in counts.items()
+        ]
         line = Content.assemble((_("✗ No card matches.")[lang], "bold $warning"), " ", " · ".join(hints))
         return line.truncate(row_width(self.app.size.width), ellipsis=True)
 

@@ -140,6 +140,8 @@ class HomeScreen(AttnScreen):
             lines.append(
                 Content.assemble((line, "$text"), ("  ·  ", "$text-muted"), (_("p plan")[lang], "$text-muted"))
             )
+        if known := self.overview.must_know.text[lang]:
+            lines.append(Content.assemble((_("Must-know")[lang], "$text-muted"), "  ", known))
         if any(self.overview.recent):
             lines.append(self._weeks())
         return Content("\n").join(lines)

@@ -98,6 +98,7 @@ class StatsScreen(AttnScreen):
             (_("Reviews")[lang], _("{total} ({today} today)", total=stats.reviews, today=stats.today)[lang]),
             (_("Cards seen")[lang], f"{stats.seen}/{stats.cards}"),
             (_("Challenges solved")[lang], f"{stats.challenges['solved']}/{stats.challenges['total']}"),
+            (_("Must-know")[lang], stats.must_know.text[lang]),
         ]
         lines = [Content.assemble((left(name, 20), "$text-muted"), (value, "bold")) for name, value in figures]
         return Content("\n").join(lines)

@@ -179,14 +179,16 @@ def test_align_26_the_own_sample_scales_the_expected_gradient() -> None:
 
 
 def test_align_28_the_wrong_view_compares_different_prompts() -> None:
-    assert said("align-28", "answers get +0.87 each, the second's two wrong ones −0.87", "各得 +0.87", "各得 −0.87")
+    assert said("align-28", "answers get +1 each, the second's two wrong ones −1", "各得 +1", "各得 −1")
 
     def advantages(rewards: Tensor, rows: int, columns: int) -> Tensor:
         grouped = rewards.view(rows, columns)
-        return ((grouped - grouped.mean(1, keepdim=True)) / (grouped.std(1, keepdim=True) + 1e-6)).view(-1)
+        return ((grouped - grouped.mean(1, keepdim=True)) / (grouped.std(1, correction=0, keepdim=True) + 1e-6)).view(
+            -1
+        )
 
     rewards = torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
-    assert advantages(rewards, 2, -1)[:4].tolist() == pytest.approx([0.866, 0.866, -0.866, -0.866], abs=1e-3)
+    assert advantages(rewards, 2, -1)[:4].tolist() == pytest.approx([1, 1, -1, -1], abs=1e-3)
     right = advantages(rewards, -1, 2)
     assert torch.allclose(right.view(-1, 2).sum(1), torch.zeros(4)) and right.nonzero().flatten().tolist() == [4, 5]
     assert torch.arange(2).repeat(3).tolist() == [0, 1] * 3  # answers of one prompt stand B apart
