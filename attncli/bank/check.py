@@ -1,7 +1,6 @@
 """`attn bank check`: all problems of some bank files at once.
 
-Errors make a bank invalid. Notes do not: outside the bundled bank style, terms and
-file names.
+Errors make a bank invalid. Notes do not: outside the bundled bank code blocks and file names.
 """
 
 from __future__ import annotations
@@ -30,17 +29,14 @@ from attncli.bank.link_rules import (
     link_findings,
     source_findings,
 )
-from attncli.bank.loader import CHALLENGE, GLOSSARY, BankFile, bank_files, lies_below, load_glossary
+from attncli.bank.loader import CHALLENGE, BankFile, bank_files, lies_below
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose_rules import (
-    Terms,
     fix_findings,
     formula_findings,
     hidden_findings,
     length_findings,
-    measured_findings,
     snippet_findings,
-    style_findings,
 )
 from attncli.domain.card import FROM_ANKI
 from attncli.i18n import _, ngettext
@@ -72,13 +68,11 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
         chosen = [file for folder in around.bank_folders for file in files_in(folder)]
     files = [checked_file(path, around.is_own(path)) for path in dict.fromkeys(chosen)]
     known = _known(files, around)
-    terms = _terms(files, around)
     compare_files(files)
     for file in files:
-        file.findings += _file_findings(file, known, terms, around)
+        file.findings += _file_findings(file, known, around)
         if file.role == "challenge":
             _check_challenge(file, known, around.is_bundled(file.path))
-            file.findings += () if file.own else terms.findings(file.value)
         if today:
             file.findings += [
                 finding.below(("cards", entry.number))
@@ -132,13 +126,7 @@ def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
     return Known(cards, formerly, challenges, experiments)
 
 
-def _terms(files: Iterable[BankFile], around: Surroundings) -> Terms:
-    checked = [file for file in files if file.role == "glossary"]
-    glossaries = checked or [load_glossary(around.quizbank / GLOSSARY)]
-    return Terms.of(term for glossary in glossaries for term in glossary.documents)
-
-
-def _file_findings(file: BankFile, known: Known, terms: Terms, around: Surroundings) -> Iterator[Finding]:
+def _file_findings(file: BankFile, known: Known, around: Surroundings) -> Iterator[Finding]:
     yield from hidden_findings(file.value)
     bundled = around.in_quizbank(file.path)
     if file.role == "cards":
@@ -150,7 +138,7 @@ def _file_findings(file: BankFile, known: Known, terms: Terms, around: Surroundi
             yield finding.below(("cards", entry.number))
         if file.own:
             continue
-        for finding in (*style_findings(entry.card), *terms.findings(entry.card), *snippet_findings(entry.card)):
+        for finding in snippet_findings(entry.card):
             yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
@@ -159,7 +147,6 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     if not own:
         yield from length_findings(card)
         yield from fix_findings(card)
-        yield from measured_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)

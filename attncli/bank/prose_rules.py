@@ -1,4 +1,4 @@
-"""Rules for texts: length, punctuation, filler, the glossary's terms, formulas, hidden characters and code blocks.
+"""Rules for texts: lengths, formulas, hidden characters and code blocks.
 
 Every formula is rendered in both ways that the program shows it: drawn for a terminal, and as MathML for exports.
 """
@@ -9,7 +9,7 @@ import ast
 import inspect
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import dedent
@@ -24,19 +24,6 @@ LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
 """Of the answer with its lead, and of the lead: the least and most English words, and Chinese characters."""
 
 _CHINESE_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[^\W{IDEOGRAPHS}]+(?:[.'-][^\W{IDEOGRAPHS}]+)*")
-_HALF_WIDTH = re.compile(
-    rf"[{IDEOGRAPHS}]\s?([,;:?!])\s?(?=[{IDEOGRAPHS}])|[{IDEOGRAPHS}](\.)(?=\s*[{IDEOGRAPHS}]|\s*$)"
-)
-_FULL_WIDTH = {",": "，", ";": "；", ":": "：", "?": "？", "!": "！", ".": "。"}
-_NO_SPACE = re.compile(rf"[{IDEOGRAPHS}][A-Za-z0-9]|[A-Za-z0-9][{IDEOGRAPHS}]")
-_FILLER = {
-    "en": re.compile(r"\b(it is (?:important|worth) (?:to note|noting)|needless to say|at the end of the day)\b", re.I),
-    "zh": re.compile("(总而言之|综上所述|值得注意的是|众所周知|不言而喻|换句话说就是)"),
-}
-_OWN_RUN = {
-    "en": re.compile(r"\b(runs? of ours|our (?:own )?(?:runs?|measurements?)|we (?:ran|measured))\b", re.I),
-    "zh": re.compile(rf"(我们[{IDEOGRAPHS}]{{0,8}}(?:小实验|实测|跑下来|测得))"),
-}
 
 
 def english_words(text: str) -> int:
@@ -85,101 +72,11 @@ def _wrong_length(key: str, lang: str, length: int, least: int, most: int) -> Lo
     )
 
 
-def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find claims of our own measurements in a card that has no experiment to show them."""
-    if card.get("experiment"):
-        return
-    for way, text in localised(dict(card)):
-        for lang, words in _OWN_RUN.items():
-            if found := words.search(text[lang]):
-                message = _(
-                    '"{words}" claims our own measurement without an experiment; name one as experiment, cite a '
-                    "source, or remove the figure",
-                    words=found[1],
-                )
-                yield Finding((*way, lang), message)
-
-
 def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Find backticks in a fix: it is shown as code everywhere, so they would turn prose into code."""
     for lang, text in (card.get("fix") or {}).items():
         if "`" in text:
             yield Finding(("fix", lang), _("a fix is shown as code; remove the backticks and write prose as a comment"))
-
-
-def style_findings(value: object) -> Iterator[Finding]:
-    """Find half-width punctuation and missing spaces in Chinese, and filler in both languages."""
-    for way, text in localised(value):
-        prose = parts_of(text["zh"]).prose
-        for half in _HALF_WIDTH.finditer(prose):
-            sign = half[1] or half[2]
-            message = _(
-                "half-width {sign} in Chinese near {text}; write {full}",
-                sign=sign,
-                text=_near(prose, half),
-                full=_FULL_WIDTH[sign],
-            )
-            yield Finding((*way, "zh"), message)
-        if joined := _NO_SPACE.search(prose):
-            message = _("no space between Chinese and Latin near {text}; add one", text=_near(prose, joined))
-            yield Finding((*way, "zh"), message, error=False)
-        for lang, pattern in _FILLER.items():
-            if filler := pattern.search(text[lang]):
-                message = _("{filler} adds nothing; remove it", filler=shown(filler.group(), 40))
-                yield Finding((*way, lang), message, error=False)
-
-
-def _near(prose: str, found: re.Match[str]) -> str:
-    return shown(prose[max(0, found.start() - 6) : found.end() + 6], 40)
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The glossary as patterns: terms that cards and challenges must avoid, and what to write instead."""
-
-    patterns: tuple[tuple[str, re.Pattern[str], Mapping[str, str]], ...] = ()
-
-    @staticmethod
-    def of(glossary: Iterable[Mapping[str, Any]]) -> Terms:
-        entries = tuple(glossary)
-        patterns = []
-        for lang in LANGS:
-            instead = {str(word): str(term[lang]) for term in entries for word in term.get(f"avoid_{lang}") or ()}
-            if instead:
-                kept = {str(term[key]) for term in entries for key in (lang, "abbreviation") if term.get(key)}
-                patterns.append((lang, _avoiding(lang, instead, kept), instead))
-        return Terms(tuple(patterns))
-
-    def findings(self, value: object) -> Iterator[Finding]:
-        """Find terms to avoid in every text below a value."""
-        if not self.patterns:
-            return
-        for way, text in localised(value):
-            for lang, pattern, instead in self.patterns:
-                for word in dict.fromkeys(found["avoid"] for found in pattern.finditer(text[lang]) if found["avoid"]):
-                    right = instead.get(word) or next(
-                        (better for avoided, better in instead.items() if avoided.lower() == word.lower()), ""
-                    )
-                    message = _(
-                        "{word} is not the glossary's term; write {right}",
-                        word=shown(word, 40),
-                        right=shown(right, 40),
-                    )
-                    yield Finding((*way, lang), message)
-
-
-def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Pattern[str]:
-    """Match avoided words, but not inside a longer term that is right."""
-    avoid = _alternatives(lang, instead)
-    inside = [term for term in kept if any(word.lower() in term.lower() and word != term for word in instead)]
-    flags = re.IGNORECASE if lang == "en" else re.NOFLAG
-    right = f"{_alternatives(lang, inside)}|" if inside else ""
-    return re.compile(f"{right}(?P<avoid>{avoid})", flags)
-
-
-def _alternatives(lang: str, words: Iterable[str]) -> str:
-    escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return rf"(?<!\w)(?:{escaped})(?!\w)" if lang == "en" else f"(?:{escaped})"
 
 
 # Formulas

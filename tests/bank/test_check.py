@@ -152,23 +152,6 @@ def test_own_banks_are_checked_with_the_bundled_one(
     assert report.cards == 3
 
 
-def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
-    cards: dict[str, Card], checked: Callable[..., Report], bundled: Callable[..., Path], around: Surroundings
-) -> None:
-    glossary = "terms:\n- {en: score, zh: 分数, avoid_en: [scores]}\n"
-    (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
-    cards["qa"]["points"][0]["zh"] = "先缩放,再掩码"
-    cards["qa"]["core"] = True
-    found = [
-        '"scores" is not the glossary\'s term; write "score"',
-        'half-width , in Chinese near "先缩放,再掩码"; write ，',
-    ]
-    elsewhere = checked(cards["qa"])
-    assert (messages(elsewhere), sorted(note.message.en for note in elsewhere.notes)) == ([], found)
-    bundled(cards["qa"], **COMPLETE)
-    assert sorted(messages(check([], around))) == found
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -206,13 +189,6 @@ def challenge(folder: Path, **changes: Any) -> Path:
 def test_challenges_are_checked_where_they_are_given(around: Surroundings, changes: Card, message: str) -> None:
     challenge(around.impl, **changes)
     assert any(found.startswith(message) for found in messages(check([around.impl], around)))
-
-
-def test_a_bundled_challenge_uses_the_terms_of_the_glossary(around: Surroundings) -> None:
-    glossary = "terms:\n- {en: mask out, zh: 屏蔽, avoid_zh: [掩掉]}\n"
-    (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
-    path = challenge(around.impl, hints=[{"en": "Hide them.", "zh": "掩掉它们。"}])
-    assert '"掩掉" is not the glossary\'s term; write "屏蔽"' in messages(check([path], around))
 
 
 def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:

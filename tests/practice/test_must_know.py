@@ -37,7 +37,9 @@ def marked(small_bank: Path, small_impl: Path, open_workspace: Open) -> Workspac
 def test_a_drill_of_must_know_cards_has_no_others(marked: Workspace) -> None:
     drawn = draw_cards(marked, CardFilter(must_know=True), Random(0))
     assert {card.id for card in drawn} == {"att-02", "kv-01"}
-    with pytest.raises(NoCardMatches, match=r"no card matches --kind debug --must-know; there are 1 without --must-know"):
+    with pytest.raises(
+        NoCardMatches, match=r"no card matches --kind debug --must-know; there are 1 without --must-know"
+    ):
         draw_cards(marked, CardFilter(kind="debug", must_know=True), Random(0))
 
 
