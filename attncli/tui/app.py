@@ -11,8 +11,8 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -35,7 +35,6 @@ from attncli.paths import Home
 from attncli.practice.queue import CardFilter, require_matching_cards
 from attncli.practice.workspace import Clock, Workspace, is_first_run
 from attncli.tui import textual_fixes
-from attncli.tui.last_resort import last_resort
 from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, Navigation
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
@@ -55,11 +54,8 @@ READ_AHEAD_SECONDS = 1.0
 class Exits(Navigation):
     """Leave the app after saving typed text, whether by key, signal, closed terminal or closed page.
 
-    A screen with typed text sets `save_text`, which returns True once the text is on disk. `notify_watcher` tells the
-    watching process (`last_resort`) that leaving has begun.
+    A screen with typed text sets `save_text`, which returns True once the text is on disk.
     """
-
-    notify_watcher: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -93,12 +89,10 @@ class Exits(Navigation):
             signal.signal(*self._handlers.popitem())
 
     def _leave_at(self, number: int) -> None:
-        self.notify_watcher()
         self.exit(return_code=128 + number)
 
     def leave_if_hung_up(self, terminal: int) -> None:
         if hung_up(terminal):
-            self.notify_watcher()
             self.exit(return_code=HUNG_UP)
 
     async def on_exit_app(self) -> None:
@@ -196,8 +190,7 @@ def run(
         app = AttnApp(workspace, Random(), screen, **given)
         try:
             app.reads_ahead = True
-            with _watched() as app.notify_watcher:
-                app.run()
+            app.run()
         finally:
             app.close_grader()
             if workspace.store.log.has_grown:
@@ -205,12 +198,6 @@ def run(
         if app.failure is not None:
             raise app.failure
         return app.return_code or 0
-
-
-def _watched() -> AbstractContextManager[Callable[[], None]]:
-    """Start the process that ends a hanging app, unless the app is drawn in a browser: there the server ends it."""
-    terminal = standard_terminal()
-    return nullcontext(lambda: None) if terminal is None or drawn_in_a_page(os.environ) else last_resort(terminal)
 
 
 class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):

@@ -7,7 +7,6 @@ import select
 import signal
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,33 +75,6 @@ def test_a_signal_to_end_leaves_by_the_door_where_what_was_typed_is_kept(
     app.send_signal(number)
     os.close(terminal[0])
     assert app.wait(ENOUGH_SECONDS) == 128 + number
-
-
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, None])
-def test_an_app_that_is_busy_in_one_long_step_is_ended_all_the_same(
-    terminal, tmp_path: Path, how: signal.Signals | None
-) -> None:
-    """A regular expression holds the interpreter, and no Python code gets a turn."""
-    stuck = (
-        "import re, sys; from attncli.tui.app import AttnApp; from attncli.__main__ import main;"
-        "AttnApp.action_language = lambda self: re.match('(a+)+b', 'a' * 60); sys.exit(main())"
-    )
-    ours, theirs = terminal
-    (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
-    environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
-    given = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "env": environment, "start_new_session": True}
-    app = subprocess.Popen([sys.executable, "-c", stuck], **given)
-    try:
-        assert "attn" in _shown(ours)
-        os.write(ours, b"l")
-        time.sleep(1)
-        before = termios.tcgetattr(theirs)[3]
-        app.send_signal(how) if how else os.close(ours)
-        assert app.wait(ENOUGH_SECONDS) == -signal.SIGKILL
-        assert how is None or (not before & termios.ICANON and termios.tcgetattr(theirs)[3] & termios.ICANON)
-    finally:
-        app.kill()
-        app.wait()
 
 
 async def test_an_app_that_is_told_to_end_before_it_shows_a_screen_has_nothing_to_keep() -> None:
