@@ -9,16 +9,18 @@ from pathlib import Path
 
 from attncli.domain.vocabulary import TRACKS
 from attncli.paths import bundled_impl
-from attncli.practice.authoring import WHY, reading_path
+from reading_path import WHY, reading_path
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_readme_is_current() -> None:
     kept = (bundled_impl() / "README.md").read_text(encoding="utf-8")
-    assert kept == reading_path(bundled_impl()), "run python -m attncli.practice.authoring > impl/README.md"
+    assert kept == reading_path(bundled_impl()), "run python tools/bank/reading_path.py > impl/README.md"
 
 
 def test_the_command_prints_it() -> None:
-    command = [sys.executable, "-m", "attncli.practice.authoring"]
+    command = [sys.executable, str(ROOT / "tools" / "bank" / "reading_path.py")]
     printed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
     assert printed == reading_path(bundled_impl())
 
