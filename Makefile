@@ -19,7 +19,7 @@ test: lint
 test-all: lint
 	mkdir -p build
 	$(BIN)/attn verify --streams 5 --json > build/verified.json; $(BIN)/python tests/support/verified.py < build/verified.json
-	$(PYTEST) --all
+	ATTN_ANSWERS=10000 ATTN_FORMULAS=400 $(PYTEST) --all
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

@@ -20,6 +20,7 @@ def budgets(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.sandbox
 def test_the_short_form_measures_every_row(budgets):
     command = [sys.executable, str(ROOT / "benchmarks" / "budgets.py"), "--quick"]

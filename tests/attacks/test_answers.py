@@ -38,7 +38,7 @@ from attncli.sandbox.zygote_client import Reply
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 
-ANSWERS = int(os.environ.get("ATTN_ANSWERS", "10000"))
+ANSWERS = int(os.environ.get("ATTN_ANSWERS", "1500"))
 HONESTLY_PACKED = 0.04
 
 REFERENCE = """

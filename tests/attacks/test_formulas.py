@@ -21,7 +21,7 @@ from attncli.export.render import drawn, sanitised
 from attncli.tui.formulas import UnreadableLatex, draw_within, for_markdown, inline
 from attncli.tui.widgets.markdown import _parser as terminal_parser
 
-TEXTS = int(os.environ.get("ATTN_FORMULAS", "400"))
+TEXTS = int(os.environ.get("ATTN_FORMULAS", "120"))
 GROUPS = 8
 SECONDS = 8.0
 PARTS = 24

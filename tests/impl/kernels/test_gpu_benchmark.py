@@ -40,6 +40,7 @@ def rehearsal(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_every_kernel_gives_what_its_reference_gives(rehearsal: Path, gpu) -> None:
     rows = rows_in(rehearsal / "kernels")
     assert [row for row in rows if row["status"] != "right"] == []
@@ -49,6 +50,7 @@ def test_every_kernel_gives_what_its_reference_gives(rehearsal: Path, gpu) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_the_one_command_runs_to_its_end_and_names_what_it_could_not_do(rehearsal: Path) -> None:
     said = (rehearsal / "summary.txt").read_text(encoding="utf-8")
     lines = said.splitlines()
