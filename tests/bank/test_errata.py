@@ -94,7 +94,7 @@ def marked() -> dict[str, set[str]]:
 
 def answers(card: Any, lang: str) -> Iterator[str]:
     """What a card says as its own view: neither question nor pitfalls, wrong options and code with a mistake."""
-    for key in ("short", "explain"):
+    for key in ("lead", "short", "explain"):
         if card.get(key):
             yield card[key][lang]
     yield from (point[lang] for point in card.get("points") or ())
