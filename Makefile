@@ -28,7 +28,7 @@ lint: $(VENV)/.installed-dev
 
 # Collect the messages of the code into the Chinese catalogue; those without Chinese stay empty, old ones go.
 messages: $(VENV)/.installed-dev
-	$(BIN)/pybabel -q extract --no-location --sort-output --output build/attn.pot attncli
+	$(BIN)/pybabel -q extract --mapping-file pyproject.toml --no-location --sort-output --output build/attn.pot attncli
 	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE)/attn.po --locale zh_CN
 	$(BIN)/pybabel -q compile --directory attncli/locale --domain "attn click"
 

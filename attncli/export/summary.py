@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
@@ -20,8 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
 from attncli.domain.vocabulary import Kind, Level, Rung
-from attncli.export.labels import labels
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _, pgettext
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock_report import past_mocks
@@ -403,8 +402,16 @@ def environment(*, autoescape: bool) -> Environment:
     jinja.filters["asked"] = asked
     jinja.filters["cut"] = cut
     jinja.filters["code_named"] = code_named
-    jinja.globals["labels"] = labels
+    jinja.globals["translations"] = translations
     return jinja
+
+
+def translations(lang: Lang) -> tuple[Callable[..., str], Callable[..., str]]:
+    """Return `_` and `pgettext` that render a message in `lang`; templates say their texts with these."""
+    return (
+        lambda template, **values: _(template, **values)[lang],
+        lambda context, template, **values: pgettext(context, template, **values)[lang],
+    )
 
 
 def percent(share: float | None) -> str:
@@ -413,19 +420,23 @@ def percent(share: float | None) -> str:
 
 def reasons(card: CardLine, summary: Summary) -> str:
     """Say in a few words why a card is weak."""
-    words = labels(summary.lang)
-    key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
-    texts = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
     recall = percent(card.recall)
-    return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in texts)
+    texts: dict[Reason, Localised] = {
+        "missed": _("missed last time"),
+        "points": _("points missed last time"),
+        "lapses": _("forgotten {lapses} times", lapses=card.lapses),
+        "recall": _("recall on the day {recall}", recall=recall)
+        if summary.interview
+        else _("recall today {recall}", recall=recall),
+    }
+    return pgettext("clauses", ", ").join(texts[reason] for reason in card.reasons)[summary.lang]
 
 
 def code_named(summary: Summary) -> str:
     """Return the titles of some solved challenges, hardened ones first."""
-    words = labels(summary.lang)
     titles = [line.title for line in sorted(summary.solved, key=lambda line: line.rung != "hardened")]
-    more = words["more"].format(count=len(titles) - CODE_NAMED) if len(titles) > CODE_NAMED else ""
-    return words["list"].join(titles[:CODE_NAMED]) + more
+    more = _(" and {count} more", count=len(titles) - CODE_NAMED)[summary.lang] if len(titles) > CODE_NAMED else ""
+    return _(", ")[summary.lang].join(titles[:CODE_NAMED]) + more
 
 
 def asked(question: str) -> str:
