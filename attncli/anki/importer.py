@@ -20,7 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attncli.anki.read_package import Answer, ReadCard, ReadPackage, own_id, read_in_child
+from attncli.anki.package import AnkiCard, Answer, own_id
+from attncli.anki.read_package import read_in_child
 from attncli.bank.loader import BankFile, completed, load_file, topic_findings
 from attncli.bank.problems import shown_path
 from attncli.domain.card import FROM_ANKI
@@ -81,9 +82,9 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     """
     matcher = _CardMatcher(workspace)
     with TemporaryDirectory(prefix=".attn-work-", dir=workspace.home.root) as folder:
-        read = read_in_child(package, Path(folder), matcher.keys)
-    result = matcher.result = AnkiImported(cards=len(read.cards), lost_reviews=read.lost_reviews)
-    subjects = matcher.subjects(read)
+        cards, lost_reviews = read_in_child(package, Path(folder), matcher.keys)
+    result = matcher.result = AnkiImported(cards=len(cards), lost_reviews=lost_reviews)
+    subjects = matcher.subjects(cards)
     texts = texts_of(workspace.home.banks, matcher.new)
     result.files = sorted(texts)
     rows = _new_rows(workspace, subjects, result)
@@ -107,10 +108,10 @@ class _CardMatcher:
         self.result = AnkiImported()
         self.new: list[NewOwnCard] = []
 
-    def subjects(self, package: ReadPackage) -> list[tuple[str, ReadCard]]:
+    def subjects(self, cards: Iterable[AnkiCard]) -> list[tuple[str, AnkiCard]]:
         """Return each card that can be imported, with the id of the card here."""
-        known, wanted = list[tuple[str, ReadCard]](), list[tuple[NewOwnCard, ReadCard]]()
-        for card in package.cards:
+        known, wanted = list[tuple[str, AnkiCard]](), list[tuple[NewOwnCard, AnkiCard]]()
+        for card in cards:
             if own := own_id(card.guid):
                 known.append((self._own_id(own), card))
             elif id := self.keys.get(card.key):
@@ -137,12 +138,12 @@ class _CardMatcher:
         return current
 
     @staticmethod
-    def _can_be_asked(card: ReadCard) -> bool:
+    def _can_be_asked(card: AnkiCard) -> bool:
         """Return whether the question has more than punctuation, and the answer is not just a lost picture."""
         has_answer = card.answer != "" and not (card.left_out and card.answer == card.question)
         return has_answer and any(unicodedata.category(char)[0] in "LNS" and char not in "`|" for char in card.question)
 
-    def _leave_out(self, card: ReadCard) -> None:
+    def _leave_out(self, card: AnkiCard) -> None:
         self.result.unreadable += 1
         self.result.lost_reviews += len(card.answers)
 
@@ -150,7 +151,7 @@ class _CardMatcher:
 # Reviews as rows of the log
 
 
-def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, ReadCard]], result: AnkiImported) -> list[LogRow]:
+def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, AnkiCard]], result: AnkiImported) -> list[LogRow]:
     """Return the rows that are not in the log yet, by time, and count them in `result`."""
     known, rows = workspace.store.log.ids(), dict[str, LogRow]()
     for subject, card in subjects:
@@ -172,7 +173,7 @@ class _CardRows:
     Their ids and contents follow from the package and the log alone, so that two machines write the same rows.
     """
 
-    def __init__(self, workspace: Workspace, subject: str, card: ReadCard, known: set[str]) -> None:
+    def __init__(self, workspace: Workspace, subject: str, card: AnkiCard, known: set[str]) -> None:
         self._workspace, self._subject, self._card, self._known = workspace, subject, card, known
         self._is_own = bool(own_id(card.guid))
         self._logged = self._read_log()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from attncli.anki.importer import NewOwnCard, texts_of, usable
 from attncli.anki.markdown import LONGEST_TEXT, _read_again, _Reader, _unspaced, markdown_of, written
-from attncli.anki.package import ForeignCard, Template
+from attncli.anki.package import Note
 from attncli.anki.read_package import LONGEST_SIDE, sides
 from attncli.domain.text import hidden_in, printable
 from attncli.errors import UsageError
@@ -134,8 +133,8 @@ def test_whatever_a_field_holds_its_text_can_stand_on_a_card(source: str) -> Non
         assert usable([NewOwnCard("0123456789ab", "Deck", text, text)])
 
 
-def card(question: str, answer: str, fields: dict[str, str], ord: int = 0, is_cloze: bool = False) -> ForeignCard:
-    return ForeignCard("g", ord, "D", Template(question, answer, is_cloze), fields, False, datetime.now(UTC), ())
+def card(question: str, answer: str, fields: dict[str, str], ord: int = 0, is_cloze: bool = False) -> Note:
+    return Note(question, answer, fields, ord + 1 if is_cloze else 0)
 
 
 def test_a_template_is_filled_with_the_fields_and_nothing_else() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from attncli.anki.importer import NewOwnCard, import_package
-from attncli.anki.read_package import key_of
+from attncli.anki.package import key_of
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.domain.log_row import LogRow, Rating, RowKind
