@@ -33,7 +33,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, hidden_in, printable
 from attncli.errors import EnvironmentFailure
-from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
+from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise
 from attncli.i18n import NOTHING, Lang, Localised, _
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
@@ -103,7 +103,6 @@ def _summary_page(template: str, summaries: Sequence[Summary], draw: Callable[[s
         parts=summaries,
         style=Markup(style),
         policy=policy(style),
-        picture=lambda summary, says: Markup(topic_map(summary.started, summary.lang, says)),
         markdown=lambda text: Markup(draw(sanitised(parser.render(text)))),
         inline=lambda text: Markup(draw(sanitised(parser.renderInline(text)))),
     )

@@ -1,4 +1,4 @@
-"""The interview summary: its data, and the texts, pictures and Markdown that its templates share.
+"""The interview summary: its data, and the texts and Markdown that its templates share.
 
 `summarise` gathers everything in one language. The Summary is what `--format json` prints; `export.render` turns it
 into Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
 from unicodedata import east_asian_width
-from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -40,6 +39,7 @@ MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
 CUT_AT = 150
 CODE_NAMED = 6
+LETTER, TITLE_WIDTH = 12, 278
 _BLANKS = re.compile(r"_{3,}")
 
 Reason = Literal["missed", "points", "lapses", "recall"]
@@ -401,6 +401,7 @@ def environment(*, autoescape: bool) -> Environment:
     jinja.filters["cell"] = cell
     jinja.filters["asked"] = asked
     jinja.filters["cut"] = cut
+    jinja.filters["shortened"] = shortened
     jinja.filters["code_named"] = code_named
     jinja.globals["translations"] = translations
     return jinja
@@ -456,78 +457,17 @@ def cut(text: str) -> str:
     return f"{line[:CUT_AT].rstrip()} …" if is_plain and len(line) > CUT_AT + 10 else line
 
 
-# The topic map as SVG
-
-WIDTH = 680
-GAP = 36
-ROW = 26
-BAR = 5
-TEXT = 12
-FIGURE_WIDTH = 44
-ACCENT = "#2f7d5b"
-FONTS = (
-    "Noto Sans, Liberation Sans, Helvetica Neue, Segoe UI, DejaVu Sans, Noto Sans CJK SC, PingFang SC, "
-    "Microsoft YaHei, WenQuanYi Zen Hei, sans-serif"
-)
-
-
-def topic_map(topics: Sequence[TopicLine], lang: Lang, says: str) -> str:
-    """Return an SVG with a bar for each topic in two columns; `says` is its text for screen readers."""
-    rows = -(-len(topics) // 2)
-    height = max(rows, 1) * ROW
-    svg = ElementTree.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {WIDTH} {height}",
-            "width": str(WIDTH),
-            "height": str(height),
-            "role": "img",
-            "aria-label": says,
-            "font-family": FONTS,
-            "font-size": str(TEXT),
-        },
-    )
-    column = (WIDTH - GAP) / 2
-    for number, topic in enumerate(topics):
-        left = (number // rows) * (column + GAP)
-        _draw(svg, topic, left, (number % rows) * ROW, column, lang)
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def _draw(svg: ElementTree.Element, topic: TopicLine, x: float, y: float, width: float, lang: Lang) -> None:
-    base = y + TEXT
-    title = _text(svg, shortened(topic.title, width - FIGURE_WIDTH), x, base)
-    title.set("data-topic", topic.id)
-    figure = _text(svg, percent(topic.readiness_on_day), x + width, base)
-    figure.set("text-anchor", "end")
-    for share, colour, opacity in (
-        (1.0, "currentColor", "0.12"),
-        (topic.seen / topic.total if topic.total else 0.0, ACCENT, "0.35"),
-        (topic.readiness_on_day, ACCENT, "1"),
-    ):
-        if share > 0:
-            size = {"x": f"{x:g}", "y": f"{base + 4:g}", "width": f"{width * min(share, 1):.1f}", "height": str(BAR)}
-            ElementTree.SubElement(svg, "rect", {**size, "fill": colour, "fill-opacity": opacity})
-
-
-def _text(svg: ElementTree.Element, text: str, x: float, y: float) -> ElementTree.Element:
-    element = ElementTree.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": "currentColor"})
-    element.text = text
-    return element
-
-
-def shortened(text: str, width: float) -> str:
-    """Return `text` cut to `width` pixels, at average widths of letters."""
-    if _width(text) <= width:
-        return text
-    while text and _width(text + "…") > width:
-        text = text[:-1]
-    return text.rstrip(" ,:：、，") + "…"
+def shortened(title: str) -> str:
+    """Return the title of a topic cut to the room that the map has for it, at average widths of letters."""
+    if _width(title) <= TITLE_WIDTH:
+        return title
+    while title and _width(title + "…") > TITLE_WIDTH:
+        title = title[:-1]
+    return title.rstrip(" ,:：、，") + "…"
 
 
 def _width(text: str) -> float:
-    return TEXT * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
+    return LETTER * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
 
 
 # The answer of a card as Markdown
