@@ -20,7 +20,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import count
-from keyword import kwlist
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
@@ -28,6 +27,8 @@ from xml.sax.saxutils import escape
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Operator
 
 from attncli.anki.package import EPOCH, MILLISECOND, SUSPENDED, CardType, ReviewType, own_guid
 from attncli.domain.card import FROM_ANKI, Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
@@ -95,9 +96,9 @@ def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], f
         if card.topic not in decks:
             name = titles.get(card.topic, card.topic).replace("::", ":")
             decks[card.topic] = genanki.Deck(_deck_number(card.topic), f"{DECK}::{name}")
-        sides = [side(card, lang, question_of) if lang in langs else EMPTY for lang in LANGS]
+        sides = [side(card, lang, question_of) if lang in langs else NoteSide() for lang in LANGS]
         about = plain(f"{card.id} · {card.topic} · {card.kind} · {card.level}")
-        fields = [card.id, *(text for each in sides for text in each.fields), about, sources(card), first]
+        fields = [card.id, *(text for each in sides for text in each), about, sources(card), first]
         decks[card.topic].add_note(
             genanki.Note(model, fields, tags=_tags(card), guid=own_guid(card.id, card.formerly), due=place)
         )
@@ -167,23 +168,15 @@ def _optional(field: str, shown: str) -> str:
 # The fields of a note
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSide:
+class NoteSide(NamedTuple):
     """The fields of a note in one language, as HTML; empty if the card has none."""
 
-    question: str
-    answer: str
-    why: str
-    points: str
-    pitfalls: str
-    follow_ups: str
-
-    @property
-    def fields(self) -> list[str]:
-        return [self.question, self.answer, self.why, self.points, self.pitfalls, self.follow_ups]
-
-
-EMPTY = NoteSide("", "", "", "", "", "")
+    question: str = ""
+    answer: str = ""
+    why: str = ""
+    points: str = ""
+    pitfalls: str = ""
+    follow_ups: str = ""
 
 
 def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
@@ -320,11 +313,6 @@ def _listed(items: Iterable[str], tag: str = "ul") -> str:
 
 # Markdown as HTML for Anki
 
-_CODE = re.compile(
-    r"(?P<text>[rbf]?\"[^\"\n]*\"|[rbf]?'[^'\n]*')|(?P<em>\#[^\n]*)"
-    rf"|\b(?P<strong>{'|'.join(kwlist)})\b",
-    re.IGNORECASE,
-)
 _ANKI_TAG = re.compile(r"\[(?=(?:sound|anki|/?latex|/?\$\$?)[:\]])", re.IGNORECASE)
 
 
@@ -352,14 +340,12 @@ def plain(text: str) -> str:
 
 
 def _highlighted(source: str) -> str:
-    """Return `source` as HTML, with `<strong>` for keywords and `<em>` for comments."""
-    parts, at = list[str](), 0
-    for found in _CODE.finditer(source):
-        parts.append(escape(source[at : found.start()]))
-        tag = "" if found["text"] or (found["strong"] and found[0] not in kwlist) else found.lastgroup
-        parts.append(f"<{tag}>{escape(found[0])}</{tag}>" if tag else escape(found[0]))
-        at = found.end()
-    return "".join([*parts, escape(source[at:])])
+    """Return Python code as HTML, with `<strong>` for keywords and `<em>` for comments."""
+    parts = list[str]()
+    for kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens(source):
+        tag = "strong" if kind in Keyword or kind in Operator.Word else "em" if kind in Comment else ""
+        parts.append(f"<{tag}>{escape(text)}</{tag}>" if tag else escape(text))
+    return "".join(parts)
 
 
 def _safe(text: str) -> str:

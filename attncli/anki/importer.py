@@ -106,11 +106,11 @@ class _CardMatcher:
         self._ids, self._renames = {*index.card_ids()}, index.renames()
         self.keys = {id.rpartition("-")[2]: id for id in self._ids if id.startswith(f"{PREFIX}-")}
         self.result = AnkiImported()
-        self.new: list[NewOwnCard] = []
+        self.new: list[AnkiCard] = []
 
     def subjects(self, cards: Iterable[AnkiCard]) -> list[tuple[str, AnkiCard]]:
         """Return each card that can be imported, with the id of the card here."""
-        known, wanted = list[tuple[str, AnkiCard]](), list[tuple[NewOwnCard, AnkiCard]]()
+        known, wanted = list[tuple[str, AnkiCard]](), list[AnkiCard]()
         for card in cards:
             if own := own_id(card.guid):
                 known.append((self._own_id(own), card))
@@ -118,15 +118,15 @@ class _CardMatcher:
                 known.append((id, card))
             elif self._can_be_asked(card):
                 self.result.media += card.left_out
-                wanted.append((NewOwnCard(card.key, card.deck, card.question, card.answer), card))
+                wanted.append(card)
             else:
                 self._leave_out(card)
-        self.new = usable({new_card.key: new_card for new_card, _ in wanted}.values())
-        fit = {new_card.key for new_card in self.new}
+        self.new = usable({card.key: card for card in wanted}.values())
         self.result.new_cards = len(self.new)
-        for new_card, card in wanted:
-            if new_card.key in fit:
-                known.append((new_card.id, card))
+        ids = {card.key: id_of(card) for card in self.new}
+        for card in wanted:
+            if card.key in ids:
+                known.append((ids[card.key], card))
             else:
                 self._leave_out(card)
         return known
@@ -237,67 +237,52 @@ class _CardRows:
 # Cards as files of the own bank
 
 
-@dataclass(frozen=True, slots=True)
-class NewOwnCard:
-    """A card to be written; `key` identifies it, whatever its deck is called."""
+def topic_of(deck: str) -> str:
+    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, hashed if that loses something."""
+    slug = re.sub(r"[^a-z0-9]+", "-", deck.lower()).strip("-")
+    if _WORDS.fullmatch(deck) and 2 <= len(slug) <= LONGEST_SLUG:
+        return f"{PREFIX}-{slug}"
+    shown = slug[:LONGEST_SLUG].strip("-")
+    hashed = sha256(deck.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return "-".join(part for part in (PREFIX, shown, hashed) if part)
 
-    key: str
-    deck: str
-    question: str
-    answer: str
 
-    @property
-    def topic(self) -> str:
-        """The id of the topic: `anki-deep-learning` for “Deep Learning”, with a hash if that loses something."""
-        slug = re.sub(r"[^a-z0-9]+", "-", self.deck.lower()).strip("-")
-        if _WORDS.fullmatch(self.deck) and 2 <= len(slug) <= LONGEST_SLUG:
-            return f"{PREFIX}-{slug}"
-        shown = slug[:LONGEST_SLUG].strip("-")
-        hashed = sha256(self.deck.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return "-".join(part for part in (PREFIX, shown, hashed) if part)
+def id_of(card: AnkiCard) -> str:
+    return f"{topic_of(card.deck)}-{card.key}"
 
-    @property
-    def title(self) -> str:
-        """The name of the deck, cleaned and shortened."""
-        return " ".join(printable(self.deck).split())[:LONGEST_TITLE] or self.topic
 
-    @property
-    def id(self) -> str:
-        return f"{self.topic}-{self.key}"
-
-    @property
-    def value(self) -> dict[str, Any]:
-        """The card as it is written to the file."""
-        return {
-            "id": self.id,
-            "question": {_lang(self.question): self.question},
-            "short": {_lang(self.answer): self.answer},
-            "tags": [FROM_ANKI],
-        }
+def _value(card: AnkiCard) -> dict[str, Any]:
+    """Return a card as it is written to the file."""
+    return {
+        "id": id_of(card),
+        "question": {_lang(card.question): card.question},
+        "short": {_lang(card.answer): card.answer},
+        "tags": [FROM_ANKI],
+    }
 
 
 def _lang(text: str) -> str:
     return "zh" if is_chinese(text) else "en"
 
 
-def usable(cards: Iterable[NewOwnCard]) -> list[NewOwnCard]:
+def usable(cards: Iterable[AnkiCard]) -> list[AnkiCard]:
     """Return the cards that a bank accepts."""
     cards = list(cards)
-    whole, _ = completed({"topic": PREFIX, "cards": [card.value for card in cards]})
+    whole, _ = completed({"topic": PREFIX, "cards": [_value(card) for card in cards]})
     faulty = {finding.path[1] for finding in topic_findings(whole, own=True) if len(finding.path) > 1}
     return [card for number, card in enumerate(cards) if number not in faulty]
 
 
-def texts_of(banks: Path, cards: Iterable[NewOwnCard]) -> dict[Path, str]:
+def texts_of(banks: Path, cards: Iterable[AnkiCard]) -> dict[Path, str]:
     """Return the files of `banks` with the cards appended. Raises UsageError for a file with a problem."""
-    decks = defaultdict[str, list[NewOwnCard]](list)
+    decks = defaultdict[str, list[AnkiCard]](list)
     for card in cards:
-        decks[card.topic].append(card)
+        decks[topic_of(card.deck)].append(card)
     paths = {topic: banks / f"{topic}.yaml" for topic in decks}
     return {path: _with_cards(path, topic, decks[topic]) for topic, path in paths.items()}
 
 
-def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
+def _with_cards(path: Path, topic: str, cards: list[AnkiCard]) -> str:
     existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
         raise UsageError(
@@ -306,12 +291,9 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
                 problems=existing.problems[0].text,
             )
         )
-    title = json.dumps(cards[0].title, ensure_ascii=False)
-    before = (
-        path.read_text(encoding="utf-8").rstrip("\n")
-        if path.exists()
-        else f"{_HEAD}topic: {topic}\ntitle: {title}\ncards:"
-    )
+    title = " ".join(printable(cards[0].deck).split())[:LONGEST_TITLE] or topic
+    head = f"{_HEAD}topic: {topic}\ntitle: {json.dumps(title, ensure_ascii=False)}\ncards:"
+    before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else head
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
     if len(load_file(path, own=True, text=text).documents) != len(existing.documents) + len(cards):
         raise UsageError(
@@ -320,10 +302,10 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     return text
 
 
-def _entry(card: NewOwnCard) -> str:
-    value = card.value
-    lines = [f"  - id: {value.pop('id')}"]
-    return "\n".join([*lines, *(f"    {key}: {_flow(value)}" for key, value in value.items())])
+def _entry(card: AnkiCard) -> str:
+    fields = _value(card)
+    lines = [f"  - id: {fields.pop('id')}"]
+    return "\n".join([*lines, *(f"    {key}: {_flow(value)}" for key, value in fields.items())])
 
 
 def _flow(value: Mapping[str, str] | list[str]) -> str:

@@ -117,8 +117,8 @@ def _documents(package: Path, name: Path, folder: Path, known: Collection[str]) 
     for card, note in cards:
         if card.key not in known and not own_id(card.guid):
             question, answer = sides(note)
-            asked, answered = markdown_of(question, asked=True), markdown_of(answer)
-            card = replace(card, question=str(asked), answer=str(answered), left_out=asked.left_out + answered.left_out)
+            (asked, lost), (answered, also_lost) = markdown_of(question, asked=True), markdown_of(answer)
+            card = replace(card, question=asked, answer=answered, left_out=lost + also_lost)
         size += len(card.question) + len(card.answer)
         if size > MOST_TEXT:
             raise UsageError(

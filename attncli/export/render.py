@@ -31,9 +31,9 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.domain.grade_report_text import REASONS
-from attncli.domain.text import beyond_limits, hidden_in, printable
+from attncli.domain.text import beyond_limits, code_block, hidden_in, printable
 from attncli.errors import EnvironmentFailure
-from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise
+from attncli.export.summary import Summary, TopicLine, day_ahead, environment, summarise
 from attncli.i18n import NOTHING, Lang, Localised, _
 from attncli.paths import write_text
 from attncli.practice.plan import local_date

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
+from attncli.domain.text import code_block, code_span
 from attncli.domain.vocabulary import Kind, Level, Rung
 from attncli.i18n import Lang, Localised, _, pgettext
 from attncli.practice.challenges import written
@@ -523,7 +524,7 @@ def _number(card: NumericCard, lang: Lang) -> str:
 def _filled(card: ClozeCard, lang: Lang) -> str:
     """Return the sentence with its blanks filled, or a list of answers if it holds formulas or code."""
     text = card.question[lang].strip()
-    answers = [code_span(blank.answer) for blank in card.blanks]
+    answers = [code_span(" ".join(blank.answer.split())) for blank in card.blanks]
     if "$" in text or "`" in text or text.count(BLANK) != len(answers):
         return "\n".join(f"{number}. {found}" for number, found in enumerate(answers, 1))
     first, *rest = text.split(BLANK)
@@ -541,23 +542,3 @@ def _fixed_code(card: DebugCard, lang: Lang) -> str:
     if card.fix:
         parts += [_("Fixed:")[lang], code_block(card.fix[lang].strip(), "python")]
     return "\n\n".join(parts)
-
-
-def code_block(source: str, language: str = "") -> str:
-    """Return `source` as a block of code."""
-    ticks = fence(source)
-    return f"{ticks}{language}\n{source}\n{ticks}"
-
-
-def code_span(source: str) -> str:
-    """Return `source`, in one line, as inline code."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    ticks = "`" * (longest + 1)
-    pad = " " if source.startswith("`") or source.endswith("`") else ""
-    return f"{ticks}{pad}{' '.join(source.split())}{pad}{ticks}"
-
-
-def fence(source: str) -> str:
-    """Return a code fence longer than any run of backticks in `source`."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    return "`" * max(3, longest + 1)
