@@ -204,7 +204,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
     most = min(LARGEST_COLLECTION, max(GROWTH_FREE, packed * LARGEST_GROWTH))
     size = 0
     try:
-        opened_target = _opened(target)
+        file = target.open("xb")
     except OSError as error:
         raise StoreError(
             _(
@@ -213,7 +213,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
                 strerror=reason_of(error),
             )
         ) from error
-    with closing(opened_target) as file:
+    with file:
         while part := stream.read(STEP):
             size += len(part)
             if size > most:
@@ -233,10 +233,6 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
                         strerror=reason_of(error),
                     )
                 ) from error
-
-
-def _opened(target: Path) -> IO[bytes]:
-    return target.open("xb")
 
 
 # Reading a collection

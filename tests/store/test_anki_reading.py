@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.anki import package as anki_archive
-from attncli.anki import package as anki_reading
+from attncli.anki import package as anki_package
 from attncli.anki.package import fields_of, read_package
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
 
@@ -172,7 +171,7 @@ def test_an_archive_that_grows_beyond_measure_is_stopped(tmp_path: Path, room: P
         for _ in range(80):
             member.write(bytes(2**20))
     assert "unpacks to more than 64 MiB" in refused(path, room)
-    assert (room / "collection.db").stat().st_size <= anki_archive.GROWTH_FREE
+    assert (room / "collection.db").stat().st_size <= anki_package.GROWTH_FREE
 
 
 def test_a_zstandard_bomb_is_stopped(tmp_path: Path, room: Path) -> None:
@@ -198,9 +197,9 @@ def test_without_zstandard_a_newer_package_names_both_ways_out(
 
 
 def test_too_many_rows_are_refused(tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anki_reading, "MOST_CARDS", 0)
+    monkeypatch.setattr(anki_package, "MOST_CARDS", 0)
     assert "1 rows in notes, more than 0" in refused(package(tmp_path, database(tmp_path)), room)
-    monkeypatch.setattr(anki_archive, "MOST_MEMBERS", 0)
+    monkeypatch.setattr(anki_package, "MOST_MEMBERS", 0)
     assert "contains 1 files" in refused(package(tmp_path, database(tmp_path)), room)
 
 
@@ -267,6 +266,7 @@ def test_a_full_disk_is_not_the_package_s_fault(tmp_path: Path, room: Path, monk
         def write(self, part: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(anki_archive, "_opened", lambda target: Full())
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, mode: Full() if path.name == "collection.db" else opened(path, mode))
     with pytest.raises(EnvironmentFailure, match=r"cannot unpack the collection \(No space left on device\)"):
         read_package(path, room)
