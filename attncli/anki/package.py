@@ -89,7 +89,7 @@ class AnkiCard:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a card shows: the templates of its two sides, and the fields of its note, HTML by name.
+    """The content of a card: the templates of its two sides, and the fields of its note, HTML by name.
 
     `gap` is the number of the gap that a cloze card asks, 0 for other cards.
     """
