@@ -31,7 +31,7 @@ lint: $(VENV)/.installed-dev
 # Collect the messages of the code into the Chinese catalogue; those without Chinese stay empty, old ones go.
 messages: $(VENV)/.installed-dev
 	mkdir -p build
-	$(BIN)/pybabel -q extract --no-location --sort-output --output build/attn.pot attncli
+	$(BIN)/pybabel -q extract --mapping-file pyproject.toml --no-location --sort-output --output build/attn.pot attncli
 	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --width 120 --input-file build/attn.pot --output-file $(CHINESE)/attn.po --locale zh_CN
 	$(BIN)/python -c "from pathlib import Path; from hatch_build import compile_catalogues; compile_catalogues(Path())"
 

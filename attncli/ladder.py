@@ -49,10 +49,6 @@ class Piece:
     role: str
     names: tuple[str, ...]
 
-    def reference(self, impl: Path) -> str:
-        """Return the text for the seat if the learner has none. Raises OSError."""
-        return (impl / self.track / self.id / "reference.py").read_text(encoding="utf-8")
-
 
 PIECES: tuple[Piece, ...] = (
     Piece("input-embedding", "embeddings", "embedding", ("embed_tokens",)),
@@ -180,6 +176,21 @@ def _without(own: Mapping[str, str], ids: Sequence[str]) -> dict[str, str]:
     return {id: text for id, text in own.items() if id not in ids}
 
 
+class Files:
+    """The engine's own texts and the references of all pieces. Raises EnvironmentFailure if one cannot be read."""
+
+    def __init__(self, impl: Path) -> None:
+        def text(*parts: str) -> str:
+            return impl.joinpath(*parts).read_text(encoding="utf-8")
+
+        try:
+            self.frame = text("ladder", f"{FRAME}.py").encode()
+            self.parts = {name: text("ladder", f"{name}.py") for name in (*SHARED, *DAY)}
+            self.references = {piece.id: text(piece.track, piece.id, "reference.py") for piece in PIECES}
+        except OSError as error:
+            raise EnvironmentFailure(_("cannot read the engine ({error}); reinstall attncli", error=error)) from error
+
+
 class Engines:
     """Engines of any mix of pieces, each in a fresh worker, against the one that has references alone."""
 
@@ -193,82 +204,50 @@ class Engines:
     ) -> None:
         """Run the references. A part with the learner's pieces may take `seconds`, and at least `patience` times as
         long as all parts with references: slow code that is right is waited for. Raises JudgeFailed."""
-        self._files, self._open, self._on_run, self._seconds = files, open_worker, on_run, seconds
-        self._runs = 0
-        self.reference = self._run_references(patience)
+        self._files, self._open, self._on_run = files, open_worker, on_run
+        self._runs, self._checkpoint = 0, tuple[float, ...]()
+        with open_worker(MEMORY_MIB) as worker:
+            started = time.monotonic()
+            self.reference = list(self._live(worker, {}, REFERENCE_SECONDS))
+            self._seconds = max(seconds, float(round(patience * (time.monotonic() - started))))
+        if (stop := self.reference[-1].stopped) is not None:
+            raise JudgeFailed(_("the engine fails even with the references ({why}); run attn doctor", why=stop.message))
+        self._checkpoint = next(entry.values for entry in self.reference[0].entries if entry.place == "weights")
 
     def run(self, own: Mapping[str, str]) -> tuple[list[Part], Difference | None]:
         """Return the parts of an engine with these pieces up to the first difference from the reference, and that."""
-        self._report_run(own)
         parts: list[Part] = []
         with self._open(MEMORY_MIB) as worker:
-            actual_parts = run_day(worker, self._files, own, self._seconds, checkpoint_of(self.reference[0]))
-            for expected, actual in zip(self.reference, actual_parts, strict=False):
+            for expected, actual in zip(self.reference, self._live(worker, own, self._seconds), strict=False):
                 parts.append(actual)
                 found = first_difference(expected, actual)
                 if found is not None:
                     return parts, found
         return parts, None
 
-    def _run_references(self, patience: float) -> list[Part]:
-        self._report_run(())
-        with self._open(MEMORY_MIB) as worker:
-            started = time.monotonic()
-            parts = list(run_day(worker, self._files, {}, REFERENCE_SECONDS))
-            self._seconds = max(self._seconds, float(round(patience * (time.monotonic() - started))))
-        if parts[-1].stopped is not None:
-            raise JudgeFailed(
-                _("the engine fails even with the references ({why}); run attn doctor", why=parts[-1].stopped.message)
-            )
-        return parts
+    def _live(self, worker: Worker, own: Mapping[str, str], seconds: float) -> Iterator[Part]:
+        """Yield the parts of an engine's run until one stops.
 
-    def _report_run(self, own: Mapping[str, str] | tuple[()]) -> None:
+        `own` are the learner's texts by piece; references take the other seats. The references' weights replace the
+        trained ones in the parts after the training.
+        """
         self._runs += 1
         self._on_run(self._runs, list(own))
-
-
-class Files:
-    """The engine's own texts and the references of all pieces. Raises EnvironmentFailure if one cannot be read."""
-
-    def __init__(self, impl: Path) -> None:
-        try:
-            self.frame = (impl / "ladder" / f"{FRAME}.py").read_bytes()
-            self.parts = {
-                name: (impl / "ladder" / f"{name}.py").read_text(encoding="utf-8") for name in (*SHARED, *DAY)
-            }
-            self.references = {piece.id: piece.reference(impl) for piece in PIECES}
-        except OSError as error:
-            raise EnvironmentFailure(_("cannot read the engine ({error}); reinstall attncli", error=error)) from error
+        stop = _set_up(worker, self._files, own, seconds)
+        if stop is not None:
+            yield Part(DAY[0], stopped=stop)
+            return
+        for name in DAY:
+            is_next = self._checkpoint and name == DAY[1]
+            weights = [["l", [["f", number] for number in self._checkpoint]]] if is_next else []
+            answer = _call(worker, "live", [["s", name], *weights], seconds)
+            part = _read(name, answer) if isinstance(answer, Reply) else Part(name, stopped=answer)
+            yield part
+            if part.stopped is not None:
+                return
 
 
 # Running one engine
-
-
-def run_day(
-    worker: Worker, files: Files, own: Mapping[str, str], seconds: float = SECONDS, checkpoint: Sequence[float] = ()
-) -> Iterator[Part]:
-    """Yield the parts of an engine's run until one stops.
-
-    `own` are the learner's texts by piece; references take the other seats. A `checkpoint` replaces the trained weights
-    in the parts after the training.
-    """
-    stop = _set_up(worker, files, own, seconds)
-    for name in DAY:
-        if stop is not None:
-            yield Part(name, stopped=stop)
-            return
-        weights = [["l", [["f", number] for number in checkpoint]]] if checkpoint and name == DAY[1] else []
-        answer = _call(worker, "live", [["s", name], *weights], seconds)
-        part = _read(name, answer) if isinstance(answer, Reply) else Part(name, stopped=answer)
-        yield part
-        stop = part.stopped
-        if stop is not None:
-            return
-
-
-def checkpoint_of(training: Part) -> tuple[float, ...]:
-    """Return the weights in the log of a training."""
-    return next(entry.values for entry in training.entries if entry.place == "weights")
 
 
 def _set_up(worker: Worker, files: Files, own: Mapping[str, str], seconds: float) -> Stop | None:
@@ -482,6 +461,19 @@ PLACES: Mapping[str, Localised] = {
 """The places of an engine's log; `n` counts from 1."""
 
 
+_STOPS: Mapping[str, Localised] = {
+    "exception": _("raised {error}"),
+    "timeout": _("did not finish within {seconds:g} s"),
+    "memory": _("used more than {mib} MiB"),
+    "exited": _("ended the engine's process"),
+    "crashed": _("crashed the engine's process"),
+    "output": _("printed too much"),
+    "refused": _("made a forbidden call"),
+    "too-large": _("overflowed the engine's log"),
+}
+_CORRUPTED = _("corrupted the engine's log")
+
+
 def document(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> dict[str, Any]:
     """Return what `--json` prints. `origins` describes the origin of each piece of the learner's."""
     figures = _figures(run)
@@ -539,31 +531,12 @@ def failure(run: LadderRun) -> Localised:
 def describe_difference(difference: Difference) -> Localised:
     """Return the part and the place of a difference, or why the engine stopped."""
     if difference.stopped is not None:
-        place = _stop_reason(difference.stopped)
+        stop = difference.stopped
+        error = stop.message.en.partition("\n")[0][:LONGEST_MESSAGE]
+        place = _STOPS.get(stop.reason, _CORRUPTED).format(error=error, seconds=stop.seconds, mib=MEMORY_MIB)
     else:
         place = PLACES[difference.place].format(n=difference.number + 1, id=difference.number)
     return _("{part}: {place}", part=PARTS[difference.part], place=place)
-
-
-def _stop_reason(stop: Stop) -> Localised:
-    match stop.reason:
-        case "exception":
-            return _("raised {error}", error=stop.message.en.partition("\n")[0][:LONGEST_MESSAGE])
-        case "timeout":
-            return _("did not finish within {seconds:g} s", seconds=stop.seconds)
-        case "memory":
-            return _("used more than {mib} MiB", mib=MEMORY_MIB)
-        case "exited":
-            return _("ended the engine's process")
-        case "crashed":
-            return _("crashed the engine's process")
-        case "output":
-            return _("printed too much")
-        case "refused":
-            return _("made a forbidden call")
-        case "too-large":
-            return _("overflowed the engine's log")
-    return _("corrupted the engine's log")
 
 
 def _listed(pieces: Sequence[str]) -> Localised:

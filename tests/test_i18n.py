@@ -23,6 +23,7 @@ from attncli.errors import UsageError
 from attncli.i18n import LANGS, N_, Localised, Message, _, ngettext, pgettext, quoted
 
 PACKAGE = Path(attncli.__file__).parent
+SOURCES = [("**.py", "python"), ("**.j2", "jinja2")]
 Key = tuple[str, tuple[str, ...]]
 
 
@@ -46,7 +47,7 @@ def placeholders(text: str) -> set[str]:
 
 
 def test_every_message_of_the_code_is_in_the_catalogue_and_no_other() -> None:
-    written = {(context or "", as_tuple(text)) for *_place, text, _notes, context in extract_from_dir(PACKAGE)}
+    written = {(context or "", as_tuple(text)) for *_place, text, _notes, context in extract_from_dir(PACKAGE, SOURCES)}
     listed = {key for key, _texts in chinese("attn")}
     assert written - listed == set(), "run `make messages`, then translate"
     assert listed - written == set(), "run `make messages`"

@@ -7,33 +7,30 @@ replayed from the log under the settings in force now.
 from __future__ import annotations
 
 import html
+import io
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from keyword import kwlist
+from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Operator
 
-from attncli.anki.package import (
-    FIRST_EASE,
-    LEAST_EASE,
-    AnkiCalendar,
-    AnkiReview,
-    AnkiSchedule,
-    CardType,
-    ReviewType,
-    own_guid,
-    package_bytes,
-)
+from attncli.anki.package import EPOCH, MILLISECOND, SUSPENDED, CardType, ReviewType, own_guid
 from attncli.domain.card import FROM_ANKI, Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.log_row import LogRow, Rating, Schedule, State
 from attncli.domain.text import printable
@@ -46,8 +43,6 @@ from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
     import genanki
-
-    from attncli.memory.scheduler import Scheduler
 
 DECK = "attn"
 CORE = "core"
@@ -83,20 +78,10 @@ def export_deck(
     if not kept:
         raise NothingFound(_("there are no cards to export; run `attn bank check` to check the banks"))
     first = workspace.lang if workspace.lang in langs else langs[0]
-    decks = _decks(workspace, kept, langs, first)
-    notes = {own_guid(card.id, card.formerly): card.id for card in kept}
-
-    def fill(cursor: Any, at: float, ids: Iterator[int]) -> None:
-        import genanki
-
-        genanki.Package(decks).write_to_db(cursor, at, ids)
-
-    schedules = {guid: _anki_schedule(workspace, card) for guid, card in notes.items()}
-    calendar = _anki_calendar(workspace, schedules.values())
-    write(package_bytes(workspace.clock(), fill, calendar, schedules))
-    reviewed = [schedule for schedule in schedules.values() if schedule.reviews]
-    reviews = sum(len(schedule.reviews) for schedule in reviewed)
-    return DeckWritten(len(schedules), len(reviewed), reviews, len(cards) - len(kept))
+    histories = {own_guid(card.id, card.formerly): _history(workspace, card.id) for card in kept}
+    write(_package(workspace, _decks(workspace, kept, langs, first), histories))
+    reviews = [len(history.reviews) for history in histories.values() if history.reviews]
+    return DeckWritten(len(histories), len(reviews), sum(reviews), len(cards) - len(kept))
 
 
 def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], first: Lang) -> list[genanki.Deck]:
@@ -111,9 +96,9 @@ def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], f
         if card.topic not in decks:
             name = titles.get(card.topic, card.topic).replace("::", ":")
             decks[card.topic] = genanki.Deck(_deck_number(card.topic), f"{DECK}::{name}")
-        sides = [side(card, lang, question_of) if lang in langs else EMPTY for lang in LANGS]
+        sides = [side(card, lang, question_of) if lang in langs else NoteSide() for lang in LANGS]
         about = plain(f"{card.id} · {card.topic} · {card.kind} · {card.level}")
-        fields = [card.id, *(text for each in sides for text in each.fields), about, sources(card), first]
+        fields = [card.id, *(text for each in sides for text in each), about, sources(card), first]
         decks[card.topic].add_note(
             genanki.Note(model, fields, tags=_tags(card), guid=own_guid(card.id, card.formerly), due=place)
         )
@@ -183,23 +168,15 @@ def _optional(field: str, shown: str) -> str:
 # The fields of a note
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSide:
+class NoteSide(NamedTuple):
     """The fields of a note in one language, as HTML; empty if the card has none."""
 
-    question: str
-    answer: str
-    why: str
-    points: str
-    pitfalls: str
-    follow_ups: str
-
-    @property
-    def fields(self) -> list[str]:
-        return [self.question, self.answer, self.why, self.points, self.pitfalls, self.follow_ups]
-
-
-EMPTY = NoteSide("", "", "", "", "", "")
+    question: str = ""
+    answer: str = ""
+    why: str = ""
+    points: str = ""
+    pitfalls: str = ""
+    follow_ups: str = ""
 
 
 def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
@@ -336,11 +313,6 @@ def _listed(items: Iterable[str], tag: str = "ul") -> str:
 
 # Markdown as HTML for Anki
 
-_CODE = re.compile(
-    r"(?P<text>[rbf]?\"[^\"\n]*\"|[rbf]?'[^'\n]*')|(?P<em>\#[^\n]*)"
-    rf"|\b(?P<strong>{'|'.join(kwlist)})\b",
-    re.IGNORECASE,
-)
 _ANKI_TAG = re.compile(r"\[(?=(?:sound|anki|/?latex|/?\$\$?)[:\]])", re.IGNORECASE)
 
 
@@ -368,14 +340,12 @@ def plain(text: str) -> str:
 
 
 def _highlighted(source: str) -> str:
-    """Return `source` as HTML, with `<strong>` for keywords and `<em>` for comments."""
-    parts, at = list[str](), 0
-    for found in _CODE.finditer(source):
-        parts.append(escape(source[at : found.start()]))
-        tag = "" if found["text"] or (found["strong"] and found[0] not in kwlist) else found.lastgroup
-        parts.append(f"<{tag}>{escape(found[0])}</{tag}>" if tag else escape(found[0]))
-        at = found.end()
-    return "".join([*parts, escape(source[at:])])
+    """Return Python code as HTML, with `<strong>` for keywords and `<em>` for comments."""
+    parts = list[str]()
+    for kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens(source):
+        tag = "strong" if kind in Keyword or kind in Operator.Word else "em" if kind in Comment else ""
+        parts.append(f"<{tag}>{escape(text)}</{tag}>" if tag else escape(text))
+    return "".join(parts)
 
 
 def _safe(text: str) -> str:
@@ -402,72 +372,56 @@ def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, options:
     return f"<pre><code>{shown}</code></pre>\n"
 
 
-# Schedules and reviews
+# Schedules and reviews, replayed from the log under the settings in force now
 
 SECONDS_A_DAY = 86_400
 LONGEST_ANSWER_IN_ANKI_MS = 60_000
 """Anki counts no more for one answer."""
+FIRST_EASE, LEAST_EASE = 2500, 1300
 _EASE_STEPS = {Rating.AGAIN: -200, Rating.HARD: -150, Rating.GOOD: 0, Rating.EASY: 150}
-_TYPES = {
-    State.NEW: CardType.NEW,
-    State.LEARNING: CardType.LEARNING,
-    State.REVIEW: CardType.REVIEW,
-    State.RELEARNING: CardType.RELEARNING,
-}
-_REVIEW_TYPES = {
-    State.NEW: ReviewType.LEARNING,
-    State.LEARNING: ReviewType.LEARNING,
-    State.REVIEW: ReviewType.REVIEW,
-    State.RELEARNING: ReviewType.RELEARNING,
-}
 
 
-def _anki_schedule(workspace: Workspace, card: str) -> AnkiSchedule:
-    """Return the status of `card` and its reviews, replayed under the settings in force now."""
+class _Review(NamedTuple):
+    """A row of `revlog`: an interval is in days or, if negative, in seconds; `ease` is in thousandths."""
+
+    at: datetime
+    rating: int
+    interval: int
+    last_interval: int
+    ease: int
+    elapsed_ms: int
+    type: ReviewType
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The schedule of a card, None for a new one; its reviews, and the ease that SM-2 would give it."""
+
+    suspended: bool
+    schedule: Schedule | None
+    reviews: tuple[_Review, ...] = ()
+    ease: int = 0
+
+
+def _history(workspace: Workspace, card: str) -> _History:
     store = workspace.store
     suspended, _ = store.schedules.hold(card)
-    schedule = store.schedules.get(card)
-    if schedule is None:
-        return AnkiSchedule(type=CardType.NEW, suspended=suspended)
-    reviews, ease = _replayed(workspace.card_scheduler(card), store.log.of_subjects(store.index.names_of(card)))
-    policy = workspace.policy
-    steps = {State.LEARNING: policy.learning_steps, State.RELEARNING: policy.relearning_steps}.get(schedule.state, ())
-    return AnkiSchedule(
-        type=_TYPES[schedule.state],
-        suspended=suspended,
-        due_day=schedule.due_day,
-        due_at=schedule.due_at,
-        interval_days=max(1, round(schedule.interval_days)) if schedule.state is not State.LEARNING else 0,
-        ease=ease,
-        repetitions=schedule.repetitions,
-        lapses=schedule.lapses,
-        steps_left=max(1, len(steps) - (schedule.step or 0)) if steps else 0,
-        stability_days=schedule.stability_days,
-        difficulty=schedule.difficulty,
-        desired_retention=policy.desired_retention,
-        decay=policy.decay,
-        reviewed_at=schedule.reviewed_at,
-        reviews=tuple(reviews),
-    )
-
-
-def _replayed(scheduler: Scheduler, rows: Iterable[LogRow]) -> tuple[list[AnkiReview], int]:
-    """Return the reviews of one card with their intervals, and the ease that SM-2 would give it."""
-    schedule: Schedule | None = None
-    ease, last_interval, reviews = 0, 0, list[AnkiReview]()
-    for row in standing_reviews(rows):
-        before = schedule.state if schedule else State.NEW
+    current = store.schedules.get(card)
+    if current is None:
+        return _History(suspended, None)
+    scheduler, schedule = workspace.card_scheduler(card), None
+    ease, last_interval, reviews = 0, 0, list[_Review]()
+    for row in standing_reviews(store.log.of_subjects(store.index.names_of(card))):
+        before = schedule.state if schedule else State.LEARNING
         schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
         if before is State.REVIEW:
             ease = max(LEAST_EASE, ease + _EASE_STEPS[row.rating])
         elif schedule.state is State.REVIEW:
             ease = ease or FIRST_EASE
-        interval = _interval(schedule)
-        reviews.append(
-            AnkiReview(row.at, int(row.rating), interval, last_interval, ease, _elapsed_ms(row), _REVIEW_TYPES[before])
-        )
+        interval, type = _interval(schedule), ReviewType[before.name]
+        reviews.append(_Review(row.at, int(row.rating), interval, last_interval, ease, _elapsed_ms(row), type))
         last_interval = interval
-    return reviews, ease
+    return _History(suspended, current, tuple(reviews), ease)
 
 
 def _interval(schedule: Schedule) -> int:
@@ -481,12 +435,109 @@ def _elapsed_ms(row: LogRow) -> int:
     return min(max(elapsed_ms, 0), LONGEST_ANSWER_IN_ANKI_MS) if type(elapsed_ms) is int else 0
 
 
-def _anki_calendar(workspace: Workspace, schedules: Iterable[AnkiSchedule]) -> AnkiCalendar:
-    """Return the calendar of a package; it starts before the first review, so that no day is negative."""
-    calendar, now = workspace.calendar, workspace.clock()
-    firsts = [schedule.reviews[0].at for schedule in schedules if schedule.reviews]
-    first_day = calendar.day(min([*firsts, now])) - 1
+# Writing the package: schema 11, which every Anki since 2.1 opens
+
+MEMBER = "collection.anki2"
+EARLIEST_IN_ZIP = 1980
+_DAY_LEARNING_QUEUE = 3
+
+
+def _package(workspace: Workspace, decks: Sequence[genanki.Deck], histories: Mapping[str, _History]) -> bytes:
+    """Return the bytes of a package; `histories` are by the GUID of a note."""
+    import genanki
+
+    at = workspace.clock()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        ids = count(round(at.timestamp() * 1000))
+        genanki.Package(decks).write_to_db(connection.cursor(), at.timestamp(), ids)
+        firsts = [history.reviews[0].at for history in histories.values() if history.reviews]
+        first_day = _set_calendar(connection, workspace, min([*firsts, at]))
+        taken = set[int]()
+        cards = connection.execute("SELECT cards.id, guid FROM cards JOIN notes ON nid = notes.id").fetchall()
+        for card, guid in cards:
+            _write_card(connection, card, histories[guid], workspace, first_day, taken)
+        connection.commit()
+        database = connection.serialize()
+    packed = io.BytesIO()
+    stamp = at.timetuple()[:6] if at.year >= EARLIEST_IN_ZIP else (EARLIEST_IN_ZIP, 1, 1, 0, 0, 0)
+    with zipfile.ZipFile(packed, "w") as package:
+        for name, content in ((MEMBER, database), ("media", b"{}")):
+            package.writestr(zipfile.ZipInfo(name, stamp), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _set_calendar(connection: sqlite3.Connection, workspace: Workspace, first: datetime) -> int:
+    """Set the moment at which day 0 starts (`crt`), and in `conf` the local hour at which days start. Returns day 0.
+
+    It is the study day before `first`, so that no day is negative.
+    """
+    calendar, now_ms = workspace.calendar, round(workspace.clock().timestamp() * 1000)
+    first_day = calendar.day(first) - 1
     starts_at = calendar.starts_at(first_day)
     offset = starts_at.astimezone(UTC).astimezone(calendar.zone).utcoffset()
-    minutes_west = -round(offset.total_seconds() / 60) if offset else 0
-    return AnkiCalendar(first_day, starts_at, calendar.day_start.hour, minutes_west)
+    (conf,) = connection.execute("SELECT conf FROM col").fetchone()
+    values = {
+        "schedVer": 2,
+        "sched2021": True,
+        "rollover": calendar.day_start.hour,
+        "creationOffset": -round(offset.total_seconds() / 60) if offset else 0,
+    }
+    connection.execute(
+        "UPDATE col SET crt = ?, mod = ?, scm = ?, conf = ?",
+        (round(starts_at.timestamp()), now_ms, now_ms, json.dumps({**json.loads(conf), **values})),
+    )
+    return first_day
+
+
+def _write_card(
+    connection: sqlite3.Connection, card: int, history: _History, workspace: Workspace, first_day: int, taken: set[int]
+) -> None:
+    """Write the schedule of a card, and its reviews; the id of a review is its Unix time in milliseconds.
+
+    `left` holds the learning steps left twice, and `data` the state of FSRS as JSON.
+    """
+    schedule, policy = history.schedule, workspace.policy
+    if schedule is None:
+        connection.execute("UPDATE cards SET queue = ? WHERE id = ?", (SUSPENDED if history.suspended else 0, card))
+        return
+    number = 0
+    for at, *values in history.reviews:
+        number = next(id for id in count((at - EPOCH) // MILLISECOND) if id not in taken)
+        taken.add(number)
+        connection.execute(
+            "INSERT INTO revlog (cid, usn, id, ease, ivl, lastIvl, factor, time, type)"
+            " VALUES (?, -1, ?, ?, ?, ?, ?, ?, ?)",
+            (card, number, *values),
+        )
+    queue, due = _queue(schedule, first_day)
+    steps = {State.LEARNING: policy.learning_steps, State.RELEARNING: policy.relearning_steps}.get(schedule.state, ())
+    data = {
+        "s": schedule.stability_days and round(schedule.stability_days, 4),
+        "d": schedule.difficulty and round(schedule.difficulty, 3),
+        "dr": policy.desired_retention,
+        "decay": policy.decay,
+        "lrt": number // 1000 or None,
+    }
+    columns = {
+        "type": CardType[schedule.state.name],
+        "queue": SUSPENDED if history.suspended else queue,
+        "due": due,
+        "ivl": max(1, round(schedule.interval_days)) if schedule.state is not State.LEARNING else 0,
+        "factor": history.ease,
+        "reps": schedule.repetitions,
+        "lapses": schedule.lapses,
+        "left": (max(1, len(steps) - (schedule.step or 0)) if steps else 0) * 1001,
+        "data": json.dumps({key: value for key, value in data.items() if value is not None}),
+    }
+    assignments = ", ".join(f"{name} = ?" for name in columns)
+    connection.execute(f"UPDATE cards SET {assignments} WHERE id = ?", (*columns.values(), card))
+
+
+def _queue(schedule: Schedule, first_day: int) -> tuple[int, int]:
+    """Return the queue of a card, and its due date as that queue counts it: a day number or a Unix time."""
+    day = schedule.due_day - first_day
+    if schedule.state is State.REVIEW:
+        return CardType.REVIEW, day
+    if (schedule.due_at - schedule.reviewed_at).days >= 1:
+        return _DAY_LEARNING_QUEUE, day
+    return CardType.LEARNING, int(schedule.due_at.timestamp())

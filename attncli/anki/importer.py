@@ -20,7 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attncli.anki.read_package import Answer, ReadCard, ReadPackage, own_id, read_in_child
+from attncli.anki.package import AnkiCard, Answer, own_id
+from attncli.anki.read_package import read_in_child
 from attncli.bank.loader import BankFile, completed, load_file, topic_findings
 from attncli.bank.problems import shown_path
 from attncli.domain.card import FROM_ANKI
@@ -81,9 +82,9 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     """
     matcher = _CardMatcher(workspace)
     with TemporaryDirectory(prefix=".attn-work-", dir=workspace.home.root) as folder:
-        read = read_in_child(package, Path(folder), matcher.keys)
-    result = matcher.result = AnkiImported(cards=len(read.cards), lost_reviews=read.lost_reviews)
-    subjects = matcher.subjects(read)
+        cards, lost_reviews = read_in_child(package, Path(folder), matcher.keys)
+    result = matcher.result = AnkiImported(cards=len(cards), lost_reviews=lost_reviews)
+    subjects = matcher.subjects(cards)
     texts = texts_of(workspace.home.banks, matcher.new)
     result.files = sorted(texts)
     rows = _new_rows(workspace, subjects, result)
@@ -105,27 +106,27 @@ class _CardMatcher:
         self._ids, self._renames = {*index.card_ids()}, index.renames()
         self.keys = {id.rpartition("-")[2]: id for id in self._ids if id.startswith(f"{PREFIX}-")}
         self.result = AnkiImported()
-        self.new: list[NewOwnCard] = []
+        self.new: list[AnkiCard] = []
 
-    def subjects(self, package: ReadPackage) -> list[tuple[str, ReadCard]]:
+    def subjects(self, cards: Iterable[AnkiCard]) -> list[tuple[str, AnkiCard]]:
         """Return each card that can be imported, with the id of the card here."""
-        known, wanted = list[tuple[str, ReadCard]](), list[tuple[NewOwnCard, ReadCard]]()
-        for card in package.cards:
+        known, wanted = list[tuple[str, AnkiCard]](), list[AnkiCard]()
+        for card in cards:
             if own := own_id(card.guid):
                 known.append((self._own_id(own), card))
             elif id := self.keys.get(card.key):
                 known.append((id, card))
             elif self._can_be_asked(card):
                 self.result.media += card.left_out
-                wanted.append((NewOwnCard(card.key, card.deck, card.question, card.answer), card))
+                wanted.append(card)
             else:
                 self._leave_out(card)
-        self.new = usable({new_card.key: new_card for new_card, _ in wanted}.values())
-        fit = {new_card.key for new_card in self.new}
+        self.new = usable({card.key: card for card in wanted}.values())
         self.result.new_cards = len(self.new)
-        for new_card, card in wanted:
-            if new_card.key in fit:
-                known.append((new_card.id, card))
+        ids = {card.key: id_of(card) for card in self.new}
+        for card in wanted:
+            if card.key in ids:
+                known.append((ids[card.key], card))
             else:
                 self._leave_out(card)
         return known
@@ -137,12 +138,12 @@ class _CardMatcher:
         return current
 
     @staticmethod
-    def _can_be_asked(card: ReadCard) -> bool:
+    def _can_be_asked(card: AnkiCard) -> bool:
         """Return whether the question has more than punctuation, and the answer is not just a lost picture."""
         has_answer = card.answer != "" and not (card.left_out and card.answer == card.question)
         return has_answer and any(unicodedata.category(char)[0] in "LNS" and char not in "`|" for char in card.question)
 
-    def _leave_out(self, card: ReadCard) -> None:
+    def _leave_out(self, card: AnkiCard) -> None:
         self.result.unreadable += 1
         self.result.lost_reviews += len(card.answers)
 
@@ -150,7 +151,7 @@ class _CardMatcher:
 # Reviews as rows of the log
 
 
-def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, ReadCard]], result: AnkiImported) -> list[LogRow]:
+def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, AnkiCard]], result: AnkiImported) -> list[LogRow]:
     """Return the rows that are not in the log yet, by time, and count them in `result`."""
     known, rows = workspace.store.log.ids(), dict[str, LogRow]()
     for subject, card in subjects:
@@ -172,7 +173,7 @@ class _CardRows:
     Their ids and contents follow from the package and the log alone, so that two machines write the same rows.
     """
 
-    def __init__(self, workspace: Workspace, subject: str, card: ReadCard, known: set[str]) -> None:
+    def __init__(self, workspace: Workspace, subject: str, card: AnkiCard, known: set[str]) -> None:
         self._workspace, self._subject, self._card, self._known = workspace, subject, card, known
         self._is_own = bool(own_id(card.guid))
         self._logged = self._read_log()
@@ -236,67 +237,52 @@ class _CardRows:
 # Cards as files of the own bank
 
 
-@dataclass(frozen=True, slots=True)
-class NewOwnCard:
-    """A card to be written; `key` identifies it, whatever its deck is called."""
+def topic_of(deck: str) -> str:
+    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, hashed if that loses something."""
+    slug = re.sub(r"[^a-z0-9]+", "-", deck.lower()).strip("-")
+    if _WORDS.fullmatch(deck) and 2 <= len(slug) <= LONGEST_SLUG:
+        return f"{PREFIX}-{slug}"
+    shown = slug[:LONGEST_SLUG].strip("-")
+    hashed = sha256(deck.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return "-".join(part for part in (PREFIX, shown, hashed) if part)
 
-    key: str
-    deck: str
-    question: str
-    answer: str
 
-    @property
-    def topic(self) -> str:
-        """The id of the topic: `anki-deep-learning` for “Deep Learning”, with a hash if that loses something."""
-        slug = re.sub(r"[^a-z0-9]+", "-", self.deck.lower()).strip("-")
-        if _WORDS.fullmatch(self.deck) and 2 <= len(slug) <= LONGEST_SLUG:
-            return f"{PREFIX}-{slug}"
-        shown = slug[:LONGEST_SLUG].strip("-")
-        hashed = sha256(self.deck.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return "-".join(part for part in (PREFIX, shown, hashed) if part)
+def id_of(card: AnkiCard) -> str:
+    return f"{topic_of(card.deck)}-{card.key}"
 
-    @property
-    def title(self) -> str:
-        """The name of the deck, cleaned and shortened."""
-        return " ".join(printable(self.deck).split())[:LONGEST_TITLE] or self.topic
 
-    @property
-    def id(self) -> str:
-        return f"{self.topic}-{self.key}"
-
-    @property
-    def value(self) -> dict[str, Any]:
-        """The card as it is written to the file."""
-        return {
-            "id": self.id,
-            "question": {_lang(self.question): self.question},
-            "short": {_lang(self.answer): self.answer},
-            "tags": [FROM_ANKI],
-        }
+def _value(card: AnkiCard) -> dict[str, Any]:
+    """Return a card as it is written to the file."""
+    return {
+        "id": id_of(card),
+        "question": {_lang(card.question): card.question},
+        "short": {_lang(card.answer): card.answer},
+        "tags": [FROM_ANKI],
+    }
 
 
 def _lang(text: str) -> str:
     return "zh" if is_chinese(text) else "en"
 
 
-def usable(cards: Iterable[NewOwnCard]) -> list[NewOwnCard]:
+def usable(cards: Iterable[AnkiCard]) -> list[AnkiCard]:
     """Return the cards that a bank accepts."""
     cards = list(cards)
-    whole, _ = completed({"topic": PREFIX, "cards": [card.value for card in cards]})
+    whole, _ = completed({"topic": PREFIX, "cards": [_value(card) for card in cards]})
     faulty = {finding.path[1] for finding in topic_findings(whole, own=True) if len(finding.path) > 1}
     return [card for number, card in enumerate(cards) if number not in faulty]
 
 
-def texts_of(banks: Path, cards: Iterable[NewOwnCard]) -> dict[Path, str]:
+def texts_of(banks: Path, cards: Iterable[AnkiCard]) -> dict[Path, str]:
     """Return the files of `banks` with the cards appended. Raises UsageError for a file with a problem."""
-    decks = defaultdict[str, list[NewOwnCard]](list)
+    decks = defaultdict[str, list[AnkiCard]](list)
     for card in cards:
-        decks[card.topic].append(card)
+        decks[topic_of(card.deck)].append(card)
     paths = {topic: banks / f"{topic}.yaml" for topic in decks}
     return {path: _with_cards(path, topic, decks[topic]) for topic, path in paths.items()}
 
 
-def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
+def _with_cards(path: Path, topic: str, cards: list[AnkiCard]) -> str:
     existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
         raise UsageError(
@@ -305,12 +291,9 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
                 problems=existing.problems[0].text,
             )
         )
-    title = json.dumps(cards[0].title, ensure_ascii=False)
-    before = (
-        path.read_text(encoding="utf-8").rstrip("\n")
-        if path.exists()
-        else f"{_HEAD}topic: {topic}\ntitle: {title}\ncards:"
-    )
+    title = " ".join(printable(cards[0].deck).split())[:LONGEST_TITLE] or topic
+    head = f"{_HEAD}topic: {topic}\ntitle: {json.dumps(title, ensure_ascii=False)}\ncards:"
+    before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else head
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
     if len(load_file(path, own=True, text=text).documents) != len(existing.documents) + len(cards):
         raise UsageError(
@@ -319,10 +302,10 @@ def _with_cards(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     return text
 
 
-def _entry(card: NewOwnCard) -> str:
-    value = card.value
-    lines = [f"  - id: {value.pop('id')}"]
-    return "\n".join([*lines, *(f"    {key}: {_flow(value)}" for key, value in value.items())])
+def _entry(card: AnkiCard) -> str:
+    fields = _value(card)
+    lines = [f"  - id: {fields.pop('id')}"]
+    return "\n".join([*lines, *(f"    {key}: {_flow(value)}" for key, value in fields.items())])
 
 
 def _flow(value: Mapping[str, str] | list[str]) -> str:

@@ -16,7 +16,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncli.domain.text import printable
+from attncli.domain.text import code_block, code_span, printable
 
 LONGEST_TEXT = 64 * 1024
 LONGEST_SOURCE = 4 * LONGEST_TEXT
@@ -27,18 +27,6 @@ DEEPEST_LIST = 4
 LINE_BREAK = "  \n"
 LANGUAGE = "text"
 """The language of code blocks."""
-
-
-class Converted(str):
-    """Markdown; `left_out` says how many pictures and sounds are not in it."""
-
-    left_out: int
-
-    @staticmethod
-    def of(text: str, left_out: int) -> Converted:
-        converted = Converted(text)
-        converted.left_out = left_out
-        return converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +57,15 @@ class Line:
         return bool(self.runs) and self.runs[0].kind in ("block", "display")
 
 
-def markdown_of(source: str, asked: bool = False) -> Converted:
-    """Return HTML, however broken, as Markdown; in a question (`asked`) closed details are left out."""
+def markdown_of(source: str, asked: bool = False) -> tuple[str, int]:
+    """Return HTML, however broken, as Markdown, and how many pictures and sounds are not in it.
+
+    In a question (`asked`) closed details are left out.
+    """
     reader = _Reader(asked)
     source, sounds = _SOUND.subn("", reader.without_formulas(printable(source[:LONGEST_SOURCE])))
     reader.read(source)
-    return Converted.of(written(reader.lines), sounds + reader.media)
+    return written(reader.lines), sounds + reader.media
 
 
 # Reading HTML
@@ -393,7 +384,7 @@ def written(lines: Sequence[Line]) -> str:
         if len(text) <= LONGEST_TEXT and (_is_plain(text) or _read_again(text) == visible):
             return text
     plain = "\n".join(line.marker + "".join(run.text for run in line.runs) for line in lines)
-    return _fence(printable(plain)[: LONGEST_TEXT // 2])
+    return code_block(printable(plain)[: LONGEST_TEXT // 2], LANGUAGE)
 
 
 def _unspaced(text: str) -> str:
@@ -439,7 +430,7 @@ def _joined(lines: Sequence[Line], careful: bool) -> str:
 def _line(line: Line, careful: bool) -> str:
     first = line.runs[0]
     if first.kind == "block":
-        return _fence(first.text)
+        return code_block(first.text, LANGUAGE)
     if first.kind == "display":
         return f"$$\n{first.text}\n$$"
     groups, is_start = list[tuple[Run, str]](), True
@@ -459,7 +450,7 @@ def _line(line: Line, careful: bool) -> str:
 
 def _piece(run: Run, after: Run, careful: bool) -> str:
     if run.kind == "code":
-        return _code_span(run.text)
+        return code_span(run.text)
     if run.kind == "formula":
         return f"${run.text}$" + (" " if after.text[:1].isdigit() else "")
     if careful:
@@ -492,14 +483,23 @@ def _marked(out: str, text: str, run: Run, after: str) -> str:
         out = f"{out[:-1]}\\!" if out.endswith("!") else out
         core = f"[{core}]({run.link.replace('(', '%28').replace(')', '%29')})"
     if run.marks:
-        while not _may_stand(out[-1:], core[:1]) and _is_movable(core):
-            out, core, rest = _move_out(out, core, rest, first=True)
-        while not _may_stand((rest or after)[:1], core[-1:]) and _is_movable(core[::-1]):
-            out, core, rest = _move_out(out, core, rest, first=False)
-        fits = _may_stand(out[-1:], core[:1]) and _may_stand((rest or after)[:1], core[-1:])
-        if core.strip() and fits and not out.endswith("*"):
+        if not _fits(out, core, rest or after):
+            lead = _edge(core)
+            end = len(core) - _edge(core[lead:][::-1])
+            out, core, rest = out + core[:lead], core[lead:end], core[end:] + rest
+        if _fits(out, core, rest or after) and not out.endswith("*"):
             core = f"{run.marks}{core}{run.marks[::-1]}"
     return out + core + rest
+
+
+def _fits(out: str, core: str, after: str) -> bool:
+    return _may_stand(out[-1:], core[:1]) and _may_stand(after[:1], core[-1:])
+
+
+def _edge(text: str) -> int:
+    """Return how many characters at the start are plain punctuation, which may stand outside the emphasis."""
+    signs = (n for n, sign in enumerate(text) if unicodedata.category(sign)[0] != "P" or sign in "\\`*_[]()&")
+    return next(signs, len(text))
 
 
 def _may_stand(outside: str, inside: str) -> bool:
@@ -509,31 +509,3 @@ def _may_stand(outside: str, inside: str) -> bool:
     if unicodedata.category(inside)[0] not in "PS" or not outside.strip():
         return True
     return unicodedata.category(outside)[0] == "P" or _PUNCTUATION.match(outside) is not None
-
-
-def _is_movable(text: str) -> bool:
-    """Return whether the first character is plain punctuation, which may stand outside the emphasis."""
-    return (
-        unicodedata.category(text[0])[0] == "P" and text[0] not in "`*_[]()&" and text[1:2] != "\\" if text else False
-    )
-
-
-def _move_out(out: str, core: str, rest: str, first: bool) -> tuple[str, str, str]:
-    """Move the first (or last) character of `core` outside; of a pair of brackets or quotes, both."""
-    is_pair = unicodedata.category(core[0]) in ("Ps", "Pi") and unicodedata.category(core[-1]) in ("Pe", "Pf")
-    if len(core) > 1 and is_pair and _is_movable(core) and _is_movable(core[::-1]):
-        return out + core[0], core[1:-1], core[-1] + rest
-    return (out + core[0], core[1:], rest) if first else (out, core[:-1], core[-1] + rest)
-
-
-def _code_span(text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    ticks = "`" * (longest + 1)
-    space = " " if text[:1] in "` " or text[-1:] in "` " else ""
-    return f"{ticks}{space}{text}{space}{ticks}"
-
-
-def _fence(code: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{LANGUAGE}\n{code}\n{ticks}"

@@ -1,42 +1,38 @@
-"""Anki packages: the data that they hold, a reader for packages of others, and a writer.
+"""Read Anki packages: cards with the HTML of their notes, and answers.
 
 A package is a zip archive with one SQLite database, of schema 11 (`models` and `decks` as JSON) or 18 (tables and
-protocol buffers). A newer package also holds an older member, which only says that Anki is to be updated. We write
-schema 11, which every Anki since 2.1 opens. A package to read is not trusted: no name in the archive becomes a path,
-sizes are limited, only plain tables are read, and every value is checked before it is used.
+protocol buffers). A newer package also holds an older member, which only says that Anki is to be updated. A package is
+not trusted: no name in the archive becomes a path, sizes are limited, only plain tables are read, and every value is
+checked before it is used.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import sqlite3
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from hashlib import sha256
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from attncli.domain.card import is_identifier
 from attncli.domain.log_row import EARLIEST, LATEST
 from attncli.errors import EnvironmentFailure, StoreError, UsageError, reason_of
 from attncli.i18n import Localised, _
 from attncli.store.connection import Connection
 
 OWN_GUID = "attn:"
-FIRST_EASE, LEAST_EASE = 2500, 1300
+KEY_LENGTH = 12
 SUSPENDED = -1
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-
-Fill = Callable[[sqlite3.Cursor, float, Iterator[int]], None]
 
 
 class CardType(IntEnum):
@@ -59,89 +55,54 @@ class ReviewType(IntEnum):
     RESCHEDULED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class AnkiReview:
-    """One row of `revlog`: answered with `rating` 1…4 at `at`, in `elapsed_ms`.
+class Answer(NamedTuple):
+    """An answer in Anki: Unix time in milliseconds, rating 1…4, duration."""
 
-    An interval is in days or, if negative, in seconds; `ease` is in thousandths.
-    """
-
-    at: datetime
+    at_ms: int
     rating: int
-    interval: int
-    last_interval: int
-    ease: int
     elapsed_ms: int
-    type: ReviewType
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnkiSchedule:
-    """The schedule of a card: `due_day` is a study day (ordinal), `due_at` the moment of a learning step.
-
-    `stability_days`, `difficulty`, `desired_retention` and `decay` are FSRS's, None for a card without them.
-    """
-
-    type: CardType
-    suspended: bool = False
-    due_day: int = 0
-    due_at: datetime | None = None
-    interval_days: int = 0
-    ease: int = 0
-    repetitions: int = 0
-    lapses: int = 0
-    steps_left: int = 0
-    stability_days: float | None = None
-    difficulty: float | None = None
-    desired_retention: float | None = None
-    decay: float | None = None
-    reviewed_at: datetime | None = None
-    reviews: tuple[AnkiReview, ...] = ()
+    @property
+    def at(self) -> datetime:
+        """The moment in UTC."""
+        return EPOCH + self.at_ms * MILLISECOND
 
 
 @dataclass(frozen=True, slots=True)
-class AnkiCalendar:
-    """Day 0 of a collection: the study day `first_day`, from `starts_at` on, the local hour `rollover_hour`."""
+class AnkiCard:
+    """A card of a package; `key` identifies it on every machine. `forgotten` are answers from before a reset.
 
-    first_day: int
-    starts_at: datetime
-    rollover_hour: int
-    minutes_west: int
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """The two sides of a card of a note type; with `is_cloze` a note has one card for each numbered gap."""
-
-    question: str
-    answer: str
-    is_cloze: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignCard:
-    """A card of an Anki collection; `fields` are those of its note, HTML by name; `reviews` are its answers.
-
-    `forgotten` are answers from before the card was reset.
+    Its texts are Markdown, empty until they are converted; `left_out` counts pictures and sounds that they lost.
     """
 
     guid: str
-    ord: int
+    key: str
     deck: str
-    template: Template
-    fields: dict[str, str]
     suspended: bool
     changed_at: datetime
-    reviews: tuple[AnkiReview, ...]
-    forgotten: tuple[AnkiReview, ...] = ()
+    answers: tuple[Answer, ...]
+    forgotten: tuple[Answer, ...]
+    question: str = ""
+    answer: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignCollection:
-    """The content of a package; `lost_reviews` have no card in it, or no rating."""
+class Note:
+    """The content of a card: the templates of its two sides, and the fields of its note, HTML by name.
 
-    cards: tuple[ForeignCard, ...]
-    lost_reviews: int = 0
+    `gap` is the number of the gap that a cloze card asks, 0 for other cards.
+    """
+
+    question: str
+    answer: str
+    fields: dict[str, str]
+    gap: int = 0
+
+
+def key_of(guid: str, ord: int) -> str:
+    """Return the key of a card of a note, the same on every machine."""
+    return sha256(f"{guid}\x1f{ord}".encode()).hexdigest()[:KEY_LENGTH]
 
 
 def own_guid(id: str, formerly: tuple[str, ...] = ()) -> str:
@@ -149,9 +110,10 @@ def own_guid(id: str, formerly: tuple[str, ...] = ()) -> str:
     return f"{OWN_GUID}{formerly[0] if formerly else id}"
 
 
-def own_card(guid: str) -> str:
-    """Return the card, by an id that it has or had, whose note this is; empty for a note that is not from here."""
-    return guid.removeprefix(OWN_GUID) if guid.startswith(OWN_GUID) else ""
+def own_id(guid: str) -> str:
+    """Return the card here, by an id that it has or had, whose note this is; empty for any other note."""
+    id = guid.removeprefix(OWN_GUID)
+    return id if guid != id and is_identifier(id) else ""
 
 
 # Unpacking
@@ -171,10 +133,6 @@ OLDER = _("tick “Support older Anki versions” when you export")
 
 def _refused(problem: Localised) -> UsageError:
     return UsageError(_("{problem}; {export}", problem=problem, export=EXPORT))
-
-
-class NoZstandard(UsageError):
-    """The package is compressed with Zstandard, and no module for it is installed."""
 
 
 def _unpacked(package: Path, folder: Path) -> Path:
@@ -212,41 +170,41 @@ def _extract(archive: zipfile.ZipFile, package: Path, target: Path) -> Path:
 
 @contextmanager
 def _decompressed(member: IO[bytes], name: str, package: Path) -> Iterator[IO[bytes]]:
+    """Yield the database; Zstandard is decompressed by the module of Python 3.14 or the package `zstandard`."""
     if name != ZSTANDARD:
         yield member
         return
-    with _zstandard(member, package) as (stream, failure):
-        try:
-            yield stream
-        except failure as error:
-            raise _refused(_("{package} is a damaged Anki package ({error})", package=package, error=error)) from error
+    stream, failure = _zstandard(member, package)
+    try:
+        yield stream
+    except failure as error:
+        raise _refused(_("{package} is a damaged Anki package ({error})", package=package, error=error)) from error
 
 
-@contextmanager
-def _zstandard(member: IO[bytes], package: Path) -> Iterator[tuple[IO[bytes], type[Exception]]]:
-    """Yield the decompressed stream, by the module of Python 3.14 or the package `zstandard`, and its error type."""
-    with suppress(ImportError):
+def _zstandard(member: IO[bytes], package: Path) -> tuple[IO[bytes], type[Exception]]:
+    try:
         module: Any = import_module("compression.zstd")
-        yield module.ZstdFile(member), module.ZstdError
-        return
+        return module.ZstdFile(member), module.ZstdError
+    except ImportError:
+        pass
     try:
         import zstandard
     except ImportError:
-        raise NoZstandard(
+        raise UsageError(
             _(
                 "{package} is from a newer Anki; {older}, or install support: pip install 'attncli[anki]'",
                 package=package,
                 older=OLDER,
             )
         ) from None
-    yield zstandard.ZstdDecompressor().stream_reader(member, read_size=STEP), zstandard.ZstdError
+    return zstandard.ZstdDecompressor().stream_reader(member, read_size=STEP), zstandard.ZstdError
 
 
 def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
     most = min(LARGEST_COLLECTION, max(GROWTH_FREE, packed * LARGEST_GROWTH))
     size = 0
     try:
-        opened_target = _opened(target)
+        file = target.open("xb")
     except OSError as error:
         raise StoreError(
             _(
@@ -255,7 +213,7 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
                 strerror=reason_of(error),
             )
         ) from error
-    with closing(opened_target) as file:
+    with file:
         while part := stream.read(STEP):
             size += len(part)
             if size > most:
@@ -277,17 +235,13 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
                 ) from error
 
 
-def _opened(target: Path) -> IO[bytes]:
-    return target.open("xb")
-
-
 # Reading a collection
 
 TABLES = {
     "col": {"models", "decks", "conf"},
     "notes": {"id", "guid", "mid", "flds"},
     "cards": {"id", "nid", "did", "ord", "mod", "type", "queue", "odid"},
-    "revlog": {"id", "cid", "ease", "ivl", "lastIvl", "factor", "time", "type"},
+    "revlog": {"id", "cid", "ease", "factor", "time", "type"},
 }
 TABLES_18 = {
     "notetypes": {"id", "config"},
@@ -306,10 +260,10 @@ _NOTES = "SELECT id, CAST(guid AS BLOB), mid, CAST(flds AS BLOB) FROM notes"
 _CARDS = "SELECT id, nid, ord, did, odid, type, queue, mod FROM cards ORDER BY id"
 
 
-def read_package(package: Path, folder: Path) -> ForeignCollection:
-    """Return the cards and reviews of `package`, which is unpacked into `folder`, a private one.
+def read_package(package: Path, folder: Path) -> tuple[list[tuple[AnkiCard, Note]], int]:
+    """Return the cards of `package`, without texts, and the number of answers that have no card in it, or no rating.
 
-    Raises UsageError for a package that cannot be read.
+    The package is unpacked into `folder`, a private one. Raises UsageError for a package that cannot be read.
     """
     database = _unpacked(package, folder)
     try:
@@ -326,7 +280,7 @@ def read_package(package: Path, folder: Path) -> ForeignCollection:
         ) from error
 
 
-def _read(connection: Connection, package: Path) -> ForeignCollection:
+def _read(connection: Connection, package: Path) -> tuple[list[tuple[AnkiCard, Note]], int]:
     _require(connection, TABLES, package)
     for table, most in (("notes", MOST_CARDS), ("cards", MOST_CARDS), ("revlog", MOST_REVIEWS)):
         count = connection.value(f"SELECT count(*) FROM {table}")
@@ -342,8 +296,8 @@ def _read(connection: Connection, package: Path) -> ForeignCollection:
             )
     try:
         models, decks, scheduler = _types_and_decks(connection, package)
-        reviews, unrated = _reviews(connection, scheduler)
-        cards = tuple(_cards(connection, models, decks, reviews))
+        logs, unrated = _logs(connection, scheduler)
+        cards = list(_cards(connection, models, decks, logs))
     except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
         reason = " ".join(str(error).split())[:100]
         raise UsageError(
@@ -354,8 +308,7 @@ def _read(connection: Connection, package: Path) -> ForeignCollection:
                 export=EXPORT,
             )
         ) from error
-    left = sum(review.rating > 0 for of_card in reviews.values() for review in of_card)
-    return ForeignCollection(cards, unrated + left)
+    return cards, unrated + sum(entry.answer.rating > 0 for log in logs.values() for entry in log)
 
 
 def _require(connection: Connection, tables: Mapping[str, set[str]], package: Path) -> None:
@@ -370,13 +323,19 @@ def _require(connection: Connection, tables: Mapping[str, set[str]], package: Pa
 
 
 class _NoteType(NamedTuple):
+    """The names of the fields, and the templates of question and answer by the number of the card.
+
+    The cards of cloze notes share the only template.
+    """
+
     fields: list[str]
-    templates: dict[int, Template]
+    templates: dict[int, tuple[str, str]]
     is_cloze: bool
 
-    def template(self, ord: int) -> Template | None:
-        """Return the template of a card; the cards of cloze notes share the only one."""
-        return self.templates.get(0 if self.is_cloze else ord)
+    def note(self, ord: int, fields: dict[str, str]) -> Note | None:
+        """Return what the card `ord` of a note with these fields shows."""
+        template = self.templates.get(0 if self.is_cloze else ord)
+        return Note(*template, fields, int(ord) + 1 if self.is_cloze else 0) if template else None
 
 
 def _types_and_decks(connection: Connection, package: Path) -> tuple[dict[int, _NoteType], dict[int, str], int]:
@@ -399,10 +358,9 @@ def _types_and_decks(connection: Connection, package: Path) -> tuple[dict[int, _
 def _types_11(models: bytes) -> dict[int, _NoteType]:
     types = {}
     for id, model in _json(models).items():
-        is_cloze = model.get("type") == 1
-        templates = {int(t["ord"]): Template(str(t["qfmt"]), str(t["afmt"]), is_cloze) for t in model["tmpls"]}
+        templates = {int(t["ord"]): (str(t["qfmt"]), str(t["afmt"])) for t in model["tmpls"]}
         ordered = sorted(model["flds"], key=lambda field: int(field["ord"]))
-        types[int(id)] = _NoteType([str(field["name"]) for field in ordered], templates, is_cloze)
+        types[int(id)] = _NoteType([str(field["name"]) for field in ordered], templates, model.get("type") == 1)
     return types
 
 
@@ -421,17 +379,13 @@ def _types_18(connection: Connection) -> dict[int, _NoteType]:
     names = defaultdict[int, dict[int, str]](dict)
     for type, ord, name in connection.each("SELECT ntid, ord, CAST(name AS BLOB) FROM fields"):
         names[type][ord] = name.decode()
-    templates = defaultdict[int, dict[int, Template]](dict)
-    clozes = {
-        id: fields_of(config).get(1) == 1
-        for id, config in connection.each("SELECT id, CAST(config AS BLOB) FROM notetypes")
-    }
+    templates = defaultdict[int, dict[int, tuple[str, str]]](dict)
     for type, ord, config in connection.each("SELECT ntid, ord, CAST(config AS BLOB) FROM templates"):
         values = fields_of(config)
-        templates[type][ord] = Template(_text(values.get(1, b"")), _text(values.get(2, b"")), clozes.get(type, False))
+        templates[type][ord] = _text(values.get(1, b"")), _text(values.get(2, b""))
     return {
-        id: _NoteType([names[id][ord] for ord in sorted(names[id])], templates[id], is_cloze)
-        for id, is_cloze in clozes.items()
+        id: _NoteType([names[id][ord] for ord in sorted(names[id])], templates[id], fields_of(config).get(1) == 1)
+        for id, config in connection.each("SELECT id, CAST(config AS BLOB) FROM notetypes")
     }
 
 
@@ -439,84 +393,77 @@ def _text(value: int | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else ""
 
 
-def _reviews(connection: Connection, scheduler: int) -> tuple[dict[int, list[AnkiReview]], int]:
+class _LogEntry(NamedTuple):
+    """A row of `revlog`: an answer, or a change by hand, which has the rating 0."""
+
+    answer: Answer
+    type: int
+    ease: int
+
+
+def _logs(connection: Connection, scheduler: int) -> tuple[dict[int, list[_LogEntry]], int]:
     """Return the log of each card, and how many answers have an impossible rating or time.
 
-    Answers that changed no schedule (cramming) are left out; changes by hand stay, with the rating 0.
+    Answers that changed no schedule (cramming) are left out; changes by hand stay.
     """
-    found, unusable = defaultdict[int, list[AnkiReview]](list), 0
-    sql = "SELECT id, cid, ease, ivl, lastIvl, factor, time, type FROM revlog NOT INDEXED ORDER BY id"
-    for id, card, *values in connection.each(sql):
-        if any(type(value) is not int for value in (id, card, *values)):
+    found, unusable = defaultdict[int, list[_LogEntry]](list), 0
+    for row in connection.each("SELECT id, cid, ease, factor, time, type FROM revlog NOT INDEXED ORDER BY id"):
+        if any(type(value) is not int for value in row):
             unusable += 1
             continue
-        rating, interval, last_interval, ease, elapsed_ms, kind = values
+        at_ms, card, rating, ease, elapsed_ms, kind = row
         if kind == ReviewType.FILTERED and ease == 0:
             continue
-        at = _moment(id / 1000)
         by_hand = kind in (ReviewType.MANUAL, ReviewType.RESCHEDULED) or rating == 0
-        if at is None or not 0 <= kind <= ReviewType.RESCHEDULED or not (by_hand or 1 <= rating <= 4):
+        is_known = 0 <= kind <= ReviewType.RESCHEDULED and (by_hand or 1 <= rating <= 4)
+        if not is_known or _moment(at_ms / 1000) is None:
             unusable += not by_hand
             continue
         if scheduler == OLD_SCHEDULER and kind in (ReviewType.LEARNING, ReviewType.RELEARNING) and rating in (2, 3):
             rating += 1
-        rating = 0 if by_hand else rating
-        found[card].append(AnkiReview(at, rating, interval, last_interval, ease, elapsed_ms, ReviewType(kind)))
+        found[card].append(_LogEntry(Answer(at_ms, 0 if by_hand else rating, elapsed_ms), kind, ease))
     return found, unusable
 
 
-@dataclass(slots=True)
-class _Note:
-    """A note; its fields are parsed once for all of its cards."""
-
-    guid: bytes
-    type: int
-    texts: bytes
-    _fields: dict[str, str] | None = None
-
-    def fields(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the texts by the names of their fields."""
-        if self._fields is None:
-            self._fields = dict(zip(names, self.texts.decode().split("\x1f"), strict=False))
-        return self._fields
-
-
 def _cards(
-    connection: Connection, types: Mapping[int, _NoteType], decks: Mapping[int, str], logs: dict[int, list[AnkiReview]]
-) -> Iterator[ForeignCard]:
+    connection: Connection, types: Mapping[int, _NoteType], decks: Mapping[int, str], logs: dict[int, list[_LogEntry]]
+) -> Iterator[tuple[AnkiCard, Note]]:
     """Yield the cards; the log of each is removed from `logs`."""
-    notes = {id: _Note(*values) for id, *values in connection.each(_NOTES)}
+    notes, fields = {id: values for id, *values in connection.each(_NOTES)}, dict[int, dict[str, str]]()
     for id, note_id, ord, deck, home_deck, kind, queue, changed in connection.each(_CARDS):
-        note = notes.get(note_id)
-        note_type = types.get(note.type) if note else None
-        template = note_type.template(ord) if note_type else None
-        if note is None or note_type is None or template is None or len(note.texts) > LONGEST_NOTE:
+        guid, type_id, texts = notes.get(note_id, (b"", 0, b""))
+        note_type = types.get(type_id)
+        if note_id not in notes or note_type is None or len(texts) > LONGEST_NOTE:
+            continue
+        if note_id not in fields:  # parsed once for all cards of a note
+            fields[note_id] = dict(zip(note_type.fields, texts.decode().split("\x1f"), strict=False))
+        note = note_type.note(ord, fields[note_id])
+        if note is None:
             continue
         log = logs.pop(id, [])
         start = _history_start(log) if kind != CardType.NEW else len(log)
-        yield ForeignCard(
-            guid=note.guid.decode(),
-            ord=int(ord),
+        card = AnkiCard(
+            guid=guid.decode(),
+            key=key_of(guid.decode(), int(ord)),
             deck=decks.get(home_deck or deck, ""),
-            template=template,
-            fields=note.fields(note_type.fields),
             suspended=queue == SUSPENDED,
             changed_at=_moment(changed) or EARLIEST,
-            reviews=tuple(review for review in log[start:] if review.rating),
-            forgotten=tuple(review for review in log[:start] if review.rating),
+            answers=tuple(entry.answer for entry in log[start:] if entry.answer.rating),
+            forgotten=tuple(entry.answer for entry in log[:start] if entry.answer.rating),
         )
+        yield card, note
 
 
-def _history_start(reviews: Sequence[AnkiReview]) -> int:
+def _history_start(log: Sequence[_LogEntry]) -> int:
     """Return the index in the log of a card from which it counts: its last learning, or after its last reset."""
     start, is_learned = 0, False
-    for number in reversed(range(len(reviews))):
-        review = reviews[number]
-        if review.rating and review.type is ReviewType.LEARNING:
+    for number in reversed(range(len(log))):
+        entry = log[number]
+        if entry.answer.rating and entry.type == ReviewType.LEARNING:
             start, is_learned = number, True
         elif is_learned:
             break
-        elif review.type is ReviewType.MANUAL and review.ease == 0:
+        elif entry.type == ReviewType.MANUAL and entry.ease == 0:
             return number + 1
     return start
 
@@ -564,123 +511,3 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at + place + 1
     raise ValueError("a message that ends too early")
-
-
-# Writing a package
-
-MEMBER = "collection.anki2"
-EARLIEST_IN_ZIP = 1980
-
-_DAY_LEARNING_QUEUE = 3
-
-
-def package_bytes(at: datetime, fill: Fill, calendar: AnkiCalendar, schedules: Mapping[str, AnkiSchedule]) -> bytes:
-    """Return the bytes of a package. `fill` writes notes, cards and decks; `schedules` are by the GUID of a note."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        fill(connection.cursor(), at.timestamp(), count(round(at.timestamp() * 1000)))
-        _set_calendar(connection, at, calendar)
-        _write_reviews(connection, calendar, schedules)
-        connection.commit()
-        return _zipped(connection.serialize(), at)
-
-
-def _zipped(database: bytes, at: datetime) -> bytes:
-    packed = io.BytesIO()
-    stamp = at.timetuple()[:6] if at.year >= EARLIEST_IN_ZIP else (EARLIEST_IN_ZIP, 1, 1, 0, 0, 0)
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, content in ((MEMBER, database), ("media", b"{}")):
-            member = zipfile.ZipInfo(name, stamp)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            package.writestr(member, content)
-    return packed.getvalue()
-
-
-def _set_calendar(connection: sqlite3.Connection, at: datetime, calendar: AnkiCalendar) -> None:
-    """Set the moment at which day 0 starts (`crt`), and in `conf` the local hour at which days start."""
-    (conf,) = connection.execute("SELECT conf FROM col").fetchone()
-    values = {
-        "schedVer": 2,
-        "sched2021": True,
-        "rollover": calendar.rollover_hour,
-        "creationOffset": calendar.minutes_west,
-    }
-    now_ms = round(at.timestamp() * 1000)
-    connection.execute(
-        "UPDATE col SET crt = ?, mod = ?, scm = ?, conf = ?",
-        (round(calendar.starts_at.timestamp()), now_ms, now_ms, json.dumps({**json.loads(conf), **values})),
-    )
-
-
-def _write_reviews(
-    connection: sqlite3.Connection, calendar: AnkiCalendar, schedules: Mapping[str, AnkiSchedule]
-) -> None:
-    """Write schedules, and the reviews as rows of `revlog`, whose ids are their Unix times in milliseconds."""
-    taken = set[int]()
-    cards = connection.execute("SELECT cards.id, guid FROM cards JOIN notes ON nid = notes.id").fetchall()
-    for card, guid in cards:
-        if (schedule := schedules.get(guid)) is not None:
-            numbers = [_review_id(review, taken) for review in schedule.reviews]
-            _write_card(connection, card, schedule, calendar, numbers[-1] // 1000 if numbers else None)
-            for number, review in zip(numbers, schedule.reviews, strict=True):
-                times = (review.interval, review.last_interval, review.ease, review.elapsed_ms)
-                values = (review.rating, *times, review.type)
-                connection.execute(
-                    "INSERT INTO revlog (id, cid, usn, ease, ivl, lastIvl, factor, time, type)"
-                    " VALUES (?, ?, -1, ?, ?, ?, ?, ?, ?)",
-                    (number, card, *values),
-                )
-
-
-def _write_card(
-    connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, calendar: AnkiCalendar, last_review: int | None
-) -> None:
-    """Write the schedule of a card: `left` holds the steps left twice, and `data` the state of FSRS as JSON."""
-    if schedule.type is CardType.NEW:
-        connection.execute("UPDATE cards SET queue = ? WHERE id = ?", (SUSPENDED if schedule.suspended else 0, card))
-        return
-    queue, due = _queue(schedule, calendar)
-    connection.execute(
-        "UPDATE cards SET type = ?, queue = ?, due = ?, ivl = ?, factor = ?, reps = ?, lapses = ?, left = ?, data = ?"
-        " WHERE id = ?",
-        (
-            schedule.type,
-            SUSPENDED if schedule.suspended else queue,
-            due,
-            schedule.interval_days,
-            schedule.ease,
-            schedule.repetitions,
-            schedule.lapses,
-            schedule.steps_left * 1001,
-            json.dumps(_fsrs_data(schedule, last_review)),
-            card,
-        ),
-    )
-
-
-def _queue(schedule: AnkiSchedule, calendar: AnkiCalendar) -> tuple[int, int]:
-    """Return the queue of a card, and its due date as that queue counts it: a day number or a Unix time."""
-    day = schedule.due_day - calendar.first_day
-    if schedule.type is CardType.REVIEW:
-        return CardType.REVIEW, day
-    if schedule.reviewed_at and schedule.due_at and (schedule.due_at - schedule.reviewed_at).days >= 1:
-        return _DAY_LEARNING_QUEUE, day
-    return CardType.LEARNING, int(schedule.due_at.timestamp()) if schedule.due_at else 0
-
-
-def _fsrs_data(schedule: AnkiSchedule, last_review: int | None) -> dict[str, Any]:
-    values = {
-        "s": schedule.stability_days and round(schedule.stability_days, 4),
-        "d": schedule.difficulty and round(schedule.difficulty, 3),
-        "dr": schedule.desired_retention,
-        "decay": schedule.decay,
-        "lrt": last_review,
-    }
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _review_id(review: AnkiReview, taken: set[int]) -> int:
-    number = (review.at - EPOCH) // MILLISECOND
-    while number in taken:
-        number += 1
-    taken.add(number)
-    return number

@@ -12,20 +12,17 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
-from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from attncli.anki.markdown import markdown_of
-from attncli.anki.package import EPOCH, EXPORT, MILLISECOND, AnkiReview, ForeignCard, own_card, read_package
-from attncli.domain.card import is_identifier
+from attncli.anki.package import EXPORT, AnkiCard, Answer, Note, own_id, read_package
 from attncli.errors import AttnError, EnvironmentFailure, StoreError, UsageError, reason_of
 from attncli.i18n import LANGS, Localised, _
 
-KEY_LENGTH = 12
 MEMORY_BYTES = 2 * 2**30
 SECONDS, SECONDS_A_MEBIBYTE = 60, 20
 """Limits of processor time: for any package, and in addition for each MiB of its file."""
@@ -35,59 +32,10 @@ MOST_TEXT = 64 * 2**20
 _ERRORS: dict[str, type[AttnError]] = {kind.__name__: kind for kind in (UsageError, StoreError, EnvironmentFailure)}
 
 
-class Answer(NamedTuple):
-    """An answer in Anki: Unix time in milliseconds, rating 1…4, duration."""
+def read_in_child(package: Path, folder: Path, known: Collection[str]) -> tuple[list[AnkiCard], int]:
+    """Return the cards of `package`, without the texts of `known` keys, and the number of answers without a card.
 
-    at_ms: int
-    rating: int
-    elapsed_ms: int
-
-    @property
-    def at(self) -> datetime:
-        """The moment in UTC."""
-        return EPOCH + self.at_ms * MILLISECOND
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCard:
-    """A card of a package. `key` identifies it on every machine; its texts are empty if it is here already.
-
-    `forgotten` are answers from before a reset; `left_out` counts pictures and sounds that its texts lost.
-    """
-
-    guid: str
-    key: str
-    deck: str
-    suspended: bool
-    changed_at: datetime
-    answers: tuple[Answer, ...]
-    forgotten: tuple[Answer, ...]
-    question: str = ""
-    answer: str = ""
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPackage:
-    """The content of a package; `lost_reviews` are answers without a card in it, or without a rating."""
-
-    cards: tuple[ReadCard, ...]
-    lost_reviews: int
-
-
-def key_of(guid: str, ord: int) -> str:
-    """Return the key of a card of a note, the same on every machine."""
-    return sha256(f"{guid}\x1f{ord}".encode()).hexdigest()[:KEY_LENGTH]
-
-
-def own_id(guid: str) -> str:
-    """Return the card here, by an id that it has or had, whose note this is; empty for any other note."""
-    id = own_card(guid)
-    return id if is_identifier(id) else ""
-
-
-def read_in_child(package: Path, folder: Path, known: Collection[str]) -> ReadPackage:
-    """Return the cards of `package`, unpacked into `folder`, a private one; without the texts of `known` keys.
+    It is unpacked into `folder`, a private one.
 
     Raises UsageError for a package that cannot be read; StoreError, EnvironmentFailure without space.
     """
@@ -111,8 +59,8 @@ def read_in_child(package: Path, folder: Path, known: Collection[str]) -> ReadPa
             child.kill()
 
 
-def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> ReadPackage:
-    cards = list[ReadCard]()
+def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> tuple[list[AnkiCard], int]:
+    cards = list[AnkiCard]()
     assert child.stdin is not None and child.stdout is not None
     with suppress(OSError):
         child.stdin.write(request)
@@ -122,13 +70,13 @@ def _received(child: subprocess.Popen[bytes], request: bytes, package: Path) -> 
         if "refused" in message:
             raise _ERRORS.get(message["kind"], UsageError)(Localised.of(message["refused"]))
         if "done" in message:
-            return ReadPackage(tuple(cards), message["done"])
+            return cards, message["done"]
         moments = {
             "changed_at": datetime.fromisoformat(message["changed_at"]),
             "answers": tuple(Answer(*answer) for answer in message["answers"]),
             "forgotten": tuple(Answer(*answer) for answer in message["forgotten"]),
         }
-        cards.append(ReadCard(**{**message, **moments}))
+        cards.append(AnkiCard(**{**message, **moments}))
     raise UsageError(_("{package} takes too much time or memory to read; {export}", package=package, export=EXPORT))
 
 
@@ -164,10 +112,14 @@ def _limit(seconds: int) -> None:
 
 
 def _documents(package: Path, name: Path, folder: Path, known: Collection[str]) -> Iterator[dict[str, Any]]:
-    collection, size = read_package(package, folder), 0
-    for card in collection.cards:
-        read = _read(card, known)
-        size += len(read.question) + len(read.answer)
+    cards, lost_reviews = read_package(package, folder)
+    size = 0
+    for card, note in cards:
+        if card.key not in known and not own_id(card.guid):
+            question, answer = sides(note)
+            (asked, lost), (answered, also_lost) = markdown_of(question, asked=True), markdown_of(answer)
+            card = replace(card, question=asked, answer=answered, left_out=lost + also_lost)
+        size += len(card.question) + len(card.answer)
         if size > MOST_TEXT:
             raise UsageError(
                 _(
@@ -176,26 +128,8 @@ def _documents(package: Path, name: Path, folder: Path, known: Collection[str]) 
                     most_text=MOST_TEXT // 2**20,
                 )
             )
-        yield asdict(read)
-    yield {"done": collection.lost_reviews}
-
-
-def _read(card: ForeignCard, known: Collection[str]) -> ReadCard:
-    key = key_of(card.guid, card.ord)
-    answers, forgotten = _answers(card.reviews), _answers(card.forgotten)
-    read = ReadCard(card.guid, key, card.deck, card.suspended, card.changed_at, answers, forgotten)
-    if key in known or own_id(card.guid):
-        return read
-    question_html, answer_html = sides(card)
-    question, answer = markdown_of(question_html, asked=True), markdown_of(answer_html)
-    left_out = question.left_out + answer.left_out
-    return replace(read, question=str(question), answer=str(answer), left_out=left_out)
-
-
-def _answers(reviews: tuple[AnkiReview, ...]) -> tuple[Answer, ...]:
-    return tuple(
-        Answer(round((review.at - EPOCH) / MILLISECOND), review.rating, review.elapsed_ms) for review in reviews
-    )
+        yield asdict(card)
+    yield {"done": lost_reviews}
 
 
 # Templates
@@ -213,13 +147,13 @@ OCCLUSION = "image-occlusion:"
 HINT = "hint"
 
 
-def sides(card: ForeignCard) -> tuple[str, str]:
+def sides(note: Note) -> tuple[str, str]:
     """Return question and answer as HTML: the templates of the note type, filled with the fields of the note.
 
     Hints are hidden in the question; one that the answer does not show either is added below it.
     """
-    question = _Side(card, card.template.question, asked=True)
-    answer = _Side(card, card.template.answer, asked=False)
+    question = _Side(note, note.question, asked=True)
+    answer = _Side(note, note.answer, asked=False)
     hints = [f"<p>{escape(name)}: {text}</p>" for name, text in question.hints.items() if name not in answer.used]
     return question.text, "".join([answer.text, *hints])[:LONGEST_SIDE]
 
@@ -227,9 +161,9 @@ def sides(card: ForeignCard) -> tuple[str, str]:
 class _Side:
     """A template with its sections kept or dropped and its fields filled in; unknown fields are empty."""
 
-    def __init__(self, card: ForeignCard, template: str, asked: bool) -> None:
-        self._fields: Mapping[str, str] = card.fields
-        self._number = card.ord + 1 if card.template.is_cloze else 0
+    def __init__(self, note: Note, template: str, asked: bool) -> None:
+        self._fields: Mapping[str, str] = note.fields
+        self._number = note.gap
         self._asked = asked
         self._filled: dict[str, bool] = {}
         self.used: set[str] = set()

@@ -10,9 +10,8 @@ import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import cycle, islice
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
@@ -230,10 +229,7 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
     """
     queue, done = TaskQueue(tasks), SimpleQueue[Outcome | BaseException]()
     judges = [WarmJudge(start) for _round in range(min(jobs, len(tasks)))]
-    threads = [
-        Thread(target=_run_judge, args=(judge, core, queue, done), daemon=True)
-        for judge, core in zip(judges, _core_cycle(), strict=False)
-    ]
+    threads = [Thread(target=_run_judge, args=(judge, queue, done), daemon=True) for judge in judges]
     for thread in threads:
         thread.start()
     try:
@@ -250,11 +246,10 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
             judge.close()
 
 
-def _run_judge(judge: WarmJudge, core: int, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
+def _run_judge(judge: WarmJudge, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
     """Grade until no task is left. Passes on any exception, since the caller waits for the outcome."""
     previous = ""
     try:
-        _pin_to_core(core)
         while (task := queue.next(previous)) is not None:
             previous = task.submission.challenge
             done.put(Outcome(task, *stored_grading(judge, task.standard.request(task.submission.source))))
@@ -320,29 +315,8 @@ class TaskQueue:
 
 def default_jobs(memory_mib: int) -> int:
     """Return the number of judges: one a core, as far as memory suffices for each and its submissions."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not hasattr(os, "sysconf"):
-        return len(_cores())
+        return cores
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(len(_cores()), memory_bytes // (WITH_JUDGE * memory_mib * 2**20)))
-
-
-def _cores() -> list[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
-
-
-def _core_cycle() -> Iterator[int]:
-    """Cycle through the cores, starting at a different one in each process, so that two classes share no first core."""
-    cores = _cores()
-    return islice(cycle(cores), os.getpid() % len(cores), None)
-
-
-def _pin_to_core(core: int) -> None:
-    """Pin the processes that this thread starts to one core, if the system allows it.
-
-    A judge and its worker take turns anyway: on one core they share its caches, and each judge keeps one core busy.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        with suppress(OSError):
-            os.sched_setaffinity(0, {core})
+    return max(1, min(cores, memory_bytes // (WITH_JUDGE * memory_mib * 2**20)))

@@ -107,22 +107,27 @@ class _Grading:
         self._here = versions()
 
     def outcomes(self) -> Iterator[Outcome]:
-        for _round in range(min(self._remaining, self._options.jobs or self._cores())):
+        cores = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        for _round in range(min(self._remaining, self._options.jobs or cores)):
             self._start_actor()
         while self._remaining:
             refs = [*self._starting, *self._in_progress]
             done, _rest = self._ray.wait(refs, num_returns=1, timeout=None if self._in_progress else PATIENCE_SECONDS)
             if not done:
-                raise ClusterFailed(self._no_worker_message())
+                raise ClusterFailed(
+                    _(
+                        "no worker at {address} has 1 CPU and {mebibytes} MiB free; "
+                        "check `ray status`, or lower --memory",
+                        address=self._options.address,
+                        mebibytes=WITH_JUDGE * self._options.memory_mib,
+                    )
+                )
             for ref in done:
                 if ref in self._starting:
                     self._on_actor_started(ref)
                 elif (outcome := self._on_graded(ref)) is not None:
                     self._remaining -= 1
                     yield outcome
-
-    def _cores(self) -> int:
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def _start_actor(self) -> None:
         memory_bytes = WITH_JUDGE * self._options.memory_mib * 2**20
@@ -201,14 +206,6 @@ class _Grading:
                     names=", ".join(missing),
                 )
             )
-
-    def _no_worker_message(self) -> Localised:
-        mebibytes = WITH_JUDGE * self._options.memory_mib
-        return _(
-            "no worker at {address} has 1 CPU and {mebibytes} MiB free; check `ray status`, or lower --memory",
-            address=self._options.address,
-            mebibytes=mebibytes,
-        )
 
 
 def _worker_error(error: Any) -> AttnError:

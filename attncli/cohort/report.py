@@ -164,33 +164,28 @@ def _stopped_by(checks: Sequence[Mapping[str, Any]]) -> Document | None:
 
 def _checks(documents: Iterable[Document]) -> list[Document]:
     """Return the checks that stopped learners, those that stopped most of them first."""
-    people: dict[tuple[str, str], set[str]] = defaultdict(set)
-    files: Counter[tuple[str, str]] = Counter()
+    stopped_by: dict[tuple[str, str], list[str]] = defaultdict(list)
     for document in documents:
         if stopped := document["stopped_by"]:
-            place = stopped["name"], stopped.get("reason", "")
-            people[place].add(document["learner"])
-            files[place] += 1
-    ranked = sorted(people, key=lambda place: (-len(people[place]), -files[place], place))
-    return [
-        {"name": name, "reason": reason, "learners": len(people[name, reason]), "files": files[name, reason]}
-        for name, reason in ranked[:MOST_COSTLY]
+            stopped_by[stopped["name"], stopped.get("reason", "")].append(document["learner"])
+    found: list[Document] = [
+        {"name": name, "reason": reason, "learners": len(set(learners)), "files": len(learners)}
+        for (name, reason), learners in sorted(stopped_by.items())
     ]
+    return sorted(found, key=lambda check: (-check["learners"], -check["files"]))[:MOST_COSTLY]
 
 
 def _diagnoses(documents: Iterable[Document]) -> list[Document]:
     """Return the diagnosed mistakes, those that most learners made first."""
-    people: dict[tuple[str, str], set[str]] = defaultdict(set)
+    learners: dict[tuple[str, str], set[str]] = defaultdict(set)
     mistakes: dict[tuple[str, str], Document] = {}
     for document in documents:
         for found in document["diagnosis"]:
             place = document["challenge"], found["wrong"]
-            people[place].add(document["learner"])
+            learners[place].add(document["learner"])
             mistakes[place] = {key: found[key] for key in ("wrong", "says", "says_zh", "cards") if key in found}
-    ranked = sorted(people, key=lambda place: (-len(people[place]), place))
-    return [
-        {"challenge": place[0], **mistakes[place], "learners": len(people[place])} for place in ranked[:MOST_COSTLY]
-    ]
+    ranked = sorted(learners, key=lambda place: (-len(learners[place]), place))[:MOST_COSTLY]
+    return [{"challenge": place[0], **mistakes[place], "learners": len(learners[place])} for place in ranked]
 
 
 def _times(results: ClassResults) -> Document:

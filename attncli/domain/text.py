@@ -26,6 +26,26 @@ def example_labels(parameters: Iterable[tuple[str, Sequence[Sequence[Any]]]]) ->
     return {name: str(choices[0][0]) for name, choices in parameters}
 
 
+# Code in Markdown
+
+
+def code_block(source: str, language: str = "") -> str:
+    """Return `source` as a block of code in Markdown, between fences longer than any run of backticks in it."""
+    ticks = "`" * max(3, _longest_ticks(source) + 1)
+    return f"{ticks}{language}\n{source}\n{ticks}"
+
+
+def code_span(source: str) -> str:
+    """Return `source`, one line, as inline code in Markdown."""
+    ticks = "`" * (_longest_ticks(source) + 1)
+    space = " " if source[:1] in "` " or source[-1:] in "` " else ""
+    return f"{ticks}{space}{source}{space}{ticks}"
+
+
+def _longest_ticks(source: str) -> int:
+    return max(map(len, re.findall(r"`+", source)), default=0)
+
+
 # Columns of a terminal
 
 SHADES = "·░▒▓█"

@@ -31,10 +31,10 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.domain.grade_report_text import REASONS
-from attncli.domain.text import beyond_limits, hidden_in, printable
+from attncli.domain.text import beyond_limits, code_block, hidden_in, printable
 from attncli.errors import EnvironmentFailure
-from attncli.export.summary import Summary, TopicLine, code_block, day_ahead, environment, summarise, topic_map
-from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
+from attncli.export.summary import Summary, TopicLine, day_ahead, environment, summarise
+from attncli.i18n import NOTHING, Lang, Localised, _
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
@@ -103,7 +103,6 @@ def _summary_page(template: str, summaries: Sequence[Summary], draw: Callable[[s
         parts=summaries,
         style=Markup(style),
         policy=policy(style),
-        picture=lambda summary, says: Markup(topic_map(summary.started, summary.lang, says)),
         markdown=lambda text: Markup(draw(sanitised(parser.render(text)))),
         inline=lambda text: Markup(draw(sanitised(parser.renderInline(text)))),
     )
@@ -156,41 +155,6 @@ def _is_mathml(text: str) -> bool:
     return all(tag in MATHML_TAGS and not (tag in MATHML_WORDS and children) for tag, children in elements)
 
 
-_CLASS_LABELS: dict[str, Localised] = {
-    "title": _("Class report"),
-    "graded": _("{files} files of {learners} people, {challenges} challenges"),
-    "versions": _("Versions"),
-    "judge_failed": _("The judge failed"),
-    "people": _("People"),
-    "learner": _("Name"),
-    "challenges": _("Challenges"),
-    "challenge": _("Challenge"),
-    "handed_in": _("Files"),
-    "solved": _("Solved"),
-    "hardened": pgettext("status", "Hardened"),
-    "costliest_checks": _("Checks that most people failed"),
-    "costliest_diagnoses": _("Most common mistakes"),
-    "check": _("Check"),
-    "mistake": _("Mistake"),
-    "how_many": _("How many"),
-    "cards": _("Cards"),
-    "similar": _("Similar submissions"),
-    "similar_note": _("Worth a look, not proof. {method} of at least {percent}%, starter code excluded."),
-    "share": _("Shared"),
-    "nobody": _("None."),
-    "nothing_stopped": _("None."),
-    "left_out": _("Not graded"),
-    "path": _("Path"),
-    "why": _("Reason"),
-    "each": _("Files that are not hardened"),
-    "rung": _("Reached"),
-    "stopped": _("Failed check"),
-    "times": _("Time"),
-    "seconds": _("{seconds:.1f} s of grading"),
-}
-_RUNGS: dict[str, Localised] = {"none": quoted("–"), "solved": _("solved"), "hardened": _("hardened")}
-
-
 def to_page(report: Mapping[str, Any], standard: Localised, lang: Lang) -> str:
     """Return the report on a class as a page; `report` is the document that `attn cohort --json` prints.
 
@@ -203,8 +167,6 @@ def to_page(report: Mapping[str, Any], standard: Localised, lang: Lang) -> str:
     page = jinja.get_template("cohort.html.j2").render(
         report=report,
         lang=lang,
-        l={name: text[lang] for name, text in _CLASS_LABELS.items()},
-        rung={name: text[lang] for name, text in _RUNGS.items()},
         reached={
             learner["learner"]: {result["challenge"]: result["rung"] for result in learner["results"]}
             for learner in report["learners"]

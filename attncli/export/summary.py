@@ -1,4 +1,4 @@
-"""The interview summary: its data, and the texts, pictures and Markdown that its templates share.
+"""The interview summary: its data, and the texts and Markdown that its templates share.
 
 `summarise` gathers everything in one language. The Summary is what `--format json` prints; `export.render` turns it
 into Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
 from unicodedata import east_asian_width
-from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.mock_interview import MockReport
+from attncli.domain.text import code_block, code_span
 from attncli.domain.vocabulary import Kind, Level, Rung
-from attncli.export.labels import labels
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _, pgettext
 from attncli.practice.challenges import written
 from attncli.practice.marking import right_order, worked
 from attncli.practice.mock_report import past_mocks
@@ -41,6 +40,7 @@ MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
 CUT_AT = 150
 CODE_NAMED = 6
+LETTER, TITLE_WIDTH = 12, 278
 _BLANKS = re.compile(r"_{3,}")
 
 Reason = Literal["missed", "points", "lapses", "recall"]
@@ -402,9 +402,18 @@ def environment(*, autoescape: bool) -> Environment:
     jinja.filters["cell"] = cell
     jinja.filters["asked"] = asked
     jinja.filters["cut"] = cut
+    jinja.filters["shortened"] = shortened
     jinja.filters["code_named"] = code_named
-    jinja.globals["labels"] = labels
+    jinja.globals["translations"] = translations
     return jinja
+
+
+def translations(lang: Lang) -> tuple[Callable[..., str], Callable[..., str]]:
+    """Return `_` and `pgettext` that render a message in `lang`; templates say their texts with these."""
+    return (
+        lambda template, **values: _(template, **values)[lang],
+        lambda context, template, **values: pgettext(context, template, **values)[lang],
+    )
 
 
 def percent(share: float | None) -> str:
@@ -413,19 +422,23 @@ def percent(share: float | None) -> str:
 
 def reasons(card: CardLine, summary: Summary) -> str:
     """Say in a few words why a card is weak."""
-    words = labels(summary.lang)
-    key = {"recall": "reason_recall" if summary.interview else "reason_recall_today"}
-    texts = (words[key.get(reason, f"reason_{reason}")] for reason in card.reasons)
     recall = percent(card.recall)
-    return words["and"].join(text.format(lapses=card.lapses, recall=recall) for text in texts)
+    texts: dict[Reason, Localised] = {
+        "missed": _("missed last time"),
+        "points": _("points missed last time"),
+        "lapses": _("forgotten {lapses} times", lapses=card.lapses),
+        "recall": _("recall on the day {recall}", recall=recall)
+        if summary.interview
+        else _("recall today {recall}", recall=recall),
+    }
+    return pgettext("clauses", ", ").join(texts[reason] for reason in card.reasons)[summary.lang]
 
 
 def code_named(summary: Summary) -> str:
     """Return the titles of some solved challenges, hardened ones first."""
-    words = labels(summary.lang)
     titles = [line.title for line in sorted(summary.solved, key=lambda line: line.rung != "hardened")]
-    more = words["more"].format(count=len(titles) - CODE_NAMED) if len(titles) > CODE_NAMED else ""
-    return words["list"].join(titles[:CODE_NAMED]) + more
+    more = _(" and {count} more", count=len(titles) - CODE_NAMED)[summary.lang] if len(titles) > CODE_NAMED else ""
+    return _(", ")[summary.lang].join(titles[:CODE_NAMED]) + more
 
 
 def asked(question: str) -> str:
@@ -445,78 +458,17 @@ def cut(text: str) -> str:
     return f"{line[:CUT_AT].rstrip()} …" if is_plain and len(line) > CUT_AT + 10 else line
 
 
-# The topic map as SVG
-
-WIDTH = 680
-GAP = 36
-ROW = 26
-BAR = 5
-TEXT = 12
-FIGURE_WIDTH = 44
-ACCENT = "#2f7d5b"
-FONTS = (
-    "Noto Sans, Liberation Sans, Helvetica Neue, Segoe UI, DejaVu Sans, Noto Sans CJK SC, PingFang SC, "
-    "Microsoft YaHei, WenQuanYi Zen Hei, sans-serif"
-)
-
-
-def topic_map(topics: Sequence[TopicLine], lang: Lang, says: str) -> str:
-    """Return an SVG with a bar for each topic in two columns; `says` is its text for screen readers."""
-    rows = -(-len(topics) // 2)
-    height = max(rows, 1) * ROW
-    svg = ElementTree.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {WIDTH} {height}",
-            "width": str(WIDTH),
-            "height": str(height),
-            "role": "img",
-            "aria-label": says,
-            "font-family": FONTS,
-            "font-size": str(TEXT),
-        },
-    )
-    column = (WIDTH - GAP) / 2
-    for number, topic in enumerate(topics):
-        left = (number // rows) * (column + GAP)
-        _draw(svg, topic, left, (number % rows) * ROW, column, lang)
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def _draw(svg: ElementTree.Element, topic: TopicLine, x: float, y: float, width: float, lang: Lang) -> None:
-    base = y + TEXT
-    title = _text(svg, shortened(topic.title, width - FIGURE_WIDTH), x, base)
-    title.set("data-topic", topic.id)
-    figure = _text(svg, percent(topic.readiness_on_day), x + width, base)
-    figure.set("text-anchor", "end")
-    for share, colour, opacity in (
-        (1.0, "currentColor", "0.12"),
-        (topic.seen / topic.total if topic.total else 0.0, ACCENT, "0.35"),
-        (topic.readiness_on_day, ACCENT, "1"),
-    ):
-        if share > 0:
-            size = {"x": f"{x:g}", "y": f"{base + 4:g}", "width": f"{width * min(share, 1):.1f}", "height": str(BAR)}
-            ElementTree.SubElement(svg, "rect", {**size, "fill": colour, "fill-opacity": opacity})
-
-
-def _text(svg: ElementTree.Element, text: str, x: float, y: float) -> ElementTree.Element:
-    element = ElementTree.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": "currentColor"})
-    element.text = text
-    return element
-
-
-def shortened(text: str, width: float) -> str:
-    """Return `text` cut to `width` pixels, at average widths of letters."""
-    if _width(text) <= width:
-        return text
-    while text and _width(text + "…") > width:
-        text = text[:-1]
-    return text.rstrip(" ,:：、，") + "…"
+def shortened(title: str) -> str:
+    """Return the title of a topic cut to the room that the map has for it, at average widths of letters."""
+    if _width(title) <= TITLE_WIDTH:
+        return title
+    while title and _width(title + "…") > TITLE_WIDTH:
+        title = title[:-1]
+    return title.rstrip(" ,:：、，") + "…"
 
 
 def _width(text: str) -> float:
-    return TEXT * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
+    return LETTER * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
 
 
 # The answer of a card as Markdown
@@ -572,7 +524,7 @@ def _number(card: NumericCard, lang: Lang) -> str:
 def _filled(card: ClozeCard, lang: Lang) -> str:
     """Return the sentence with its blanks filled, or a list of answers if it holds formulas or code."""
     text = card.question[lang].strip()
-    answers = [code_span(blank.answer) for blank in card.blanks]
+    answers = [code_span(" ".join(blank.answer.split())) for blank in card.blanks]
     if "$" in text or "`" in text or text.count(BLANK) != len(answers):
         return "\n".join(f"{number}. {found}" for number, found in enumerate(answers, 1))
     first, *rest = text.split(BLANK)
@@ -590,23 +542,3 @@ def _fixed_code(card: DebugCard, lang: Lang) -> str:
     if card.fix:
         parts += [_("Fixed:")[lang], code_block(card.fix[lang].strip(), "python")]
     return "\n\n".join(parts)
-
-
-def code_block(source: str, language: str = "") -> str:
-    """Return `source` as a block of code."""
-    ticks = fence(source)
-    return f"{ticks}{language}\n{source}\n{ticks}"
-
-
-def code_span(source: str) -> str:
-    """Return `source`, in one line, as inline code."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    ticks = "`" * (longest + 1)
-    pad = " " if source.startswith("`") or source.endswith("`") else ""
-    return f"{ticks}{pad}{' '.join(source.split())}{pad}{ticks}"
-
-
-def fence(source: str) -> str:
-    """Return a code fence longer than any run of backticks in `source`."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    return "`" * max(3, longest + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.anki.importer import NewOwnCard, texts_of, usable
+from attncli.anki.importer import texts_of, topic_of, usable
 from attncli.anki.markdown import LONGEST_TEXT, _read_again, _Reader, _unspaced, markdown_of, written
-from attncli.anki.package import ForeignCard, Template
+from attncli.anki.package import AnkiCard, Note
 from attncli.anki.read_package import LONGEST_SIDE, sides
+from attncli.domain.log_row import EARLIEST
 from attncli.domain.text import hidden_in, printable
 from attncli.errors import UsageError
 from processor_time import processor_seconds
@@ -76,13 +76,13 @@ from processor_time import processor_seconds
     ],
 )
 def test_html_becomes_markdown(source: str, said: str) -> None:
-    assert markdown_of(source) == said
+    assert markdown_of(source)[0] == said
 
 
 def test_closed_details_stay_closed_in_front() -> None:
     source = "<details><summary>Why?</summary>HIDDEN</details>then"
-    assert markdown_of(source, asked=True) == "Why?  \nthen"
-    assert markdown_of(source) == "Why?  \nHIDDEN  \nthen"
+    assert markdown_of(source, asked=True)[0] == "Why?  \nthen"
+    assert markdown_of(source)[0] == "Why?  \nHIDDEN  \nthen"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,11 @@ def test_what_is_written_says_what_the_html_said(source: str) -> None:
 
 def test_pictures_and_sounds_are_left_out_and_counted() -> None:
     found = markdown_of("see <img src='../../etc/passwd'> and [sound:a.mp3] <video src=x></video> here")
-    assert (found, found.left_out) == ("see and here", 3)
+    assert found == ("see and here", 3)
+
+
+def new_card(deck: str, question: str = "q", answer: str = "a") -> AnkiCard:
+    return AnkiCard("g", "0123456789ab", deck, False, EARLIEST, (), (), question, answer)
 
 
 PIECES = st.sampled_from(
@@ -125,17 +129,17 @@ PIECES = st.sampled_from(
     )
 )
 def test_whatever_a_field_holds_its_text_can_stand_on_a_card(source: str) -> None:
-    text = markdown_of(source)
+    text, _left_out = markdown_of(source)
     assert not hidden_in(text) and len(text) <= LONGEST_TEXT
     reader = _Reader(asked=False)
     reader.read(reader.without_formulas(printable(source)))
     assert _read_again(text) == _unspaced(printable("".join(run.text for line in reader.lines for run in line.runs)))
     if text.strip():
-        assert usable([NewOwnCard("0123456789ab", "Deck", text, text)])
+        assert usable([new_card("Deck", text, text)])
 
 
-def card(question: str, answer: str, fields: dict[str, str], ord: int = 0, is_cloze: bool = False) -> ForeignCard:
-    return ForeignCard("g", ord, "D", Template(question, answer, is_cloze), fields, False, datetime.now(UTC), ())
+def card(question: str, answer: str, fields: dict[str, str], ord: int = 0, is_cloze: bool = False) -> Note:
+    return Note(question, answer, fields, ord + 1 if is_cloze else 0)
 
 
 def test_a_template_is_filled_with_the_fields_and_nothing_else() -> None:
@@ -218,7 +222,7 @@ QUADRATIC += (
 def test_no_html_takes_long(unit: str) -> None:
     source = unit * (2**18 // len(unit))
     with processor_seconds(20):
-        assert len(markdown_of(source)) <= LONGEST_TEXT
+        assert len(markdown_of(source)[0]) <= LONGEST_TEXT
 
 
 def test_a_topic_is_one_deck_and_no_other() -> None:
@@ -235,14 +239,13 @@ def test_a_topic_is_one_deck_and_no_other() -> None:
         "",
     ]
     decks += ["a", "../../x\u202e\x1b[31m::/etc", "\ud800"]
-    cards = [NewOwnCard("0123456789ab", deck, "q", "a") for deck in decks]
-    assert len({card.topic for card in cards}) == len(decks)
-    assert NewOwnCard("k", "Deep Learning", "q", "a").topic == "anki-deep-learning"
-    assert all(usable([card]) for card in cards)
+    assert len({topic_of(deck) for deck in decks}) == len(decks)
+    assert topic_of("Deep Learning") == "anki-deep-learning"
+    assert all(usable([new_card(deck)]) for deck in decks)
 
 
 def test_a_deck_named_with_control_characters_is_a_topic_too(tmp_path: Path) -> None:
-    ((path, text),) = texts_of(tmp_path, [NewOwnCard("k", "evil\u202e\x1b[31m::/etc/x", "q", "a")]).items()
+    ((path, text),) = texts_of(tmp_path, [new_card("evil\u202e\x1b[31m::/etc/x")]).items()
     assert path.parent == tmp_path and 'title: "evil::/etc/x"' in text
 
 
@@ -250,4 +253,4 @@ def test_a_file_that_cannot_be_added_to_is_named(tmp_path: Path) -> None:
     file = tmp_path / "anki-deck.yaml"
     file.write_text('topic: anki-deck\ncards: [{id: anki-deck-1, question: "q", short: "a"}]\n', "utf-8")
     with pytest.raises(UsageError, match=r"does not end with a list of cards; move it away and import again"):
-        texts_of(tmp_path, [NewOwnCard("k", "Deck", "q", "a")])
+        texts_of(tmp_path, [new_card("Deck")])

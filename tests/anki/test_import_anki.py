@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from attncli.anki.importer import NewOwnCard, import_package
-from attncli.anki.read_package import key_of
+from attncli.anki.importer import import_package, topic_of
+from attncli.anki.package import key_of
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.domain.log_row import LogRow, Rating, RowKind
@@ -28,7 +28,7 @@ from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
 DECK = "Deep Learning::Attention"
-TOPIC = NewOwnCard("", DECK, "", "").topic
+TOPIC = topic_of(DECK)
 
 
 @pytest.fixture(autouse=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from threading import Barrier, BrokenBarrierError
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.cohort import grade_class
 from attncli.cohort.grade_class import TaskQueue, default_jobs, grade_here, stored_grading
 from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
@@ -55,46 +52,6 @@ def test_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
     next(outcomes)
     outcomes.close()
     assert judge_log.count("start") == judge_log.count("close")
-
-
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-
-
-@pytest.mark.skipif(CORES < 2, reason="there is one core, or this system ties no process to one")
-def test_each_judge_has_one_core_and_the_cores_are_shared_out_evenly(judge_log) -> None:
-    mine = os.sched_getaffinity(0)
-    jobs = 2 * len(mine)
-    everybody, cores = Barrier(jobs, timeout=60), []
-
-    def start() -> FakeJudge:
-        try:
-            everybody.wait()
-        except BrokenBarrierError as error:
-            raise JudgeFailed(quoted("no barrier")) from error
-        cores.append(frozenset(os.sched_getaffinity(0)))
-        return FakeJudge(judge_log)
-
-    list(grade_here([task(f"p{number}") for number in range(jobs)], jobs, start))
-    assert Counter(cores) == {frozenset({core}): 2 for core in mine}
-    assert os.sched_getaffinity(0) == mine
-
-
-def test_two_classes_begin_on_different_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grade_class, "_cores", lambda: [2, 3, 5])
-    firsts = []
-    for process in (300, 301, 302):
-        monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        firsts.append(next(grade_class._core_cycle()))
-    assert sorted(firsts) == [2, 3, 5]
-
-
-def test_where_a_core_is_refused_the_judge_grades_anywhere(start_judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
-    tasks = [task(f"p{number}") for number in range(8)]
-    assert len(list(grade_here(tasks, len(tasks), start_judge))) == len(tasks)
 
 
 def test_whatever_ends_a_judge_s_thread_is_raised() -> None:

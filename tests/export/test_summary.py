@@ -12,8 +12,9 @@ import pytest
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating
+from attncli.domain.text import code_block, code_span
 from attncli.export.render import to_html, to_markdown
-from attncli.export.summary import code_span, fence, summarise
+from attncli.export.summary import summarise
 from attncli.i18n import _
 from attncli.practice import record
 from attncli.practice.grade import record_attempt
@@ -272,8 +273,8 @@ def test_chinese_is_punctuated_as_chinese(workspace, write):
 
 
 def test_a_fence_is_longer_than_any_in_the_code():
-    assert fence("a ```` b") == "`````"
-    assert fence("plain") == "```"
+    assert code_block("a ```` b") == "`````\na ```` b\n`````"
+    assert code_block("plain", "python") == "```python\nplain\n```"
     assert code_span("a`b") == "``a`b``"
     assert code_span("`b") == "`` `b ``"
 

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.anki import package as anki_archive
-from attncli.anki import package as anki_reading
+from attncli.anki import package as anki_package
 from attncli.anki.package import fields_of, read_package
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
 
@@ -81,12 +80,11 @@ def refused(path: Path, room: Path) -> str:
 
 
 def test_a_sound_package_is_read(tmp_path: Path, room: Path) -> None:
-    found = read_package(package(tmp_path, database(tmp_path)), room)
-    (card,) = found.cards
-    assert (card.guid, card.deck, card.fields, card.suspended) == ("g", "Deck", {"Front": "q", "Back": "a"}, False)
-    (review,) = card.reviews
-    assert (review.rating, review.elapsed_ms, review.at.microsecond) == (3, 900, 123000)
-    assert found.lost_reviews == 0
+    ((card, note),), lost_reviews = read_package(package(tmp_path, database(tmp_path)), room)
+    assert (card.guid, card.deck, note.fields, card.suspended) == ("g", "Deck", {"Front": "q", "Back": "a"}, False)
+    (answer,) = card.answers
+    assert (answer.rating, answer.elapsed_ms, answer.at.microsecond) == (3, 900, 123000)
+    assert lost_reviews == 0
 
 
 WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
@@ -173,7 +171,7 @@ def test_an_archive_that_grows_beyond_measure_is_stopped(tmp_path: Path, room: P
         for _ in range(80):
             member.write(bytes(2**20))
     assert "unpacks to more than 64 MiB" in refused(path, room)
-    assert (room / "collection.db").stat().st_size <= anki_archive.GROWTH_FREE
+    assert (room / "collection.db").stat().st_size <= anki_package.GROWTH_FREE
 
 
 def test_a_zstandard_bomb_is_stopped(tmp_path: Path, room: Path) -> None:
@@ -199,9 +197,9 @@ def test_without_zstandard_a_newer_package_names_both_ways_out(
 
 
 def test_too_many_rows_are_refused(tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anki_reading, "MOST_CARDS", 0)
+    monkeypatch.setattr(anki_package, "MOST_CARDS", 0)
     assert "1 rows in notes, more than 0" in refused(package(tmp_path, database(tmp_path)), room)
-    monkeypatch.setattr(anki_archive, "MOST_MEMBERS", 0)
+    monkeypatch.setattr(anki_package, "MOST_MEMBERS", 0)
     assert "contains 1 files" in refused(package(tmp_path, database(tmp_path)), room)
 
 
@@ -219,13 +217,14 @@ def test_too_many_rows_are_refused(tmp_path: Path, room: Path, monkeypatch: pyte
     ],
 )
 def test_an_answer_counts_where_it_is_one(tmp_path: Path, room: Path, change: str, reviews: int, lost: int) -> None:
-    found = read_package(package(tmp_path, database(tmp_path, change)), room)
-    assert (sum(len(card.reviews) for card in found.cards), found.lost_reviews) == (reviews, lost)
+    cards, lost_reviews = read_package(package(tmp_path, database(tmp_path, change)), room)
+    assert (sum(len(card.answers) for card, _note in cards), lost_reviews) == (reviews, lost)
 
 
 def test_a_key_that_stands_twice_counts_as_the_last(tmp_path: Path, room: Path) -> None:
     models = json.dumps(MODELS)[:-1] + ", " + json.dumps(MODELS)[1:]
-    assert read_package(package(tmp_path, database(tmp_path, models=models)), room).cards
+    cards, _lost = read_package(package(tmp_path, database(tmp_path, models=models)), room)
+    assert cards
 
 
 @settings(max_examples=50)
@@ -267,6 +266,7 @@ def test_a_full_disk_is_not_the_package_s_fault(tmp_path: Path, room: Path, monk
         def write(self, part: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(anki_archive, "_opened", lambda target: Full())
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, mode: Full() if path.name == "collection.db" else opened(path, mode))
     with pytest.raises(EnvironmentFailure, match=r"cannot unpack the collection \(No space left on device\)"):
         read_package(path, room)
