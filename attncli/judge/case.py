@@ -1,7 +1,7 @@
 """A case: the program of calls that a challenge records, with the tensors it is called on.
 
 Values are packed as trees (`["t", 3]` is the tensor `inputs[3]`), so that the same program runs in the judge and in the
-worker. `Facts` are what a challenge declares beside its cases, `Turn` is what a motif holds fixed in one of them.
+worker. `Turn` is what a motif holds fixed in one of its cases.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attncli.domain.arithmetic import Compute, compile_expression, names_in
-from attncli.domain.challenge import FACTS
+from attncli.domain.challenge import FACTS, Facts
 from attncli.domain.checks import CHECKS
 from attncli.errors import JudgeFailed
 from attncli.i18n import _
@@ -171,44 +170,6 @@ class Callback:
 # Facts: the constants in capitals that a challenge declares in `inputs.py`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """The facts of one challenge; `attncli.domain.challenge` says what each means."""
-
-    axes: Mapping[str, str] = field(default_factory=dict)
-    sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    derived: Mapping[str, str] = field(default_factory=dict)
-    lead: tuple[int, int] = (0, 3)
-    sixteen_bits: str = "float32"
-    large: float = 60.0
-    offset: float = 100.0
-    profiles: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tolerance: Mapping[str, float] = field(default_factory=dict)
-    tolerance_stable: Mapping[str, float] | None = None
-    gradients: bool = True
-    alias_allowed: Sequence[str] = ()
-    views_of_state: Sequence[str] = ()
-    without_graph: Sequence[str] = ()
-    modules_unchanged: bool = False
-    hardened: frozenset[str] | set[str] = frozenset()
-    without_motifs: frozenset[str] | set[str] = frozenset()
-    contracts: Sequence[Mapping[str, Any]] = ()
-
-    def axes_of(self, name: str) -> list[str]:
-        """Return the axes of an argument, `...` among them. Raises JudgeFailed where none are declared."""
-        if name not in self.axes:
-            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=name))
-        return self.axes[name].split()
-
-    def inputs_of(self, axis: str) -> frozenset[str]:
-        """Return the axes from which the size of this one is computed."""
-        return _compiled(self.derived.get(axis, axis))[0] - {axis}
-
-    def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
-        """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
-        return int(_compiled(self.derived.get(axis, axis))[1](drawn))
-
-
 def facts_of(module: ModuleType, path: Path) -> Facts:
     """Return the facts that a loaded `inputs.py` declares. Raises JudgeFailed, with its line, for an unknown one."""
     declared = {name: value for name, value in vars(module).items() if name.isupper() and not name.startswith("_")}
@@ -228,11 +189,6 @@ def facts_of(module: ModuleType, path: Path) -> Facts:
                 )
             )
     return Facts(**{name.lower(): value for name, value in declared.items()})
-
-
-@lru_cache(maxsize=1024)
-def _compiled(expression: str) -> tuple[frozenset[str], Compute]:
-    return names_in(expression), compile_expression(expression)
 
 
 # Profiles

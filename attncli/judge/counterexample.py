@@ -20,7 +20,7 @@ from torch import Tensor
 from attncli.domain.grade_report import Counterexample, GradeReport, read, report_document
 from attncli.domain.text import printable
 from attncli.judge.case import Case, graded_on, profile_of
-from attncli.judge.challenge import Demands, Folder, named_arguments
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.compare import Mismatch
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import failing_step
@@ -50,25 +50,25 @@ INDENTED_TIMES = 10
 Axes = Callable[[str, int], Sequence[str]]
 
 
-def render(finding: FailedCase, demands: Demands) -> Counterexample:
+def render(finding: FailedCase, folder: Folder) -> Counterexample:
     """Return the `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
     step = last if known is None else min(known, last)
-    shown: dict[str, Any] = {"args": _arguments(case, demands, step, Room(ARGUMENTS_ROOM))}
+    shown: dict[str, Any] = {"args": _arguments(case, folder, step, Room(ARGUMENTS_ROOM))}
     if len(case.steps) > 1:
         room = Room(CALLS_ROOM)
         shown["calls"] = [
-            {"call": s.get("name", s["op"]), "args": _arguments(case, demands, k, room)}
+            {"call": s.get("name", s["op"]), "args": _arguments(case, folder, k, room)}
             for k, s in enumerate(case.steps)
         ]
         shown["call"] = step + 1
     shown["profile"] = case.profile.name
     if case.label:
         shown["edge_case"] = case.label
-        if chinese := demands.label_in_chinese(case.label):
+        if chinese := folder.labels_in_chinese.get(case.label):
             shown["edge_case_zh"] = chinese
-    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
+    axes = partial(folder.axes, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)
         shown["expected"] = plain(_expected(finding.mismatch), Room(RESULT_ROOM), axes, place)
@@ -99,12 +99,12 @@ def _expected(mismatch: Mismatch) -> Any:
     return expected
 
 
-def _arguments(case: Case, demands: Demands, step: int, room: Room) -> dict[str, Any]:
+def _arguments(case: Case, folder: Folder, step: int, room: Room) -> dict[str, Any]:
     if not room.left:
         return {}
-    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
+    axes = partial(folder.axes, str(case.steps[step].get("name", "")))
     # An optional argument that is None says nothing, however it was left out.
-    named = [(name, tree) for name, tree in named_arguments(demands.reference, case.steps[step]) if tree[0] != "n"]
+    named = [(name, tree) for name, tree in named_arguments(folder.reference, case.steps[step]) if tree[0] != "n"]
     return {name: _argument(case, tree, room, axes, name) for name, tree in named}
 
 

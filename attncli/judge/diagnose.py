@@ -19,7 +19,7 @@ from torch import Tensor
 from attncli.domain.grade_report import Diagnosis
 from attncli.domain.vocabulary import CaseRung
 from attncli.judge.case import Case
-from attncli.judge.challenge import Demands, Folder, call_name
+from attncli.judge.challenge import Folder, call_name
 from attncli.judge.compare import (
     CLEARLY,
     CONTRADICTED,
@@ -114,7 +114,7 @@ def diagnose(
     if len(pairs) == 1:
         first, second = pairs[0]
         return [replace(_named(folder, first), beside=second), replace(_named(folder, second), beside=first)]
-    return _in_common(Demands(folder), probes) or [_named(folder, name) for name in suspects.likeliest()]
+    return _in_common(folder, probes) or [_named(folder, name) for name in suspects.likeliest()]
 
 
 def _named(folder: Folder, name: str) -> Diagnosis:
@@ -122,7 +122,7 @@ def _named(folder: Folder, name: str) -> Diagnosis:
     return Diagnosis(name, mistake.says.en or name, mistake.cards or tuple(folder.spec.get("cards") or ()))
 
 
-def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
+def _in_common(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
     """Return the pattern that all answers to the drawn cases share, [] if there is none."""
     found: list[Sample] = []
     for probe in probes:
@@ -130,13 +130,13 @@ def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
             continue
         if probe.observed is None:
             return []
-        of_probe = samples(probe.request.case, probe.observed, probe.expectation, demands)
+        of_probe = samples(probe.request.case, probe.observed, probe.expectation, folder)
         if of_probe is None:
             return []
         found += of_probe
     wrong = wrong_parts(found)
     what = subject(wrong, found) if wrong else say("the-result")
-    pattern = pattern_of(wrong, what) or rounding_of(wrong, what, demands)
+    pattern = pattern_of(wrong, what) or rounding_of(wrong, what, folder)
     return [Diagnosis(pattern[0], pattern[1].en, (), pattern[1].zh)] if pattern else []
 
 
@@ -158,8 +158,8 @@ class Suspects:
 
     def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
         self._folder = folder
-        native = answers_of(probes, folder.reference.__dict__)
-        inside = Demands(folder).float32_inside
+        native = answers_of(probes, folder.reference)
+        inside = folder.facts.float32_inside
         pairs = zip(probes, native, strict=True)
         self._answered = [Answered(probe, expected, inside) for probe, expected in pairs if expected is not None]
         self._suspected: list[Evidence] = []

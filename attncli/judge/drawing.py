@@ -14,9 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.domain.challenge import Facts
 from attncli.errors import JudgeFailed
 from attncli.i18n import _
-from attncli.judge.case import ANOTHER_DEVICE, LEADS, Case, Facts, Profile, Turn
+from attncli.judge.case import ANOTHER_DEVICE, LEADS, Case, Profile, Turn
 from attncli.sandbox import devices
 
 Draw = Callable[[str, int, int], int]

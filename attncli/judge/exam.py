@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 
 import torch
 
+from attncli.domain.challenge import Facts
 from attncli.domain.checks import CHECKS
 from attncli.domain.vocabulary import CaseRung
-from attncli.judge.case import Case, Facts, Profile, graded_on, profile_of, strata
-from attncli.judge.challenge import Demands, Folder, edge_functions
+from attncli.judge.case import Case, Profile, graded_on, profile_of, strata
+from attncli.judge.challenge import Folder, edge_functions
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import BRANCHES_AT_ONCE, BRANCHES_PREFIX, HARDENED_MOTIFS, MOTIF_PREFIX, Motif
@@ -83,8 +84,8 @@ class EdgeQuestion:
 class Sized(Values):
     """Values and costs of a case of a given size; the values are compared, since cheap answers may be wrong."""
 
-    def __init__(self, demands: Demands, case: Case, measure: str) -> None:
-        super().__init__(demands, case)
+    def __init__(self, folder: Folder, case: Case, measure: str) -> None:
+        super().__init__(folder, case)
         self._want = ["cost", "handed"] if measure in HANDED else ["cost"]
 
     @cached_property
@@ -94,7 +95,7 @@ class Sized(Values):
     @cached_property
     def reference_costs(self) -> Mapping[str, int]:
         """The costs of the reference's run, by measure."""
-        return run_natively(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
+        return run_natively(self._folder.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 
 class Exam:
@@ -105,7 +106,7 @@ class Exam:
         self.folder = folder
         self.stream = stream
         self.device = device
-        self.demands = Demands(folder)
+        self.folder = folder
         self._kept: dict[Hashable, Any] = {}
 
     def record(self, check: str) -> tuple[CaseFunction, str]:
@@ -135,7 +136,7 @@ class Exam:
 
         def make() -> list[Values]:
             cases = drawn(function, profile, count, seed, self.stream, declared)
-            return [Values(self.demands, case) for case in cases]
+            return [Values(self.folder, case) for case in cases]
 
         return self._cached(("probes", attribute, profile, count), make)
 
@@ -151,12 +152,12 @@ class Exam:
             case = edge.question.case
             small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
             if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
-                found[edge.label] = Values(self.demands, case)
+                found[edge.label] = Values(self.folder, case)
         return list(found.values())
 
     def probe(self, case: Case, gradients: bool) -> Request:
         """Return the request that asks about a case again to name a mistake."""
-        asked = Gradients(self.demands, case).request if gradients else None
+        asked = Gradients(self.folder, case).request if gradients else None
         return asked or Request(case)
 
     def growth_profiles(self, rung: CaseRung) -> list[str]:
@@ -187,7 +188,7 @@ class Exam:
             where = plain if profile == "meta" else graded_on(plain, self.device)
             recorder = Recorder(fixed_draw, where, label=f"size {size}", declared=self.folder.declared)
             record(recorder, size)
-            return Sized(self.demands, recorder.case, measure)
+            return Sized(self.folder, recorder.case, measure)
 
         # A case of a real size is asked once, of a wrong file: it is not worth its memory.
         if profile == "meta":
@@ -216,7 +217,7 @@ class Exam:
             cases: list[Case] = []
             search = Search(record, profile, stream=self.stream, shrink_calls=0, declared=self.folder.declared)
             search.run(cases.append, each if k else first, seed)
-            questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
+            questions: list[Question | Compound] = [kind(self.folder, case) for case in cases]
             rungs = [rung_of(case, check, attribute, self.folder.facts) for case in cases]
             found.append(Stratum(profile, record, attribute, seed, questions, rungs))
         return found
@@ -234,7 +235,7 @@ class Exam:
                 rung = rung_of(case, check, attribute, facts)
                 of_values = rung_of_values(case, attribute, facts)
                 for kind in self._edge_kinds(check, profile, self.folder.motifs.get(attribute)):
-                    yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
+                    yield EdgeQuestion(label, attribute, kind(self.folder, case), rung, of_values)
 
     def _edge_profiles(self, attribute: str, check: str) -> Sequence[Profile]:
         """Return the profiles that an edge case is asked in: those of the check, or the one that it is about."""
@@ -250,12 +251,12 @@ class Exam:
 
     def _edge_kinds(
         self, check: str, profile: Profile, motif: Motif | None
-    ) -> list[Callable[[Demands, Case], Question]]:
+    ) -> list[Callable[[Folder, Case], Question]]:
         if check == "device":
             return [EdgeDevice]
         if check == "layout":
             return [Values]
-        if not self.demands.gradients_at_edges:
+        if not self.folder.facts.gradients:
             return [Edge]
         if profile.dtype is torch.float64:
             return [EdgeWithGradients]

@@ -411,7 +411,7 @@ class Grading:
     def _examine(self, name: str) -> Examine:
         """Return a function that puts the question of a check about a case."""
         kind = KINDS[CHECKS[name].kind]
-        return lambda case: self.ask(kind(self.exam.demands, case))
+        return lambda case: self.ask(kind(self.exam.folder, case))
 
     def _leak(self) -> FailedCase | None:
         """Run the same cases in a fresh worker: an answer must not depend on earlier calls."""
@@ -424,7 +424,7 @@ class Grading:
             second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):
                 continue
-            expectation = Expectation(self.exam.demands.reference, request.case)
+            expectation = Expectation(self.exam.folder.reference, request.case)
             reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
             finding = differing(self.submission, expectation, second, first, reason, sentence)
             if finding is not None:
@@ -482,7 +482,7 @@ class Grading:
 
     def _again(self, question: Question) -> Examine:
         """Return a function that puts the same question about other cases."""
-        return lambda case: self.ask(type(question)(self.exam.demands, case))
+        return lambda case: self.ask(type(question)(self.exam.folder, case))
 
     def _judged(self, question: Question, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Observed):
@@ -587,13 +587,13 @@ class Grading:
 
     def _probes(self, finding: FailedCase, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
         """Put the failing case, further ones of its kind and the edge cases to the submission."""
-        drawn = [Values(self.exam.demands, finding.case)]
+        drawn = [Values(self.exam.folder, finding.case)]
         for name in dict.fromkeys([attribute, "case"]):
             drawn += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
         edges = self.exam.edge_probes(finding.case.profile, rung)
         kinds: dict[ProbeKind, list[Values]] = {
             "drawn": drawn,
-            "again": [Values(self.exam.demands, case) for case in other_random_states(finding.case)],
+            "again": [Values(self.exam.folder, case) for case in other_random_states(finding.case)],
             "edge": [edge for edge in edges if edge.case.label != finding.case.label],
         }
         probes: list[Probe] = []
@@ -611,7 +611,7 @@ class Grading:
         """Return the failure of a check with its counterexample, where that can be shown."""
         result = replace(failed(name, finding.reason, finding.message), examples=tried)
         with suppress(Unjudgeable):
-            shown = self.submission.guard.look(lambda: render(finding, self.exam.demands))
+            shown = self.submission.guard.look(lambda: render(finding, self.exam.folder))
             result = replace(result, counterexample=shown)
         return result
 

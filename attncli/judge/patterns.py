@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attncli.i18n import Localised
 from attncli.judge.case import Case, Input
-from attncli.judge.challenge import Demands, named_arguments
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.compare import EPSILONS, NEAR, VARIES, Path, Rules, agreeing, compare, leaves
 from attncli.judge.guard import alone
 from attncli.judge.messages import say
@@ -82,7 +82,7 @@ def _varies(tensor: Tensor) -> bool:
     return bool((value - value.reshape(-1)[0]).abs().max() > VARIES * value.abs().max())
 
 
-def samples(case: Case, observed: Observed, expectation: Expectation, demands: Demands) -> list[Sample] | None:
+def samples(case: Case, observed: Observed, expectation: Expectation, folder: Folder) -> list[Sample] | None:
     """Return every floating-point tensor of an answer; None where anything else is wrong, or the digits are few."""
     found: list[Sample] = []
     truth, native, actual = expectation.truth.parts(case), expectation.native.parts(case), observed.parts(case)
@@ -94,10 +94,10 @@ def samples(case: Case, observed: Observed, expectation: Expectation, demands: D
         mine, wanted, given = dict(leaves(actual[key])), dict(leaves(value)), dict(leaves(native[key]))
         if mine.keys() != wanted.keys():
             return None
-        sizes = _sizes(case, key, demands)
+        sizes = _sizes(case, key, folder)
         for part, expected in wanted.items():
             values = (expected, given.get(part), mine[part])
-            sample = _sample(case, key, part, values, expectation, demands, sizes)
+            sample = _sample(case, key, part, values, expectation, folder, sizes)
             if sample is not None:
                 found.append(sample)
             elif not _equal(expected, mine[part]):
@@ -111,7 +111,7 @@ def _sample(
     part: Path,
     values: tuple[Any, Any, Any],
     expectation: Expectation,
-    demands: Demands,
+    folder: Folder,
     sizes: Mapping[str, int],
 ) -> Sample | None:
     """Return one part of a result as a sample, None if it is no tensor of the expected wide dtype."""
@@ -122,7 +122,7 @@ def _sample(
         return None
     entry = str(case.steps[key].get("name", ""))
     place = "return" + "".join(f"[{name!r}]" for name in part)
-    axes = demands.axes(entry, place, expected.dim()) or [""] * expected.dim()
+    axes = folder.axes(entry, place, expected.dim()) or [""] * expected.dim()
     slack = expectation.slack((key, *part))
     return Sample(expected.detach().to(torch.float64), actual.detach(), slack, entry, part, axes, sizes, case, key)
 
@@ -134,14 +134,14 @@ def _equal(expected: Any, actual: Any) -> bool:
     return type(expected) is type(actual) and bool(expected == actual)
 
 
-def _sizes(case: Case, step: int, demands: Demands) -> dict[str, int]:
+def _sizes(case: Case, step: int, folder: Folder) -> dict[str, int]:
     """Return the sizes of a call by the names of their axes; a name with two sizes is left out."""
     found: dict[str, set[int]] = {}
     entry = str(case.steps[step].get("name", ""))
-    for name, tree in named_arguments(demands.reference, case.steps[step]):
+    for name, tree in named_arguments(folder.reference, case.steps[step]):
         if tree[0] == "t":
             shape = case.inputs[tree[1]].value.shape
-            for axis, size in zip(demands.axes(entry, name, len(shape)), shape, strict=False):
+            for axis, size in zip(folder.axes(entry, name, len(shape)), shape, strict=False):
                 if axis.isidentifier():
                     found.setdefault(axis, set()).add(size)
     return {axis: numbers.pop() for axis, numbers in found.items() if len(numbers) == 1}
@@ -377,7 +377,7 @@ def constants_of_a_size(
 # Lost digits
 
 
-def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> NamedPattern | None:
+def rounding_of(wrong: Sequence[Sample], what: Localised, folder: Folder) -> NamedPattern | None:
     """Return the dtype whose digits all answers have, or to which the inputs must have been rounded."""
     telling = [sample for sample in wrong if sample.is_telling()]
     if not enough(telling):
@@ -388,7 +388,7 @@ def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> N
         name = str(dtype).removeprefix("torch.")
         if all(_has_digits_of(sample, dtype) for sample in wrong):
             return f"rounded-to-{name}", say("digits-of", what=what, dtype=name)
-        if _right_for_rounded_inputs(wrong, dtype, demands):
+        if _right_for_rounded_inputs(wrong, dtype, folder):
             return f"inputs-rounded-to-{name}", say("inputs-rounded", what=what, dtype=name)
     return None
 
@@ -404,11 +404,11 @@ def _has_digits_of(sample: Sample, dtype: torch.dtype) -> bool:
     return bool(((actual.to(torch.float64) - expected).abs() <= allowed).all())
 
 
-def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, demands: Demands) -> bool:
+def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, folder: Folder) -> bool:
     rounded: dict[int, Observed] = {}
     for sample in wrong:
         if id(sample.case) not in rounded:
-            rounded[id(sample.case)] = _of_rounded(sample.case, dtype, demands)
+            rounded[id(sample.case)] = _of_rounded(sample.case, dtype, folder)
         value = rounded[id(sample.case)].outcomes[sample.key]
         for name in sample.part:
             value = value[name]
@@ -418,10 +418,10 @@ def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, deman
 
 
 @alone
-def _of_rounded(case: Case, dtype: torch.dtype, demands: Demands) -> Observed:
+def _of_rounded(case: Case, dtype: torch.dtype, folder: Folder) -> Observed:
     """Run the reference in float64 on inputs that were rounded to a dtype."""
 
     def cast(item: Input) -> Tensor:
         return item.value.detach().to(dtype).to(torch.float64) if item.follow else exact(item)
 
-    return run_reference(demands.reference, case, cast)
+    return run_reference(folder.reference, case, cast)

@@ -16,7 +16,7 @@ from typing import Any
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, Repair, choices, planted
 from attncli.domain.checks import CHECKS
 from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs
-from attncli.judge.challenge import Demands, Folder, load_module
+from attncli.judge.challenge import Folder, load_module
 from attncli.judge.client import GradeOptions
 from attncli.judge.diagnose import Probe, answers_of, same_answers
 from attncli.judge.exam import Exam
@@ -40,7 +40,7 @@ class PlantedFiles:
 
     def __init__(self, folder: Folder, repairs: Sequence[Repair], most: int | None = None) -> None:
         self._folder = folder
-        self._float32_inside = Demands(folder).float32_inside
+        self._float32_inside = folder.facts.float32_inside
         count = len(repairs) if most is None else most
         self._repairs = {frozenset(repair.wrong for repair in chosen): chosen for chosen in choices(repairs, count)}
         self._loaded: dict[Choice, Namespace] = {}
@@ -56,7 +56,7 @@ class PlantedFiles:
 
     def _namespace(self, choice: Choice) -> Namespace:
         if not choice:
-            return self._folder.reference.__dict__
+            return self._folder.reference
         if choice not in self._loaded:
             name = "_".join(["planted", self._folder.id, *sorted(choice)]).replace("-", "_")
             path = self._folder.path / "reference.py"
@@ -84,7 +84,7 @@ def probes(exam: Exam) -> Iterator[Probe]:
     """Yield the exam's questions of the first rung about values and gradients, each as a probe."""
     for question in _questions(exam):
         if question.request is not None and not isinstance(question, EdgeDevice):
-            reference, case = exam.demands.reference, question.case
+            reference, case = exam.folder.reference, question.case
             expectation = Expectation(reference, case) if isinstance(question, Gradients) else question.expectation
             yield Probe(question.request, expectation.native, expectation)
 

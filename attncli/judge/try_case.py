@@ -19,10 +19,11 @@ import torch
 from torch import Tensor
 
 from attncli.domain.arithmetic import names_in
+from attncli.domain.challenge import Facts
 from attncli.domain.grade_report import BothAnswers, Counterexample
 from attncli.i18n import NOTHING, Localised, _
-from attncli.judge.case import Callback, Case, Facts, Generator, Handle, Shared, profile_of
-from attncli.judge.challenge import Demands, Folder, named_arguments
+from attncli.judge.case import Callback, Case, Generator, Handle, Shared, profile_of
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.compare import Mismatch
 from attncli.judge.counterexample import render
 from attncli.judge.drawing import fixed_draw
@@ -69,30 +70,29 @@ def untypable(key: str, **parts: object) -> Untypable:
 
 def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswers:
     """Run a typed case on the reference and on the submission; where it cannot be tried, say why."""
-    demands = Demands(folder)
     try:
         case = typed_case(folder, submission, text)
-        expected = _reference_answer(demands, case)
+        expected = _reference_answer(folder, case)
     except Untypable as error:
         return BothAnswers(refused=error.message)
-    notes = tuple(forbidden(case, folder.facts, demands))
+    notes = tuple(forbidden(case, folder))
     if isinstance(expected, str):
         message = say("reference-raises", name=expected)
-        return BothAnswers(said=message, forbidden=notes, shown=render(FailedCase(case, "", NOTHING), demands))
+        return BothAnswers(said=message, forbidden=notes, shown=render(FailedCase(case, "", NOTHING), folder))
     actual: Observed | Failure = submission.load() or submission.run(Request(case))
-    answers = _compared(case, demands, expected, actual, submission.guard)
+    answers = _compared(case, folder, expected, actual, submission.guard)
     if "random" in folder.spec["required"]:
         answers = replace(answers, said=answers.said + _("; ") + say("typed-random"))
     submission.collect()
     return replace(answers, forbidden=notes, printed=submission.printed)
 
 
-def _reference_answer(demands: Demands, case: Case) -> Observed | str:
+def _reference_answer(folder: Folder, case: Case) -> Observed | str:
     """Return what the reference returns, or the name of the exception it raises. Raises Untypable if it is too slow."""
 
     def answer() -> Observed | str:
         try:
-            return run_reference(demands.reference, case, as_given)
+            return run_reference(folder.reference, case, as_given)
         except Exception as error:
             if reason_of(error, str(error)) == "memory":
                 raise
@@ -104,16 +104,14 @@ def _reference_answer(demands: Demands, case: Case) -> Observed | str:
         raise Untypable(say("reference-too-slow")) from None
 
 
-def _compared(
-    case: Case, demands: Demands, expected: Observed, actual: Observed | Failure, guard: Guard
-) -> BothAnswers:
+def _compared(case: Case, folder: Folder, expected: Observed, actual: Observed | Failure, guard: Guard) -> BothAnswers:
     """Return whether the answers agree, and both of them, whole."""
     if isinstance(actual, Failure):
         failed = FailedCase(case, actual.reason, NOTHING, expected, None, None, actual.frames)
-        return BothAnswers(said=actual.message, shown=render(failed, demands), same=False)
+        return BothAnswers(said=actual.message, shown=render(failed, folder), same=False)
     try:
-        finding = guard.look(lambda: Values(demands, case).finding(actual))
-        shown = guard.look(lambda: _shown(case, demands, expected, actual, finding))
+        finding = guard.look(lambda: Values(folder, case).finding(actual))
+        shown = guard.look(lambda: _shown(case, folder, expected, actual, finding))
     except Unjudgeable as error:
         return BothAnswers(said=error.message, same=False)
     message = say("typed-same") if finding is None else finding.message
@@ -121,7 +119,7 @@ def _compared(
 
 
 def _shown(
-    case: Case, demands: Demands, expected: Observed, actual: Observed, finding: FailedCase | None
+    case: Case, folder: Folder, expected: Observed, actual: Observed, finding: FailedCase | None
 ) -> Counterexample:
     """Show both answers to the call that differs, else to the last; or an object that the calls changed in place."""
     mismatch = None if finding is None else finding.mismatch
@@ -136,7 +134,7 @@ def _shown(
     path = (place,) if isinstance(place, int) else ()
     index = mismatch.index if mismatch is not None and len(mismatch.path) == 1 else None
     whole = Mismatch("", NOTHING, path, first, second, index)
-    return render(FailedCase(case, "", NOTHING, expected, actual, whole), demands)
+    return render(FailedCase(case, "", NOTHING, expected, actual, whole), folder)
 
 
 # From text to a case
@@ -144,7 +142,7 @@ def _shown(
 
 def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
     """Return the case that a worker records from the text. Raises Untypable, with one line that says why not."""
-    entries = {name: _methods(folder.reference.__dict__[name]) for name in folder.entry}
+    entries = {name: _methods(folder.reference[name]) for name in folder.entry}
     reply = submission.record_case(text.strip(), entries, MOST_BYTES)
     if isinstance(reply, Failure):
         raise _too_large() if reply.reason in ("memory", "too-large") else Untypable(reply.message)
@@ -198,7 +196,7 @@ def _record(
     args, named = map(_passable, arguments_of(call, values))
     if methods is not None:
         return make.method(values.results[call["owner"]], methods[methods.index(name)], *args, **named)
-    entry = folder.reference.__dict__[folder.entry[folder.entry.index(name)]]
+    entry = folder.reference[folder.entry[folder.entry.index(name)]]
     if isinstance(entry, type) and issubclass(entry, torch.nn.Module):
         raise untypable("typed-module", name=name)
     signature = inspect.signature(entry)
@@ -241,11 +239,11 @@ class Seen(NamedTuple):
     argument: str
 
 
-def forbidden(case: Case, facts: Facts, demands: Demands) -> list[Localised]:
+def forbidden(case: Case, folder: Folder) -> list[Localised]:
     """Return one line for each thing that the challenge never asks for; a difference there counts for nothing."""
     found: list[Localised] = []
     for step in case.steps:
-        lines = [*_against_signature(step, demands.reference), *_against_axes(case, step, facts, demands)]
+        lines = [*_against_signature(step, folder.reference), *_against_axes(case, step, folder)]
         found += [line for line in lines if line not in found]
     return found
 
@@ -276,10 +274,11 @@ def _choices(annotation: str) -> Sequence[Any]:
     return [part.value for part in parts if isinstance(part, ast.Constant)]
 
 
-def _against_axes(case: Case, step: Mapping[str, Any], facts: Facts, demands: Demands) -> Iterator[Localised]:
+def _against_axes(case: Case, step: Mapping[str, Any], folder: Folder) -> Iterator[Localised]:
     """Yield a line for each tensor whose shape contradicts the axes of the challenge."""
+    facts = folder.facts
     seen: dict[str, Seen] = {}
-    for name, tree in named_arguments(demands.reference, step):
+    for name, tree in named_arguments(folder.reference, step):
         declared = facts.axes.get(f"{step.get('name', '')}.{name}", facts.axes.get(name))
         if tree[0] != "t" or declared is None:
             continue
@@ -289,7 +288,7 @@ def _against_axes(case: Case, step: Mapping[str, Any], facts: Facts, demands: De
         if (free < 0 and axes[:1] != ["..."]) or (free and "..." not in axes):
             yield say("typed-other-rank", argument=name, got=len(shape), axes=", ".join(axes))
             continue
-        for axis, size in zip(demands.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
+        for axis, size in zip(folder.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
             yield from _against_axis(axis, size, name, facts, seen)
 
 

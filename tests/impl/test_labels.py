@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.judge.challenge import Folder, edge_functions, labels_in_chinese
+from attncli.judge.challenge import Folder, edge_functions
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))
 
@@ -22,7 +22,7 @@ def test_labels_of_edge_cases_differ(path):
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
 def test_every_edge_case_has_a_label_in_chinese_too(path):
     folder = Folder({"id": path.name}, path)
-    chinese = labels_in_chinese(folder)
+    chinese = folder.labels_in_chinese
     english = [label for label, _, _ in edge_functions(folder)]
     assert [label for label in english if not re.search("[\u4e00-\u9fff]", chinese.get(label, ""))] == []
     assert [label for label in english if re.search("[\u4e00-\u9fff]", label)] == []
