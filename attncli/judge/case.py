@@ -10,7 +10,7 @@ import ast
 import difflib
 import inspect
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -113,6 +113,52 @@ class Case:
     def with_values(self, values: Sequence[Tensor]) -> Case:
         inputs = [replace(i, value=v) for v, i in zip(values, self.inputs, strict=True)]
         return replace(self, inputs=inputs)
+
+    def judged_at(self, places: Mapping[int, int]) -> dict[str, Any]:
+        """Return how results are judged, as fields, by new numbers of the steps; those without one are left out."""
+        return {
+            "ignored": {places[k] for k in self.ignored if k in places},
+            "formed": {places[k] for k in self.formed if k in places},
+            "opaque": {(places[path[0]], *path[1:]) for path in self.opaque if path[0] in places},
+            "exact": {places[k] for k in self.exact if k in places},
+            "dtypes": {(places[path[0]], *path[1:]): kinds for path, kinds in self.dtypes.items() if path[0] in places},
+        }
+
+
+# Trees in steps
+
+
+def trees_of(step: Mapping[str, Any]) -> list[Tree]:
+    """Return the trees of a step: its object and its arguments."""
+    return [*([step["object"]] if "object" in step else []), *step.get("args", ()), *step.get("kwargs", {}).values()]
+
+
+def parts_of(tree: Tree) -> Iterator[Tree]:
+    """Yield a tree and all its parts."""
+    yield tree
+    for part in tree[1] if tree[0] in SEQUENCES else [item for _key, item in tree[1]] if tree[0] == "d" else ():
+        yield from parts_of(part)
+
+
+def with_parts(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
+    """Return the tree with every part replaced for which `change` returns another."""
+    if (changed := change(tree)) is not None:
+        return changed
+    if tree[0] in SEQUENCES:
+        return [tree[0], [with_parts(item, change) for item in tree[1]]]
+    return ["d", [[key, with_parts(item, change)] for key, item in tree[1]]] if tree[0] == "d" else tree
+
+
+def with_trees(step: Mapping[str, Any], change: Callable[[Tree], Tree | None]) -> dict[str, Any]:
+    """Return the step with such changes in all its trees."""
+    changed = dict(step)
+    if "object" in step:
+        changed["object"] = with_parts(step["object"], change)
+    if "args" in step:
+        changed["args"] = [with_parts(tree, change) for tree in step["args"]]
+    if "kwargs" in step:
+        changed["kwargs"] = {name: with_parts(tree, change) for name, tree in step["kwargs"].items()}
+    return changed
 
 
 # Arguments of recorded calls that are no plain values
@@ -369,7 +415,13 @@ def refilled(case: Case) -> Case | None:
     values are left as they are. None where nothing can be proved: where state goes on from call to call, where the
     case draws at random or asks a callable.
     """
-    chosen = [k for k, item in enumerate(case.inputs) if _may_change(item)]
+    # Composed values may obey laws, and booleans often do.
+    chosen = [
+        k
+        for k, item in enumerate(case.inputs)
+        if not item.composed and item.value.dtype != torch.bool and item.value.numel() > 1
+        if item.value.is_contiguous()
+    ]
     compared = set(range(len(case.steps))) - case.ignored
     if not chosen or not compared or case.shared or case.generators or case.callables:
         return None
@@ -378,47 +430,21 @@ def refilled(case: Case) -> Case | None:
     into = ["l", [["t", k] for k in chosen]]
     given = ["l", [["t", count + k] for k in range(len(chosen))]]
     refill = {"op": "refill", "args": [into, given], "kwargs": {}}
+    judged = case.judged_at({k: first + k for k in range(len(case.steps))})
+
+    def later(tree: Tree) -> Tree | None:
+        return ["r", tree[1] + first, *tree[2:]] if tree[0] == "r" else None
+
     return Case(
         profile=case.profile,
-        steps=[*case.steps, refill, *(_moved_step(step, first) for step in case.steps)],
+        steps=[*case.steps, refill, *(with_trees(step, later) for step in case.steps)],
         inputs=[*case.inputs, *values],
-        ignored={*range(first), *(first + k for k in case.ignored)},
-        opaque={(first + path[0], *path[1:]) for path in case.opaque},
-        exact={first + k for k in case.exact},
-        dtypes={(first + path[0], *path[1:]): allowed for path, allowed in case.dtypes.items()},
+        **{**judged, "ignored": judged["ignored"] | {*range(first)}, "formed": set()},
         seed=case.seed,
         label=case.label,
     )
 
 
-def _may_change(item: Input) -> bool:
-    """Return True for drawn numbers: composed values may obey laws, and booleans often do."""
-    value = item.value
-    return not item.composed and value.dtype != torch.bool and value.numel() > 1 and value.is_contiguous()
-
-
 def _reversed(value: Tensor) -> Tensor:
     """Return the values in reverse along the last dimension that is longer than 1."""
     return value.flip(max(k for k, size in enumerate(value.shape) if size > 1))
-
-
-def _moved_step(step: Mapping[str, Any], first: int) -> dict[str, Any]:
-    """Return the step with references to results moved up by `first`, the length of the first round."""
-    moved = dict(step)
-    if "object" in step:
-        moved["object"] = _moved_tree(step["object"], first)
-    if "args" in step:
-        moved["args"] = [_moved_tree(tree, first) for tree in step["args"]]
-    if "kwargs" in step:
-        moved["kwargs"] = {name: _moved_tree(tree, first) for name, tree in step["kwargs"].items()}
-    return moved
-
-
-def _moved_tree(tree: Any, first: int) -> Any:
-    if tree[0] == "r":
-        return ["r", tree[1] + first, *tree[2:]]
-    if tree[0] in SEQUENCES:
-        return [tree[0], [_moved_tree(item, first) for item in tree[1]]]
-    if tree[0] == "d":
-        return [tree[0], [[key, _moved_tree(item, first)] for key, item in tree[1]]]
-    return tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -197,11 +197,6 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
     args = step.get("args", ())
     names = [*parameters, *(f"argument {k}" for k in range(len(parameters), len(args)))]
     return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
-
-
-def tensor_trees(trees: Sequence[Any]) -> list[Any]:
-    """Return the trees of all tensors in packed arguments."""
-    return [tree for root in trees for tree, _ in _paths(root)]
 
 
 def call_name(case: Case, step: int) -> str:

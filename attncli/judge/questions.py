@@ -20,8 +20,8 @@ from torch import Tensor
 
 from attncli.domain.checks import Kind
 from attncli.i18n import NOTHING, Localised
-from attncli.judge.case import Case, refilled
-from attncli.judge.challenge import Folder, call_name, tensor_trees
+from attncli.judge.case import Case, parts_of, refilled
+from attncli.judge.challenge import Folder, call_name
 from attncli.judge.compare import Mismatch, Path, Rules, compare, gravest, leaves
 from attncli.judge.guard import Unjudgeable, alone
 from attncli.judge.messages import say
@@ -74,7 +74,7 @@ class Values:
             )
 
     def _mismatch(self, actual: Observed) -> FailedCase | None:
-        mismatch = gravest(self._mismatches(actual))
+        mismatch = gravest(self._mismatches(actual), lambda each: each.digits_only)
         if mismatch is None:
             return self._other_form(actual)
         found = FailedCase.of_mismatch(self.case, mismatch, self.expectation.truth, actual)
@@ -110,27 +110,26 @@ class Values:
 
     def _rules(self, key: Any) -> Rules:
         granted = self._folder.absolute(self.case.profile)
-        return Rules(
-            lambda path: self.expectation.slack((key, *path)),
-            granted,
+        return replace(
+            self._measured(self.expectation, key, absolute=granted),
             float32_inside=self._folder.facts.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
-            closer=lambda path: self.expectation.closer((key, *path)),
             inside=lambda path: self.expectation.inside((key, *path)),
-            single=Rules(
-                lambda path: self._single.slack((key, *path)),
-                granted,
-                closer=lambda path: self._single.closer((key, *path)),
-            ),
+            single=self._measured(self._single, key, absolute=granted),
             kept=self._kept[key],
         )
+
+    def _measured(self, expectation: Expectation, key: Any, **others: Any) -> Rules:
+        """Return rules with the slack that is measured for one part of the answer."""
+        slack, closer = expectation.slack, expectation.closer
+        return Rules(lambda path: slack((key, *path)), closer=lambda path: closer((key, *path)), **others)
 
     @cached_property
     def _single(self) -> Expectation:
         """The expectation for float64 results that have only the digits of float32."""
-        wide = self.case.profile.dtype is torch.float64
-        return Expectation(self._folder.reference, self.case, torch.float32) if wide else self.expectation
+        wide, kind = self.case.profile.dtype is torch.float64, type(self.expectation)
+        return kind(self._folder.reference, self.case, torch.float32) if wide else self.expectation
 
     @cached_property
     def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
@@ -154,13 +153,12 @@ class Edge(Values):
         return gravest_finding((found, _impure(self._folder, self.case, actual)))
 
 
-class Gradients:
+class Gradients(Values):
     """Check the gradients of every input that asks for one."""
 
-    def __init__(self, folder: Folder, case: Case) -> None:
-        self._folder = folder
-        self.case = case
-        self.expectation = GradientExpectation(folder.reference, case)
+    @cached_property
+    def expectation(self) -> GradientExpectation:
+        return GradientExpectation(self._folder.reference, self.case)
 
     @cached_property
     def request(self) -> Request | None:
@@ -180,9 +178,13 @@ class Gradients:
         if isinstance(actual, Failure):
             return FailedCase.of_failure(self.case, actual, self.expectation.native)
         if self.case.gradient_properties:
-            return gravest_finding(self._of_random_results(actual))
+            native, broken = self.expectation.native, broken_gradient_properties(self.case, actual)
+            return gravest_finding(
+                FailedCase(self.case, "gradient", each.message, native, actual, digits_only=each.digits_only)
+                for each in broken
+            )
         truth = self.expectation.truth
-        mismatch = gravest(self._mismatches(actual))
+        mismatch = gravest(self._mismatches(actual), lambda each: each.digits_only)
         if mismatch is None:
             return None
         reason = "gradient" if mismatch.reason == "values" else mismatch.reason
@@ -198,39 +200,13 @@ class Gradients:
             yield mismatch and replace(mismatch, path=("gradient", name))
 
     @cached_property
-    def _single(self) -> GradientExpectation:
-        wide = self.case.profile.dtype is torch.float64
-        return GradientExpectation(self._folder.reference, self.case, torch.float32) if wide else self.expectation
-
-    @cached_property
-    def _kept(self) -> defaultdict[int, dict[Any, Any]]:
-        return defaultdict(dict)
-
-    @cached_property
     def _floors(self) -> list[float]:
         return [self.expectation.floor(k) for k in self.expectation.chosen]
 
-    def _rules(self, position: int) -> Rules:
-        return Rules(
-            lambda path: self.expectation.slack[position],
-            {},
-            whole=True,
-            floor=self._floors[position],
-            closer=lambda path: self.expectation.closer[position],
-            single=Rules(
-                lambda path: self._single.slack[position],
-                {},
-                whole=True,
-                floor=self._floors[position],
-                closer=lambda path: self._single.closer[position],
-            ),
-            kept=self._kept[position],
-        )
-
-    def _of_random_results(self, actual: Observed) -> Iterator[FailedCase | None]:
-        native = self.expectation.native
-        for broken in broken_gradient_properties(self.case, actual):
-            yield FailedCase(self.case, "gradient", broken.message, native, actual, digits_only=broken.digits_only)
+    def _rules(self, key: int) -> Rules:
+        common = {"absolute": {}, "whole": True, "floor": self._floors[key]}
+        single = self._measured(self._single, key, **common)
+        return replace(self._measured(self.expectation, key, **common), single=single, kept=self._kept[key])
 
 
 class EdgeWithGradients(Gradients):
@@ -292,12 +268,13 @@ class Purity:
             answers.append(actual)
         first, second = answers
         finding = differing(asking.submission, self.expectation, first, second, "nondeterministic", "another-answer")
-        return finding or self._answers_from_memory(asking) or self._hangs_on_graph(asking.submission) or shared
-
-    def _answers_from_memory(self, asking: Asking) -> FailedCase | None:
-        """Find answers remembered from earlier calls; those that are wrong without these prove nothing."""
-        found = None if self.refilled is None else asking.ask(self.refilled)
-        return found if found is not None and asking.ask(Values(self._folder, self.case)) is None else None
+        if finding is not None:
+            return finding
+        remembered = None if self.refilled is None else asking.ask(self.refilled)
+        # An answer that is wrong without earlier calls proves nothing.
+        if remembered is not None and asking.ask(Values(self._folder, self.case)) is None:
+            return remembered
+        return self._hangs_on_graph(asking.submission) or shared
 
     def _hangs_on_graph(self, submission: Submission) -> FailedCase | None:
         if self.without_graph is None:
@@ -515,7 +492,7 @@ class Devices:
         return None
 
 
-Question = Values | Gradients | EdgeDevice
+Question = Values | EdgeDevice
 Compound = Devices | Purity
 KINDS: dict[Kind, Callable[[Folder, Case], Any]] = {
     "values": Values,
@@ -556,7 +533,7 @@ def impurity(folder: Folder, case: Case, observed: Observed) -> tuple[str, Local
 
     Sharing comes last, because all else weighs more.
     """
-    shared = {tree[1] for tree in tensor_trees(case.shared)}
+    shared = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for k in observed.pure.get("mutated") or ():
         if k not in shared:
             return "mutated", say("mutated-argument", name=folder.names(case).get(k, f"input {k}"))
@@ -630,7 +607,8 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
     expected = dict(leaves(expectation.truth.parts(case)))
     for key, value in before.items():
         exact = key in case.exact or not _has_form(expected, key, value)
-        mismatch = compare(value, value, after[key], Rules(partial(_slack_below, expectation, key), {}, exact=exact))
+        rules = Rules(lambda path, key=key: expectation.slack((key, *path)), {}, exact=exact)  # type: ignore[misc]
+        mismatch = compare(value, value, after[key], rules)
         if mismatch is not None:
             return replace(mismatch, path=(key, *mismatch.path))
     for k in sorted(case.ignored):
@@ -640,10 +618,6 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
             if mismatch is not None:
                 return replace(mismatch, path=(k, *mismatch.path))
     return None
-
-
-def _slack_below(expectation: Expectation, key: Any, path: Path) -> Tensor | None:
-    return expectation.slack((key, *path))
 
 
 def _has_form(expected: Mapping[Any, Any], key: Any, value: Any) -> bool:

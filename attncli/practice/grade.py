@@ -36,9 +36,9 @@ from attncli.i18n import Localised, _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import GradingCancelled as GradingCancelled
-from attncli.judge.client import Judge, OnCheck
+from attncli.judge.client import Judge as Judge
+from attncli.judge.client import OnCheck
 from attncli.judge.client import TryRequest as TryRequest
-from attncli.judge.client import WarmJudge as WarmJudge
 from attncli.memory.replay import standing_of
 from attncli.practice.challenges import written
 from attncli.practice.record import record
@@ -58,7 +58,7 @@ _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
 
 def grade(
     workspace: Workspace,
-    judge: Judge | WarmJudge,
+    judge: Judge,
     id: str,
     path: Path,
     options: GradeOptions,

@@ -295,14 +295,10 @@ class Attempts:
         if event == "open":
             if _writes(arguments) and len(self._seen) < _MOST_EVENTS:
                 self._seen["open"] = None
-        elif event == "os.mkdir" and _is_folder(arguments[0]):
+        elif event == "os.mkdir" and type(arguments[0]) is str and os.path.isdir(arguments[0]):  # noqa: PTH112
             return
         elif (event in _REPORTED_EVENTS or event.startswith("socket.")) and len(self._seen) < _MOST_EVENTS:
             self._seen[event] = None
-
-
-def _is_folder(path: Any) -> bool:
-    return type(path) is str and os.path.isdir(path)  # noqa: PTH112 - a hook must not make objects for every event
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
@@ -355,7 +351,11 @@ class WorkerSession:
         nonce = frame.header["nonce"]
 
         def invoke(header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> tuple[dict[str, Any], memoryview]:
-            return self._invoke(nonce, header, buffers)
+            self.channel.send(wire.chunks(header | {"op": "invoke", "nonce": nonce}, buffers))
+            answer = self.channel.receive()
+            if answer is None:
+                os._exit(CHANNEL_LOST)
+            return answer.header, answer.payload
 
         return serve(self.namespace, frame.header, frame.payload, invoke)
 
@@ -373,15 +373,6 @@ class WorkerSession:
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
         return {"op": "loaded", "names": names}
-
-    def _invoke(
-        self, nonce: str, header: dict[str, Any], buffers: Sequence[wire.Buffer]
-    ) -> tuple[dict[str, Any], memoryview]:
-        self.channel.send(wire.chunks(header | {"op": "invoke", "nonce": nonce}, buffers))
-        frame = self.channel.receive()
-        if frame is None:
-            os._exit(CHANNEL_LOST)
-        return frame.header, frame.payload
 
     def _reply(
         self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]

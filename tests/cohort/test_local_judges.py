@@ -16,7 +16,7 @@ from attncli.cohort.grade_class import TaskQueue, default_jobs, grade_here, stor
 from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
-from attncli.judge.client import GradeRequest, WarmJudge
+from attncli.judge.client import GradeRequest
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, task
 
@@ -43,11 +43,12 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
 
 
 def test_without_any_judge_the_whole_run_ends(judge_log) -> None:
-    def start() -> FakeJudge:
-        raise JudgeFailed(quoted("grading needs PyTorch"))
+    class Missing(FakeJudge):
+        def _start_process(self) -> None:
+            raise JudgeFailed(quoted("grading needs PyTorch"))
 
     with pytest.raises(JudgeFailed, match="PyTorch"):
-        list(grade_here([task("a"), task("b")], 2, start))
+        list(grade_here([task("a"), task("b")], 2, lambda: Missing(judge_log)))
 
 
 def test_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
@@ -66,15 +67,16 @@ def test_each_judge_has_one_core_and_the_cores_are_shared_out_evenly(judge_log) 
     jobs = 2 * len(mine)
     everybody, cores = Barrier(jobs, timeout=60), []
 
-    def start() -> FakeJudge:
-        try:
-            everybody.wait()
-        except BrokenBarrierError as error:
-            raise JudgeFailed(quoted("no barrier")) from error
-        cores.append(frozenset(os.sched_getaffinity(0)))
-        return FakeJudge(judge_log)
+    class Together(FakeJudge):
+        def _start_process(self) -> None:
+            try:
+                everybody.wait()
+            except BrokenBarrierError as error:
+                raise JudgeFailed(quoted("no barrier")) from error
+            cores.append(frozenset(os.sched_getaffinity(0)))
+            super()._start_process()
 
-    list(grade_here([task(f"p{number}") for number in range(jobs)], jobs, start))
+    list(grade_here([task(f"p{number}") for number in range(jobs)], jobs, lambda: Together(judge_log)))
     assert Counter(cores) == {frozenset({core}): 2 for core in mine}
     assert os.sched_getaffinity(0) == mine
 
@@ -97,12 +99,13 @@ def test_where_a_core_is_refused_the_judge_grades_anywhere(start_judge, monkeypa
     assert len(list(grade_here(tasks, len(tasks), start_judge))) == len(tasks)
 
 
-def test_whatever_ends_a_judge_s_thread_is_raised() -> None:
-    def start() -> FakeJudge:
-        raise ZeroDivisionError
+def test_whatever_ends_a_judge_s_thread_is_raised(judge_log) -> None:
+    class Broken(FakeJudge):
+        def _start_process(self) -> None:
+            raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(grade_here([task("a")], 1, start))
+        list(grade_here([task("a")], 1, lambda: Broken(judge_log)))
 
 
 class Stuck(FakeJudge):
@@ -116,7 +119,7 @@ class Stuck(FakeJudge):
 
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.grade_class.PATIENCE_LIMITS", 0.001)
-    judge = WarmJudge(lambda: Stuck(judge_log))
+    judge = Stuck(judge_log)
     graded, said = stored_grading(judge, task("a").standard.request(RIGHT))
     assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")
 
@@ -129,7 +132,7 @@ class Failing(FakeJudge):
 
 
 def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:
-    judge = WarmJudge(lambda: Failing(judge_log))
+    judge = Failing(judge_log)
     assert stored_grading(judge, task("a").standard.request(RIGHT)) == (None, "no process could be started")
 
 

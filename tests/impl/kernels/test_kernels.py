@@ -23,8 +23,8 @@ import yaml
 from torch import Tensor
 
 from attncli.domain.challenge import Facts
-from attncli.judge.case import Case, Input
-from attncli.judge.challenge import Folder, tensor_trees
+from attncli.judge.case import Case, Input, parts_of
+from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
 from attncli.judge.growth import MeasuredGrowth, contracts, examine_growth
 from attncli.judge.guard import Guard
@@ -203,7 +203,7 @@ def answer(
     observed = run_reference(
         kernel, case, Rounded(cast), leaf_indices=leaves, cotangents=vectors, costs=costs, device=DEVICE
     )
-    may_change = {tree[1] for tree in tensor_trees(case.shared)}
+    may_change = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for place, (item, now) in enumerate(zip(case.inputs, given, strict=True)):
         assert place in may_change or same(now.detach().cpu(), item.value), f"input {place} was changed"
     on_cpu = [moved(part) for part in (observed.outcomes, observed.shared, observed.gradients)]
