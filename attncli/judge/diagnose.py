@@ -290,12 +290,13 @@ class Answered:
         other_wrong = wrong if bool(same.all()) else ~alike(expected, other, rules, path[1:])
         if not wrong.shape == other_wrong.shape == same.shape:
             return _whole(bool(wrong.any()), bool(other_wrong.any()), bool(same.all()))
-        if not all(_is_floating(value) and value.shape == wrong.shape for value in (expected, actual, other)):
+        values = (expected, actual, other)
+        if not all(isinstance(v, Tensor) and v.is_floating_point() and v.shape == wrong.shape for v in values):
             plain = torch.zeros_like(wrong)
             if isinstance(actual, Tensor) and not actual.dim():
                 plain = _is_plain(actual).expand(wrong.shape)
             return Entries(wrong, other_wrong, same, torch.ones_like(wrong), plain)
-        expected, actual, other = map(_computable, (expected, actual, other))
+        expected, actual, other = map(_computable, values)
         numbers = actual.isfinite() & other.isfinite()
         same = same & (~wrong | ~numbers | _nearer(actual, other, expected))
         return Entries(wrong, other_wrong, same, numbers, _is_plain(actual), measured=True)
@@ -366,10 +367,6 @@ def _has_values(answers: Iterable[Any]) -> bool:
 def _computable(value: Tensor) -> Tensor:
     """Widen 8-bit floating-point numbers, with which torch computes nothing."""
     return value.to(torch.float32) if value.dtype in EIGHT_BIT_FLOATS else value
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def _is_plain(value: Tensor) -> Tensor:
@@ -540,15 +537,14 @@ def other_random_states(case: Case) -> list[Case]:
 @alone
 def answers_of(probes: Sequence[Probe], namespace: Mapping[str, Any]) -> list[Observed | None]:
     """Return the answers of the program's own code, within bounded memory; None where it fails."""
+    answers: list[Observed | None] = []
     with memory_at_most(MEMORY_MIB):
-        return [_answer_of(probe, namespace) for probe in probes]
-
-
-def _answer_of(probe: Probe, namespace: Mapping[str, Any]) -> Observed | None:
-    try:
-        return probe.on(namespace)
-    except Exception:  # noqa: BLE001 - a mistake may fail in any way
-        return None
+        for probe in probes:
+            try:
+                answers.append(probe.on(namespace))
+            except Exception:  # noqa: BLE001 - a mistake may fail in any way
+                answers.append(None)
+    return answers
 
 
 def same_answers(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:

@@ -127,7 +127,15 @@ class Exam:
 
     def sample(self, check: str, count: int) -> list[Request]:
         """Return requests about cases of a check's first stratum; those of "forbidden" ask for the calls made."""
-        return self._cached(("sample", check, count), lambda: self._sampled(check, count))
+
+        def make() -> list[Request]:
+            record, _ = self.record(check)
+            profile = strata(check, self.folder.facts, self.device)[0]
+            seed, declared = self._seed(f"{check}-drawn", profile), self.folder.declared
+            cases = drawn(record, profile, count, seed, self.stream, declared)
+            return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
+
+        return self._cached(("sample", check, count), make)
 
     def probes(self, attribute: str, profile: Profile, count: int) -> list[Values]:
         """Return questions about further cases that a function of `inputs.py` records."""
@@ -142,18 +150,17 @@ class Exam:
 
     def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
         """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
-        return self._cached(("edge-probes", profile, rung), lambda: self._edge_probes(profile, rung))
 
-    def _edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
-        if "edge-cases" not in self.folder.spec["required"]:
-            return []
-        found: dict[str, Values] = {}
-        for edge in self.edges("edge-cases"):
-            case = edge.question.case
-            small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
-            if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
-                found[edge.label] = Values(self.folder, case)
-        return list(found.values())
+        def make() -> list[Values]:
+            found: dict[str, Values] = {}
+            for edge in self.edges("edge-cases") if "edge-cases" in self.folder.spec["required"] else ():
+                case = edge.question.case
+                small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
+                if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
+                    found[edge.label] = Values(self.folder, case)
+            return list(found.values())
+
+        return self._cached(("edge-probes", profile, rung), make)
 
     def probe(self, case: Case, gradients: bool) -> Request:
         """Return the request that asks about a case again to name a mistake."""
@@ -265,12 +272,6 @@ class Exam:
         # Most mistakes in gradients show in every dtype: it is enough to ask for those of a motif in float64.
         profiles = strata("edge-cases", self.folder.facts, self.device)
         return [Edge] if any(p.dtype is torch.float64 for p in profiles) else [Edge, Gradients]
-
-    def _sampled(self, check: str, count: int) -> list[Request]:
-        record, _ = self.record(check)
-        profile = strata(check, self.folder.facts, self.device)[0]
-        cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream, self.folder.declared)
-        return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
 
 
 def drawn(

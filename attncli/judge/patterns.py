@@ -7,7 +7,7 @@ these must have been able to refute it: tensors of different sizes, with several
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -188,7 +188,9 @@ def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
     telling = [s for s in wrong if s.is_telling() and s.same_shape()]
     if not enough(telling):
         return None
-    measured = [(_ratio(s), s.sizes) for s in telling]
+    # The factor that fits best, by least squares.
+    ratios = [(s.actual.to(torch.float64) * s.expected).sum() / (s.expected * s.expected).sum() for s in telling]
+    measured = [(float(ratio), s.sizes) for ratio, s in zip(ratios, telling, strict=True)]
     if all(near(ratio, measured[0][0]) for ratio, _ in measured):
         name, factor = named_constant(measured[0][0])
         if factor == 0 or not all(_is_times(sample, factor) for sample in wrong):
@@ -202,11 +204,6 @@ def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
         if all(_is_times(sample, factor) for sample, factor in zip(wrong, factors, strict=True)):
             found.append(name)
     return ("scaled", say("scaled", what=what, factor=found[0])) if len(found) == 1 else None
-
-
-def _ratio(sample: Sample) -> float:
-    """Return the factor that fits best, by least squares."""
-    return float((sample.actual.to(torch.float64) * sample.expected).sum() / (sample.expected * sample.expected).sum())
 
 
 def _is_times(sample: Sample, factor: float) -> bool:
@@ -285,19 +282,15 @@ def _one_place(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
     if len(telling) < LEAST_AT_ONE_PLACE or any(not s.same_shape() for s in wrong):
         return None
     differing = [~s.matching(s.expected, s.slack) for s in wrong]
-    places = list(_places(wrong, differing, telling))
-    return ("one-place-wrong", say("one-place-wrong", what=what, place=", ".join(places))) if places else None
-
-
-def _places(wrong: Sequence[Sample], differing: Sequence[Tensor], telling: Sequence[Sample]) -> Iterator[str]:
+    places = []
     for axis in range(-MOST_DIMENSIONS, 0):
         sizes = {s.expected.shape[axis] for s in telling if s.expected.dim() >= -axis}
         if len(sizes) < 2 or max(sizes) < 3:
             continue
-        for index in (0, 1, 2, 3, -1, -2):
-            if all(_only_at(mask, axis, index) for mask in differing):
-                yield f"{axis_name(wrong, axis)} = {str(index).replace('-', '−')}"
-                break
+        indices = (k for k in (0, 1, 2, 3, -1, -2) if all(_only_at(mask, axis, k) for mask in differing))
+        if (index := next(indices, None)) is not None:
+            places.append(f"{axis_name(wrong, axis)} = {str(index).replace('-', '−')}")
+    return ("one-place-wrong", say("one-place-wrong", what=what, place=", ".join(places))) if places else None
 
 
 def _only_at(mask: Tensor, axis: int, index: int) -> bool:

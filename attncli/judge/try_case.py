@@ -142,7 +142,11 @@ def _shown(
 
 def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
     """Return the case that a worker records from the text. Raises Untypable, with one line that says why not."""
-    entries = {name: _methods(folder.reference[name]) for name in folder.entry}
+    entries: dict[str, list[str]] = {}  # each with the public methods of a class
+    for name in folder.entry:
+        entry = folder.reference[name]
+        defined = vars(entry).items() if isinstance(entry, type) else ()
+        entries[name] = [key for key, value in defined if inspect.isfunction(value) and not key.startswith("_")]
     reply = submission.record_case(text.strip(), entries, MOST_BYTES)
     if isinstance(reply, Failure):
         raise _too_large() if reply.reason in ("memory", "too-large") else Untypable(reply.message)
@@ -152,12 +156,6 @@ def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
         return submission.guard.look(lambda: read_case(reply.header, reply.payload, folder, entries), "no-result")
     except Unjudgeable as error:
         raise Untypable(error.message) from None
-
-
-def _methods(entry: Any) -> list[str]:
-    """Return the public methods of a class; none for a function."""
-    defined = vars(entry).items() if isinstance(entry, type) else ()
-    return [name for name, value in defined if inspect.isfunction(value) and not name.startswith("_")]
 
 
 def _too_large() -> Untypable:
