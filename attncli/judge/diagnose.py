@@ -346,7 +346,8 @@ _NO_SLACK = Rules(lambda path: None, {})
 def _value_rules(probe: Probe, key: Any, float32_inside: bool) -> Rules:
     """Return the rules for one outcome or shared object of a probe."""
     exact = key in probe.request.case.exact
-    return Rules(lambda path: probe.expectation.slack((key, *path)), {}, exact=exact, float32_inside=float32_inside)
+    slack = probe.expectation.slack
+    return Rules(lambda path: slack.get((key, *path)), {}, exact=exact, float32_inside=float32_inside)
 
 
 def _gradient_rules(expected: Any) -> Rules:

@@ -115,15 +115,18 @@ class Values:
             float32_inside=self._folder.facts.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
-            inside=lambda path: self.expectation.inside((key, *path)),
+            inside=lambda path: self.expectation.inside.get((key, *path)),
             single=self._measured(self._single, key, absolute=granted),
             kept=self._kept[key],
         )
 
     def _measured(self, expectation: Expectation, key: Any, **others: Any) -> Rules:
         """Return rules with the slack that is measured for one part of the answer."""
-        slack, closer = expectation.slack, expectation.closer
-        return Rules(lambda path: slack((key, *path)), closer=lambda path: closer((key, *path)), **others)
+        return Rules(
+            lambda path: expectation.slack.get((key, *path)),
+            closer=lambda path: expectation.closer.get((key, *path)),
+            **others,
+        )
 
     @cached_property
     def _single(self) -> Expectation:
@@ -607,7 +610,7 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
     expected = dict(leaves(expectation.truth.parts(case)))
     for key, value in before.items():
         exact = key in case.exact or not _has_form(expected, key, value)
-        rules = Rules(lambda path, key=key: expectation.slack((key, *path)), {}, exact=exact)  # type: ignore[misc]
+        rules = Rules(lambda path, key=key: expectation.slack.get((key, *path)), {}, exact=exact)  # type: ignore[misc]
         mismatch = compare(value, value, after[key], rules)
         if mismatch is not None:
             return replace(mismatch, path=(key, *mismatch.path))

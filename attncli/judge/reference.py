@@ -276,13 +276,10 @@ class Expectation:
     def _wide(self) -> bool:
         return self.case.profile.dtype is torch.float64
 
-    def slack(self, path: Path) -> Tensor | None:
-        """Return the error of this part that is allowed besides rounding; measured once."""
-        return self._slack.get(path)
-
     @cached_property
     @alone
-    def _slack(self) -> dict[Path, Tensor]:
+    def slack(self) -> dict[Path, Tensor]:
+        """The error of each part that is allowed besides rounding."""
         factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
@@ -293,17 +290,14 @@ class Expectation:
         self._widen(moved, self.truth, coarse, factor)
         return moved
 
-    def closer(self, path: Path) -> Tensor | None:
-        """Return the same from many more measurements, for answers that miss by little."""
-        return self._closer.get(path)
-
     @cached_property
     @alone
-    def _closer(self) -> dict[Path, Tensor]:
+    def closer(self) -> dict[Path, Tensor]:
+        """The same from many more measurements, for answers that miss by little."""
         dtype = self._digits
         factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
-        moved = dict(self._slack)
+        moved = dict(self.slack)
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
             self._widen(moved, self.truth, exactly, factor)
@@ -311,13 +305,10 @@ class Expectation:
             self._widen(moved, self.truth, natively, NATIVE_FACTOR)
         return moved
 
-    def inside(self, path: Path) -> Tensor | None:
-        """Return the error that float32 makes in this part; measured once, at inputs close by."""
-        return self._inside.get(path)
-
     @cached_property
     @alone
-    def _inside(self) -> dict[Path, Tensor]:
+    def inside(self) -> dict[Path, Tensor]:
+        """The error that float32 makes in each part, at inputs close by."""
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
             near = perturbed(torch.float32, turn)
@@ -410,7 +401,7 @@ class GradientExpectation(Expectation):
 
     @cached_property
     @alone
-    def _slack(self) -> dict[Path, Tensor]:
+    def slack(self) -> dict[Path, Tensor]:
         """Measure for each chosen input how far its gradient moves under one-ulp changes, and in narrower dtypes."""
         casts: list[tuple[Cast, float]] = [
             (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
@@ -421,14 +412,14 @@ class GradientExpectation(Expectation):
 
     @cached_property
     @alone
-    def _closer(self) -> dict[Path, Tensor]:
+    def closer(self) -> dict[Path, Tensor]:
         """Measure the same many more times, for gradients that miss by little."""
         dtype = self._digits
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
         exactly: list[tuple[Cast, float]] = [(perturbed(dtype, turn), GRADIENT_CONDITIONING) for turn in turns]
         natively: list[tuple[Cast, float]] = [(in_dtype(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
-        return self._moved(dict(self._slack), [*exactly, *natively])
+        return self._moved(dict(self.slack), [*exactly, *natively])
 
     def _moved(self, moved: dict[Path, Tensor], casts: Sequence[tuple[Cast, float]]) -> dict[Path, Tensor]:
         for cast, factor in casts:

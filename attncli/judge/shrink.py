@@ -38,9 +38,8 @@ CaseFunction = Callable[[Recorder], Any]
 
 
 # Keep Hypothesis from seeding its draws with constants of loaded source files, on which no stream may depend.
-if hasattr(providers, "_get_local_constants") and hasattr(providers, "Constants"):
-    _NO_CONSTANTS = providers.Constants()  # type: ignore[attr-defined]
-    providers._get_local_constants = lambda: _NO_CONSTANTS
+_NO_CONSTANTS = providers.Constants()  # type: ignore[attr-defined]
+providers._get_local_constants = lambda: _NO_CONSTANTS
 
 
 # Drawing and shrinking cases
@@ -99,7 +98,10 @@ class Search:
         """Draw and examine one case. Raises _Failed if it has a finding."""
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
-        recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream, declared=self._declared)
+        choices: Any = data.conjecture_data
+        # The draws of `st.integers` without a strategy around each: a third of the time of a small example.
+        draw: Draw = lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low  # noqa: E731
+        recorder = Recorder(draw, self._profile, self._stream, declared=self._declared)
         self._record(recorder)
         if self.best is None:
             self._examples += 1
@@ -112,24 +114,6 @@ class Search:
         if self.best is None or finding.case.weight <= self.best.case.weight:
             self.best = finding
         raise _Failed
-
-
-_INTEGERS: dict[tuple[int, int], st.SearchStrategy[int]] = {}
-
-
-def _hypothesis_draw(data: st.DataObject) -> Draw:
-    choices: Any = getattr(data, "conjecture_data", None)
-    if hasattr(choices, "draw_integer"):
-        # The same draws as below without a strategy around each: a third of the time of a small example.
-        return lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low
-
-    def draw(kind: str, low: int, high: int) -> int:
-        strategy = _INTEGERS.get((low, high))
-        if strategy is None:
-            strategy = _INTEGERS[low, high] = st.integers(low, high)
-        return data.draw(strategy)
-
-    return draw
 
 
 # Leaving calls out

@@ -9,11 +9,10 @@ A sandboxed worker runs the text and sends the calls (see sandbox/typed_case.py)
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import torch
 from torch import Tensor
@@ -250,26 +249,14 @@ def _against_signature(step: Mapping[str, Any], reference: Mapping[str, Any]) ->
     """Yield a line for each value that its `Literal` does not allow, and for each number in place of a tensor."""
     if step["op"] != "call":
         return
-    parameters = inspect.signature(reference[step["name"]]).parameters
+    parameters = inspect.signature(reference[step["name"]], eval_str=True).parameters
     for name, tree in named_arguments(reference, step):
-        annotation = str(parameters[name].annotation) if name in parameters else ""
-        choices = _choices(annotation)
+        annotation = parameters[name].annotation if name in parameters else None
+        choices = get_args(annotation) if get_origin(annotation) is Literal else ()
         if choices and tree[0] in "sibf" and tree[1] not in choices:
             yield say("typed-other-choice", argument=name, got=repr(tree[1]), choices=", ".join(map(repr, choices)))
-        if annotation == "Tensor" and tree[0] in ("i", "f", "b", "s", "l", "u", "n"):
+        if annotation is Tensor and tree[0] in ("i", "f", "b", "s", "l", "u", "n"):
             yield say("typed-no-tensor", argument=name)
-
-
-def _choices(annotation: str) -> Sequence[Any]:
-    """Return the values of a `Literal[...]` annotation, none for another one."""
-    try:
-        tree = ast.parse(annotation, mode="eval").body
-    except SyntaxError:
-        return ()
-    if not isinstance(tree, ast.Subscript) or not isinstance(tree.value, ast.Name) or tree.value.id != "Literal":
-        return ()
-    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    return [part.value for part in parts if isinstance(part, ast.Constant)]
 
 
 def _against_axes(case: Case, step: Mapping[str, Any], folder: Folder) -> Iterator[Localised]:

@@ -107,7 +107,7 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = T
 def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
     """Return the raw bytes that go with `describe_tensor`. Needs no NumPy."""
     if tensor.device.type != "cpu":
-        return devices.raw_bytes(tensor) if devices.place_of(tensor) in devices.AWAY else b""
+        return bytes_of(devices.home(tensor)) if devices.place_of(tensor) in devices.AWAY else b""
     tensor = tensor.detach()
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()

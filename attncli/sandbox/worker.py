@@ -164,9 +164,7 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")  # the out-of-memory killer's first choice
     namespaces.die_with(plan.parent)
     _mount(plan)
-    namespaces.forbid_core_dumps()
-    namespaces.drop_capabilities()
-    namespaces.forbid_new_privileges()
+    namespaces.give_up_privileges()
     after("namespaces")
     namespaces.apply(plan.memory_mib, plan.user_namespace, plan.policy)
     if plan.ruleset is not None:
@@ -371,8 +369,9 @@ class WorkerSession:
             kernels.prepare(header.get("device") != devices.CUDA, self.attempts.paused)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
-        names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
-        return {"op": "loaded", "names": names}
+        found = {name: self.namespace[name] for name in header["entry"] if name in self.namespace}
+        kinds = {name: "class" if isinstance(value, type) else type(value).__name__ for name, value in found.items()}
+        return {"op": "loaded", "names": kinds}
 
     def _reply(
         self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]
@@ -394,12 +393,6 @@ def run_case(text: str, entries: Mapping[str, Sequence[str]]) -> tuple[dict[str,
     with guard:
         return case.run()
     return {**report(guard, FILE), "frames": case.place_of(guard.trace)}, []
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, type):
-        return "class"
-    return "function" if callable(value) else type(value).__name__
 
 
 # The learner's exception as plain data
@@ -489,7 +482,10 @@ def reason_of(error: BaseException, text: str) -> str:
     """Return one of the report's reasons: memory, refused, exited, exception."""
     if issubclass(type(error), SystemExit):
         return "exited"
-    for link in _chain(error):
+    link: BaseException | None = error
+    for _turn in range(_CHAIN_LIMIT):
+        if link is None:
+            break
         kind = type(link)
         if issubclass(kind, MemoryError):
             return "memory"
@@ -499,6 +495,8 @@ def reason_of(error: BaseException, text: str) -> str:
                 return "memory"
             if number in _REFUSED_ERRNOS or kind.__name__ == "gaierror":
                 return "refused"
+        cause = _builtin_attribute(BaseException, "__cause__", link)
+        link = cause if cause is not None else _builtin_attribute(BaseException, "__context__", link)
     if issubclass(type(error), RuntimeError):
         if any(words in text for words in _MEMORY_MESSAGES):
             return "memory"
@@ -510,13 +508,3 @@ def reason_of(error: BaseException, text: str) -> str:
 def _builtin_attribute(owner: type, attribute: str, error: BaseException) -> Any:
     """Return the attribute as the interpreter stores it, whatever the exception's class overrides."""
     return owner.__dict__[attribute].__get__(error)
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    links: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and len(links) < _CHAIN_LIMIT:
-        links.append(link)
-        cause = _builtin_attribute(BaseException, "__cause__", link)
-        link = cause if cause is not None else _builtin_attribute(BaseException, "__context__", link)
-    return links

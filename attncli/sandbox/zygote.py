@@ -53,7 +53,15 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
     try:
         if not any(finder is Filtered for finder in sys.meta_path):
             import_packages(request["packages"])
-        available = _prepare(request)
+        library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
+        packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
+        available = Available()
+        available.enter_namespaces()
+        available.prepare_filters(landlock.Installation(library, packages, withheld))
+        available.hide([path for path in withheld if path.is_dir()])
+        _check_threads()
+        gc.freeze()
+        gc.enable()
     except (ImportError, OSError, RuntimeError) as error:
         traceback.print_exc()
         control.send(json.dumps({"op": "failed", "text": f"{type(error).__name__}: {error}"[:2000]}).encode())
@@ -62,19 +70,6 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
         namespaces.die_with(parent)
     control.send(json.dumps({"op": "ready", "notes": available.notes}).encode())
     ForkServer(control, available).serve()
-
-
-def _prepare(request: dict[str, Any]) -> Available:
-    library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
-    packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
-    available = Available()
-    available.enter_namespaces()
-    available.prepare_filters(landlock.Installation(library, packages, withheld))
-    available.hide([path for path in withheld if path.is_dir()])
-    _check_threads()
-    gc.freeze()
-    gc.enable()
-    return available
 
 
 class Filtered(PathFinder):
