@@ -15,13 +15,12 @@ from random import Random
 from textwrap import dedent, indent
 from typing import Annotated, Any, Final, Literal, get_args
 
-from attncli.domain.arithmetic import compile_expression, names_in
+from attncli.domain.arithmetic import compile_expression
 from attncli.domain.card import Flag, FollowUp, Id, Name, Source
 from attncli.domain.checks import CHECK_NAMES
 from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, is_chinese
 from attncli.domain.vocabulary import CaseRung, Limits, WrittenAs
-from attncli.errors import JudgeFailed
-from attncli.i18n import NOTHING, Localised, Text, _
+from attncli.i18n import NOTHING, Localised, Text
 
 CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 
@@ -175,9 +174,6 @@ class Repair:
     find: str
     replace: str
 
-    def document(self) -> dict[str, str]:
-        return {"wrong": self.wrong, "find": self.find, "replace": self.replace}
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -279,16 +275,6 @@ class Facts:
     def float32_inside(self) -> bool:
         """True if 16-bit results are float32 results rounded once."""
         return self.sixteen_bits == "float32"
-
-    def axes_of(self, name: str) -> list[str]:
-        """Return the axes of an argument, `...` among them. Raises JudgeFailed where none are declared."""
-        if name not in self.axes:
-            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=name))
-        return self.axes[name].split()
-
-    def inputs_of(self, axis: str) -> frozenset[str]:
-        """Return the axes from which the size of this one is computed."""
-        return names_in(self.derived.get(axis, axis)) - {axis}
 
     def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
         """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
