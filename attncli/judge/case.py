@@ -101,11 +101,6 @@ class Case:
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
     @property
-    def differentiates(self) -> bool:
-        """True if the program runs a backward pass of its own, and so needs autograd."""
-        return any(step.get("name") == "backward" for step in self.steps)
-
-    @property
     def tallies(self) -> bool:
         """True if a step is repeated hundreds of times to count its results."""
         return any("times" in step for step in self.steps)

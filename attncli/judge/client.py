@@ -64,7 +64,10 @@ class _Request:
     options: GradeOptions = GradeOptions()
 
     def document(self) -> dict[str, Any]:
-        return {"op": self.op, **asdict(self), "folder": str(self.folder)}
+        document = {"op": self.op, **asdict(self), "folder": str(self.folder)}
+        if "source" in document:
+            document["source"] = base64.b64encode(document["source"]).decode()
+        return document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +76,6 @@ class _SourceRequest(_Request):
 
     source: bytes
     filename: str
-
-    def document(self) -> dict[str, Any]:
-        return _Request.document(self) | {"source": base64.b64encode(self.source).decode()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

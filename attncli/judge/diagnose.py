@@ -231,11 +231,6 @@ class Entries:
         return self.wrong & self.same
 
     @property
-    def contradicted(self) -> Tensor:
-        """The entries where the submission is right and the mistake gives something else."""
-        return ~self.wrong & ~self.same
-
-    @property
     def another(self) -> Tensor:
         """The entries where the submission is wrong and the mistake gives another number."""
         return self.wrong & ~self.same & self.numbers
@@ -500,7 +495,7 @@ class Evidence:
         """
         wrong = {part.entry for part in self.parts if part.entry and bool(part.wrong.any())}
         counted = (part for part in self.parts if not part.entry or not wrong or part.entry in wrong)
-        return sum(int(part.contradicted.sum()) for part in counted)
+        return sum(int((~part.wrong & ~part.same).sum()) for part in counted)
 
     @property
     def may_be_half(self) -> bool:

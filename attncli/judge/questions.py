@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -146,7 +146,8 @@ class Edge(Values):
     def request(self) -> Request | None:
         small = self.case.weight[0] <= TRACED_ELEMENTS and not self.case.tallies
         traced = small and self.case.profile.name == "ordinary"
-        autograd = [] if self.case.differentiates else ["no-grad"]
+        differentiates = any(step.get("name") == "backward" for step in self.case.steps)
+        autograd = [] if differentiates else ["no-grad"]
         return Request(self.case, [*self._folder.watched, *autograd, *(["calls"] if traced else [])])
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
@@ -609,7 +610,10 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
     before, after = first.parts(case), second.parts(case)
     expected = dict(leaves(expectation.truth.parts(case)))
     for key, value in before.items():
-        exact = key in case.exact or not _has_form(expected, key, value)
+        tensors = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
+        # No tolerance is known for tensors of another shape than expected.
+        has_form = all(isinstance(due, Tensor) and due.shape == part.shape for due, part in tensors)
+        exact = key in case.exact or not has_form
         rules = Rules(lambda path, key=key: expectation.slack.get((key, *path)), {}, exact=exact)  # type: ignore[misc]
         mismatch = compare(value, value, after[key], rules)
         if mismatch is not None:
@@ -621,9 +625,3 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
             if mismatch is not None:
                 return replace(mismatch, path=(k, *mismatch.path))
     return None
-
-
-def _has_form(expected: Mapping[Any, Any], key: Any, value: Any) -> bool:
-    """Tell whether the tensors in an answer have the expected shapes: else no tolerance is known for them."""
-    pairs = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
-    return all(isinstance(tensor, Tensor) and tensor.shape == part.shape for tensor, part in pairs)

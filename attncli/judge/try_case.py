@@ -274,18 +274,13 @@ def _against_axes(case: Case, step: Mapping[str, Any], folder: Folder) -> Iterat
             yield say("typed-other-rank", argument=name, got=len(shape), axes=", ".join(axes))
             continue
         for axis, size in zip(folder.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
-            yield from _against_axis(axis, size, name, facts, seen)
-
-
-def _against_axis(axis: str, size: int, argument: str, facts: Facts, seen: dict[str, Seen]) -> Iterator[Localised]:
-    """Yield a line if the size of an axis contradicts another one. A size of 1 fits any: it broadcasts."""
-    if not axis or size == 1:
-        return
-    before = seen.setdefault(axis, Seen(size, argument))
-    if before.size != size:
-        yield say("typed-other-size", axis=axis, got=size, argument=argument, due=before.size, other=before.argument)
-    elif before.argument == argument and not _follows(axis, size, facts, seen):
-        yield say("typed-unfit-size", axis=axis, got=size, argument=argument, says=facts.derived[axis])
+            if not axis or size == 1:  # a size of 1 fits any: it broadcasts
+                continue
+            due, other = seen.setdefault(axis, Seen(size, name))
+            if due != size:
+                yield say("typed-other-size", axis=axis, got=size, argument=name, due=due, other=other)
+            elif other == name and not _follows(axis, size, facts, seen):
+                yield say("typed-unfit-size", axis=axis, got=size, argument=name, says=facts.derived[axis])
 
 
 def _follows(axis: str, size: int, facts: Facts, seen: Mapping[str, Seen]) -> bool:
