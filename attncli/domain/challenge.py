@@ -243,7 +243,7 @@ def choices(repairs: Sequence[Repair], most: int = MOST_BUGS) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What an `inputs.py` may declare by constants, whose names are those of the fields in capitals.
+    """The constants that an `inputs.py` may declare: the names of the fields in capitals.
 
     A new one also needs a line in `docs/challenge-format.md`.
     """
