@@ -218,11 +218,12 @@ def _poisoning(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def made(*args: Any, **kwargs: Any) -> Tensor:
         tensor = make(*args, **kwargs)
-        if _State.memory is None and tensor.device.type == "cpu":
+        if _State.memory is None:
             with _untraced():
-                if tensor.is_floating_point():
+                on_cpu = tensor.device.type == "cpu"
+                if on_cpu and tensor.is_floating_point():
                     tensor.detach().fill_(float("nan"))
-                elif tensor.dtype != torch.bool and not tensor.is_complex():
+                elif on_cpu and tensor.dtype != torch.bool and not tensor.is_complex():
                     tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
         return tensor
 
