@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from attncli.judge.case import profile_of
-from attncli.judge.challenge import Demands, Folder
+from attncli.judge.challenge import Folder
 from attncli.judge.client import GradeOptions
 from attncli.judge.exam import Exam, drawn
 from attncli.judge.grade import Grading
@@ -44,8 +44,7 @@ def rate(folder: Folder, ask: Ask) -> float:
     start = time.perf_counter()
     profile = profile_of("ordinary", folder.facts)
     cases = drawn(folder.inputs.case, profile, EXAMPLES, seed=7, stream=0, declared=folder.declared)
-    demands = Demands(folder)
-    assert ask([Values(demands, case) for case in cases])
+    assert ask([Values(folder, case) for case in cases])
     return EXAMPLES / (time.perf_counter() - start)
 
 
@@ -86,7 +85,7 @@ def main() -> None:
         def across(questions: Sequence[Values]) -> bool:
             return grading.first_fault(questions) is None
 
-        inside = asked_here(folder.reference.__dict__)
+        inside = asked_here(folder.reference)
         rate(folder, across), rate(folder, inside)
         shares = [rate(folder, across) / rate(folder, inside) for _ in range(ROUNDS)]
         memory = max((own_mib(pid) for pid in worker_pids()), default=0.0)

@@ -55,7 +55,7 @@ def main() -> int:
     with Judge.start() as judge:
         began = time.monotonic()
         try:
-            print(f"{time.monotonic() - began:7.2f} s  layers on the CPU: {judge.hello()['layers']}", flush=True)
+            print(f"{time.monotonic() - began:7.2f} s  layers on the CPU: {judge.layers()}", flush=True)
             accepted = [grade(judge, known[id], asked.device) for id in asked.challenges]
         except AttnError as error:
             print(f"{time.monotonic() - began:7.2f} s  {error.message}", flush=True)

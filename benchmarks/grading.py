@@ -54,7 +54,7 @@ def warm(challenges: list[Challenge]) -> tuple[float, float]:
     wrong: list[float] = []
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
-        judge.hello()
+        judge.layers()
         for challenge in challenges:
             file = right_file(challenge)
             _timed(judge, challenge, file)
@@ -69,7 +69,7 @@ def warm_kernels(challenges: list[Challenge]) -> tuple[float, float]:
     found: dict[str, float] = {}
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
-        judge.hello()
+        judge.layers()
         for challenge in challenges:
             if challenge.kernel:
                 _timed(judge, challenge, right_file(challenge))

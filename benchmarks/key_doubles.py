@@ -15,7 +15,7 @@ from attncli.errors import JudgeFailed
 from attncli.experiments.runner import Experiment, SeedOutcome, outcome_of
 from attncli.i18n import Localised, quoted
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.grade import GradingCancelled, TryRequest, WarmJudge
+from attncli.practice.grade import GradingCancelled, Judge, TryRequest
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment as experiment_screen
@@ -23,7 +23,7 @@ from attncli.tui.screens import experiment as experiment_screen
 GRADING_SECONDS = 0.02
 
 
-class PlayedJudge(WarmJudge):
+class PlayedJudge(Judge):
     """Accepts a file that holds the reference and rejects any other; now and then there is no verdict.
 
     A grading takes a moment in which it can be cancelled.

@@ -34,7 +34,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.i18n import _
-from attncli.judge.client import GradeOptions, GradeRequest, Judge, WarmJudge
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 from attncli.paths import cannot_write, flush_folder
 from attncli.practice.start import TRITON, starter, statement
 
@@ -222,13 +222,13 @@ def _cut_torn_line(file: BinaryIO) -> None:
 # The judges of this machine
 
 
-def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Judge.start) -> Iterator[Outcome]:
+def grade_here(tasks: Sequence[Task], jobs: int, make: Callable[[], Judge] = Judge) -> Iterator[Outcome]:
     """Yield the outcome of every task as it arrives, from `jobs` judges at once.
 
     Raises JudgeFailed or SandboxUnavailable if no judge can be started.
     """
     queue, done = TaskQueue(tasks), SimpleQueue[Outcome | BaseException]()
-    judges = [WarmJudge(start) for _round in range(min(jobs, len(tasks)))]
+    judges = [make() for _round in range(min(jobs, len(tasks)))]
     threads = [Thread(target=_run_judge, args=(judge, queue, done), daemon=True) for judge in judges]
     for thread in threads:
         thread.start()
@@ -246,7 +246,7 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
             judge.close()
 
 
-def _run_judge(judge: WarmJudge, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
+def _run_judge(judge: Judge, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
     """Grade until no task is left. Passes on any exception, since the caller waits for the outcome."""
     previous = ""
     try:
@@ -257,7 +257,7 @@ def _run_judge(judge: WarmJudge, queue: TaskQueue, done: SimpleQueue[Outcome | B
         done.put(error)
 
 
-def stored_grading(judge: WarmJudge, request: GradeRequest) -> tuple[Graded | None, str]:
+def stored_grading(judge: Judge, request: GradeRequest) -> tuple[Graded | None, str]:
     """Return the result to store, or why there is none. A judge that dies is replaced and asked once more.
 
     A file on which it dies every time has a result that says so. Raises JudgeFailed if no judge can be started.

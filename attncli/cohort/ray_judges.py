@@ -21,7 +21,7 @@ from attncli.cohort.grade_class import WITH_JUDGE, TaskQueue, stored_grading
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task, versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
 from attncli.i18n import Localised, _
-from attncli.judge.client import GradeRequest, WarmJudge, sandbox_layers
+from attncli.judge.client import GradeRequest, Judge, sandbox_layers
 
 PATIENCE_SECONDS = 120.0  # for the first worker
 CONNECT_SECONDS = 10.0
@@ -234,7 +234,7 @@ class GradingActor:
     """Grade one file after the other in a process of the cluster, with one judge and the challenges sent to it."""
 
     def __init__(self) -> None:
-        self._judge = WarmJudge()
+        self._judge = Judge()
         self._home = TemporaryDirectory(prefix="attn-cohort-")
         self._folders: dict[str, Path] = {}
 

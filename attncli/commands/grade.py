@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import get_terminal_size
@@ -41,7 +41,7 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
 from attncli.practice.challenges import after_solving, is_solved, next_hint, next_unsolved, show_solution
-from attncli.practice.grade import GradeOptions, WarmJudge, require_gpu
+from attncli.practice.grade import GradeOptions, require_gpu
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
 
@@ -224,8 +224,7 @@ def _device_notes(report: GradeReport, challenge: Challenge) -> Iterator[Localis
 def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
     """Grade on every save with one warm judge, until `q` or Ctrl-C."""
     grading.read_submission(file)
-    with closing(WarmJudge()) as grader, session().workspace() as workspace:
-        grader.restart()
+    with Judge.start() as grader, session().workspace() as workspace:
         watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
         echo(_("watching {file}", file=file)[lang] + f" · {KEYS[lang]}", err=True)
@@ -242,7 +241,7 @@ class GradeWatch:
     """The file that is watched, and the status of each check at the last grading."""
 
     workspace: Workspace
-    grader: WarmJudge
+    grader: Judge
     id: str
     file: Path
     options: GradeOptions

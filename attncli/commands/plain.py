@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 
@@ -23,7 +22,7 @@ from attncli.domain.mock_interview import PART_NAMES
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice import mock, mock_log, start
-from attncli.practice.grade import WarmJudge
+from attncli.practice.grade import Judge
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
 from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
@@ -245,7 +244,7 @@ def hold_interview(workspace: Workspace, options: MockOptions, read_line: ReadLi
         interview = _open_interview(workspace, options, read_line)
     except LearnerQuit:
         return
-    with closing(WarmJudge()) as grader:
+    with Judge() as grader:
         try:
             PlainMock(interview, grader, read_line).run()
         finally:
@@ -278,7 +277,7 @@ class PlainMock:
     """One mock interview; `part` is the number of the part that was announced last."""
 
     interview: MockInterview
-    grader: WarmJudge
+    grader: Judge
     read_line: ReadLine
     part: int = field(default=-1, init=False)
 
@@ -417,7 +416,7 @@ class PlainCode:
     """One code round of an interview, until it is solved, its time is up or the learner leaves it."""
 
     interview: MockInterview
-    grader: WarmJudge
+    grader: Judge
     read_command: Callable[[], str]
     """Returns the next line that is not a command of the interview."""
     time_left: Callable[[], str]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from itertools import combinations
 from random import Random
 from textwrap import dedent, indent
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
+from attncli.domain.arithmetic import compile_expression
 from attncli.domain.card import Flag, FollowUp, Id, Name, Source
 from attncli.domain.checks import CHECK_NAMES
 from attncli.domain.text import FULL_WIDTH, IDEOGRAPHS, is_chinese
@@ -172,9 +174,6 @@ class Repair:
     find: str
     replace: str
 
-    def document(self) -> dict[str, str]:
-        return {"wrong": self.wrong, "find": self.find, "replace": self.replace}
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -241,28 +240,49 @@ def choices(repairs: Sequence[Repair], most: int = MOST_BUGS) -> Iterator[tuple[
 
 # Facts, imports and forbidden names
 
-FACTS: Mapping[str, str] = {
-    "AXES": "the axes of each argument and result: {'x': '... D', 'return': '... D'}",
-    "SIZES": "what is drawn for an axis: {'T': (smallest, largest)}, with a third number where one long side is tried",
-    "DERIVED": "axes that follow from others: {'H': 'G * R'}",
-    "LEAD": "how many leading dimensions `...` stands for when drawn: (fewest, most)",
-    "SIXTEEN_BITS": "float32 (computed in float32, rounded once), native (in 16 bits), technique (they are the point)",
-    "LARGE": "the factor on drawn values in the profile large",
-    "OFFSET": "what is added to drawn values in the profile offset",
-    "PROFILES": "the profiles that a check draws from, where they differ: {'stable': ['large']}",
-    "TOLERANCE": "absolute tolerances by dtype that the statement grants",
-    "TOLERANCE_STABLE": "the same for large and offset inputs",
-    "GRADIENTS": "False where no gradient is asked for at edge cases",
-    "ALIAS_ALLOWED": "entries whose result may be an argument",
-    "VIEWS_OF_STATE": "methods and entries whose results are views of what an object keeps: later calls show through",
-    "WITHOUT_GRAPH": "entries whose result has no gradient",
-    "MODULES_UNCHANGED": "True where a call must leave nothing in its module",
-    "HARDENED": "edge cases, motifs and `stable` that the technique as such does not meet: asked on the second rung",
-    "WITHOUT_MOTIFS": "motifs that say nothing here, by name",
-    "CONTRACTS": "how work and memory may grow",
-}
-"""The facts that `inputs.py` may declare. A new one also needs a default where the judge reads facts, and a line in
-`docs/challenge-format.md`."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The constants that an `inputs.py` may declare: the names of the fields in capitals.
+
+    A new one also needs a line in `docs/challenge-format.md`.
+    """
+
+    axes: Mapping[str, str] = field(default_factory=dict)  # of each argument and result: {'x': '... D', 'return': 'D'}
+    # What is drawn for an axis: {'T': (smallest, largest)}, with a third number where one long side is tried.
+    sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)  # axes that follow from others: {'H': 'G * R'}
+    lead: tuple[int, int] = (0, 3)  # how many leading dimensions `...` stands for when drawn: (fewest, most)
+    sixteen_bits: str = "float32"  # computed in float32 and rounded once; native: in 16 bits; technique: the point
+    large: float = 60.0  # the factor on drawn values in the profile large
+    offset: float = 100.0  # what is added to drawn values in the profile offset
+    # The profiles that a check draws from, where they differ: {'stable': ['large']}.
+    profiles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tolerance: Mapping[str, float] = field(default_factory=dict)  # absolute, by dtype, that the statement grants
+    tolerance_stable: Mapping[str, float] | None = None  # the same for large and offset inputs
+    gradients: bool = True  # False where no gradient is asked for at edge cases
+    alias_allowed: Sequence[str] = ()  # entries whose result may be an argument
+    # Methods and entries whose results are views of what an object keeps: later calls show through.
+    views_of_state: Sequence[str] = ()
+    without_graph: Sequence[str] = ()  # entries whose result has no gradient
+    modules_unchanged: bool = False  # True where a call must leave nothing in its module
+    # Edge cases, motifs and `stable` that the technique as such does not meet: asked on the second rung.
+    hardened: frozenset[str] | set[str] = frozenset()
+    without_motifs: frozenset[str] | set[str] = frozenset()  # motifs that say nothing here, by name
+    contracts: Sequence[Mapping[str, Any]] = ()  # how work and memory may grow
+
+    @property
+    def float32_inside(self) -> bool:
+        """True if 16-bit results are float32 results rounded once."""
+        return self.sixteen_bits == "float32"
+
+    def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
+        """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
+        return int(_compiled(self.derived.get(axis, axis))(drawn))
+
+
+_compiled = lru_cache(maxsize=1024)(compile_expression)
+FACTS = tuple(each.name.upper() for each in fields(Facts))
 MOTIFS = frozenset(
     "ones one equal long leads again styles same masks empty-rows scores-far-apart scores-later-keys-lead "
     "scores-very-low scores-beyond-float16 scores-tied-in-bfloat16".split()

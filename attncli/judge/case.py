@@ -1,7 +1,7 @@
 """A case: the program of calls that a challenge records, with the tensors it is called on.
 
 Values are packed as trees (`["t", 3]` is the tensor `inputs[3]`), so that the same program runs in the judge and in the
-worker. `Facts` are what a challenge declares beside its cases, `Turn` is what a motif holds fixed in one of them.
+worker. `Turn` is what a motif holds fixed in one of its cases.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 import difflib
 import inspect
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,8 +20,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attncli.domain.arithmetic import Compute, compile_expression, names_in
-from attncli.domain.challenge import FACTS
+from attncli.domain.challenge import FACTS, Facts
 from attncli.domain.checks import CHECKS
 from attncli.errors import JudgeFailed
 from attncli.i18n import _
@@ -102,11 +101,6 @@ class Case:
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
     @property
-    def differentiates(self) -> bool:
-        """True if the program runs a backward pass of its own, and so needs autograd."""
-        return any(step.get("name") == "backward" for step in self.steps)
-
-    @property
     def tallies(self) -> bool:
         """True if a step is repeated hundreds of times to count its results."""
         return any("times" in step for step in self.steps)
@@ -114,6 +108,52 @@ class Case:
     def with_values(self, values: Sequence[Tensor]) -> Case:
         inputs = [replace(i, value=v) for v, i in zip(values, self.inputs, strict=True)]
         return replace(self, inputs=inputs)
+
+    def judged_at(self, places: Mapping[int, int]) -> dict[str, Any]:
+        """Return how results are judged, as fields, by new numbers of the steps; those without one are left out."""
+        return {
+            "ignored": {places[k] for k in self.ignored if k in places},
+            "formed": {places[k] for k in self.formed if k in places},
+            "opaque": {(places[path[0]], *path[1:]) for path in self.opaque if path[0] in places},
+            "exact": {places[k] for k in self.exact if k in places},
+            "dtypes": {(places[path[0]], *path[1:]): kinds for path, kinds in self.dtypes.items() if path[0] in places},
+        }
+
+
+# Trees in steps
+
+
+def trees_of(step: Mapping[str, Any]) -> list[Tree]:
+    """Return the trees of a step: its object and its arguments."""
+    return [*([step["object"]] if "object" in step else []), *step.get("args", ()), *step.get("kwargs", {}).values()]
+
+
+def parts_of(tree: Tree) -> Iterator[Tree]:
+    """Yield a tree and all its parts."""
+    yield tree
+    for part in tree[1] if tree[0] in SEQUENCES else [item for _key, item in tree[1]] if tree[0] == "d" else ():
+        yield from parts_of(part)
+
+
+def with_parts(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
+    """Return the tree with every part replaced for which `change` returns another."""
+    if (changed := change(tree)) is not None:
+        return changed
+    if tree[0] in SEQUENCES:
+        return [tree[0], [with_parts(item, change) for item in tree[1]]]
+    return ["d", [[key, with_parts(item, change)] for key, item in tree[1]]] if tree[0] == "d" else tree
+
+
+def with_trees(step: Mapping[str, Any], change: Callable[[Tree], Tree | None]) -> dict[str, Any]:
+    """Return the step with such changes in all its trees."""
+    changed = dict(step)
+    if "object" in step:
+        changed["object"] = with_parts(step["object"], change)
+    if "args" in step:
+        changed["args"] = [with_parts(tree, change) for tree in step["args"]]
+    if "kwargs" in step:
+        changed["kwargs"] = {name: with_parts(tree, change) for name, tree in step["kwargs"].items()}
+    return changed
 
 
 # Arguments of recorded calls that are no plain values
@@ -171,44 +211,6 @@ class Callback:
 # Facts: the constants in capitals that a challenge declares in `inputs.py`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """The facts of one challenge; `attncli.domain.challenge` says what each means."""
-
-    axes: Mapping[str, str] = field(default_factory=dict)
-    sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    derived: Mapping[str, str] = field(default_factory=dict)
-    lead: tuple[int, int] = (0, 3)
-    sixteen_bits: str = "float32"
-    large: float = 60.0
-    offset: float = 100.0
-    profiles: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tolerance: Mapping[str, float] = field(default_factory=dict)
-    tolerance_stable: Mapping[str, float] | None = None
-    gradients: bool = True
-    alias_allowed: Sequence[str] = ()
-    views_of_state: Sequence[str] = ()
-    without_graph: Sequence[str] = ()
-    modules_unchanged: bool = False
-    hardened: frozenset[str] | set[str] = frozenset()
-    without_motifs: frozenset[str] | set[str] = frozenset()
-    contracts: Sequence[Mapping[str, Any]] = ()
-
-    def axes_of(self, name: str) -> list[str]:
-        """Return the axes of an argument, `...` among them. Raises JudgeFailed where none are declared."""
-        if name not in self.axes:
-            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=name))
-        return self.axes[name].split()
-
-    def inputs_of(self, axis: str) -> frozenset[str]:
-        """Return the axes from which the size of this one is computed."""
-        return _compiled(self.derived.get(axis, axis))[0] - {axis}
-
-    def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
-        """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
-        return int(_compiled(self.derived.get(axis, axis))[1](drawn))
-
-
 def facts_of(module: ModuleType, path: Path) -> Facts:
     """Return the facts that a loaded `inputs.py` declares. Raises JudgeFailed, with its line, for an unknown one."""
     declared = {name: value for name, value in vars(module).items() if name.isupper() and not name.startswith("_")}
@@ -228,11 +230,6 @@ def facts_of(module: ModuleType, path: Path) -> Facts:
                 )
             )
     return Facts(**{name.lower(): value for name, value in declared.items()})
-
-
-@lru_cache(maxsize=1024)
-def _compiled(expression: str) -> tuple[frozenset[str], Compute]:
-    return names_in(expression), compile_expression(expression)
 
 
 # Profiles
@@ -413,7 +410,13 @@ def refilled(case: Case) -> Case | None:
     values are left as they are. None where nothing can be proved: where state goes on from call to call, where the
     case draws at random or asks a callable.
     """
-    chosen = [k for k, item in enumerate(case.inputs) if _may_change(item)]
+    # Composed values may obey laws, and booleans often do.
+    chosen = [
+        k
+        for k, item in enumerate(case.inputs)
+        if not item.composed and item.value.dtype != torch.bool and item.value.numel() > 1
+        if item.value.is_contiguous()
+    ]
     compared = set(range(len(case.steps))) - case.ignored
     if not chosen or not compared or case.shared or case.generators or case.callables:
         return None
@@ -422,47 +425,21 @@ def refilled(case: Case) -> Case | None:
     into = ["l", [["t", k] for k in chosen]]
     given = ["l", [["t", count + k] for k in range(len(chosen))]]
     refill = {"op": "refill", "args": [into, given], "kwargs": {}}
+    judged = case.judged_at({k: first + k for k in range(len(case.steps))})
+
+    def later(tree: Tree) -> Tree | None:
+        return ["r", tree[1] + first, *tree[2:]] if tree[0] == "r" else None
+
     return Case(
         profile=case.profile,
-        steps=[*case.steps, refill, *(_moved_step(step, first) for step in case.steps)],
+        steps=[*case.steps, refill, *(with_trees(step, later) for step in case.steps)],
         inputs=[*case.inputs, *values],
-        ignored={*range(first), *(first + k for k in case.ignored)},
-        opaque={(first + path[0], *path[1:]) for path in case.opaque},
-        exact={first + k for k in case.exact},
-        dtypes={(first + path[0], *path[1:]): allowed for path, allowed in case.dtypes.items()},
+        **{**judged, "ignored": judged["ignored"] | {*range(first)}, "formed": set()},
         seed=case.seed,
         label=case.label,
     )
 
 
-def _may_change(item: Input) -> bool:
-    """Return True for drawn numbers: composed values may obey laws, and booleans often do."""
-    value = item.value
-    return not item.composed and value.dtype != torch.bool and value.numel() > 1 and value.is_contiguous()
-
-
 def _reversed(value: Tensor) -> Tensor:
     """Return the values in reverse along the last dimension that is longer than 1."""
     return value.flip(max(k for k, size in enumerate(value.shape) if size > 1))
-
-
-def _moved_step(step: Mapping[str, Any], first: int) -> dict[str, Any]:
-    """Return the step with references to results moved up by `first`, the length of the first round."""
-    moved = dict(step)
-    if "object" in step:
-        moved["object"] = _moved_tree(step["object"], first)
-    if "args" in step:
-        moved["args"] = [_moved_tree(tree, first) for tree in step["args"]]
-    if "kwargs" in step:
-        moved["kwargs"] = {name: _moved_tree(tree, first) for name, tree in step["kwargs"].items()}
-    return moved
-
-
-def _moved_tree(tree: Any, first: int) -> Any:
-    if tree[0] == "r":
-        return ["r", tree[1] + first, *tree[2:]]
-    if tree[0] in SEQUENCES:
-        return [tree[0], [_moved_tree(item, first) for item in tree[1]]]
-    if tree[0] == "d":
-        return [tree[0], [[key, _moved_tree(item, first)] for key, item in tree[1]]]
-    return tree

@@ -8,17 +8,17 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from attncli.domain.challenge import Mistake, mistake_in, spread
+from attncli.domain.challenge import Facts, Mistake, mistake_in, spread
 from attncli.errors import JudgeFailed
 from attncli.i18n import _
-from attncli.judge.case import Case, Facts, Profile, facts_of, in_turns
+from attncli.judge.case import Case, Profile, facts_of, in_turns
 from attncli.judge.drawing import Declared
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import BRANCHES_PREFIX, MOTIF_PREFIX, Motif, every_branch, motifs
@@ -74,8 +74,9 @@ class Folder:
             raise JudgeFailed(problem) from error
 
     @cached_property
-    def reference(self) -> ModuleType:
-        return load_module(self.path / "reference.py", f"reference_{self.id.replace('-', '_')}")
+    def reference(self) -> Mapping[str, Any]:
+        """The names that the reference defines."""
+        return load_module(self.path / "reference.py", f"reference_{self.id.replace('-', '_')}").__dict__
 
     @cached_property
     def reference_source(self) -> str:
@@ -91,7 +92,7 @@ class Folder:
 
     @cached_property
     def declared(self) -> Declared:
-        return Declared(self.facts, self.reference.__dict__)
+        return Declared(self.facts, self.reference)
 
     @cached_property
     def motifs(self) -> dict[str, Motif]:
@@ -134,6 +135,39 @@ class Folder:
                 )
             ) from error
 
+    # What is demanded of an answer besides values, and what is allowed
+
+    def absolute(self, profile: Profile) -> dict[str, float]:
+        """Return the absolute tolerances by dtype that the statement grants, besides what rounding explains."""
+        stable = self.facts.tolerance_stable if profile.name in ("large", "offset") else None
+        return dict(self.facts.tolerance if stable is None else stable)
+
+    @property
+    def watched(self) -> list[str]:
+        """The reports that a run must return to be judged pure."""
+        return ["pure", "modules"] if self.facts.modules_unchanged else ["pure"]
+
+    def axes(self, function: str, name: str, dimensions: int) -> list[str]:
+        """Return the names of the axes of an argument, or of a result (`return`, `return[0]`), by `AXES`."""
+        axes = self.facts.axes
+        return spread(axes.get(f"{function}.{name}", axes.get(name, "...")), dimensions)
+
+    def names(self, case: Case) -> dict[int, str]:
+        """Map each tensor of a case to its argument name, by the reference's signatures."""
+        found: dict[int, str] = {}
+        for step in case.steps:
+            for name, tree in named_arguments(self.reference, step):
+                for tensor_tree, suffix in _paths(tree):
+                    found.setdefault(tensor_tree[1], name + suffix)
+        return found
+
+    @cached_property
+    def labels_in_chinese(self) -> dict[str, str]:
+        """Map English labels of edge cases to Chinese ones, which are the last line of a longer docstring."""
+        functions = [(label, record.__doc__ or "") for label, _, record in edge_functions(self)]
+        own = {label: text.strip().splitlines()[-1].strip() for label, text in functions if "\n" in text.strip()}
+        return {**own, **{motif.label.en: motif.label.zh for motif in self.motifs.values()}}
+
 
 # Edge cases
 
@@ -146,88 +180,6 @@ def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorde
             yield label.rstrip("."), attribute, function
     for attribute, motif in folder.motifs.items():
         yield motif.label.en, attribute, folder.record(attribute)
-
-
-def labels_in_chinese(folder: Folder) -> dict[str, str]:
-    """Map English labels to Chinese ones, which are the last line of a longer docstring."""
-    functions = [(label, record.__doc__ or "") for label, _, record in edge_functions(folder)]
-    own = {label: text.strip().splitlines()[-1].strip() for label, text in functions if "\n" in text.strip()}
-    return {**own, **{motif.label.en: motif.label.zh for motif in folder.motifs.values()}}
-
-
-# Demands
-
-
-class Demands:
-    """The reference that an answer must meet, how closely, and what else is demanded or allowed."""
-
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-
-    @cached_property
-    def reference(self) -> Mapping[str, Any]:
-        return self._folder.reference.__dict__
-
-    def absolute(self, profile: Profile) -> dict[str, float]:
-        """Return the absolute tolerances by dtype that the statement grants, besides what rounding explains."""
-        stable = self._facts.tolerance_stable if profile.name in ("large", "offset") else None
-        return dict(self._facts.tolerance if stable is None else stable)
-
-    @cached_property
-    def float32_inside(self) -> bool:
-        return self._facts.sixteen_bits == "float32"
-
-    @cached_property
-    def alias_allowed(self) -> frozenset[str]:
-        return frozenset(self._facts.alias_allowed)
-
-    @cached_property
-    def views_of_state(self) -> frozenset[str]:
-        return frozenset(self._facts.views_of_state)
-
-    @cached_property
-    def without_graph(self) -> frozenset[str]:
-        return frozenset(self._facts.without_graph)
-
-    @cached_property
-    def modules_unchanged(self) -> bool:
-        """True if a call must leave nothing in its module."""
-        return self._facts.modules_unchanged
-
-    @cached_property
-    def watched(self) -> list[str]:
-        """The reports that a run must return to be judged pure."""
-        return ["pure", "modules"] if self.modules_unchanged else ["pure"]
-
-    @cached_property
-    def gradients_at_edges(self) -> bool:
-        return self._facts.gradients
-
-    def axes(self, function: str, name: str, dimensions: int) -> list[str]:
-        """Return the names of the axes of an argument, or of a result (`return`, `return[0]`), by `AXES`."""
-        axes = self._facts.axes
-        return spread(axes.get(f"{function}.{name}", axes.get(name, "...")), dimensions)
-
-    def label_in_chinese(self, label: str) -> str:
-        """Return the Chinese label of an edge case; empty if it has none."""
-        return self._labels_in_chinese.get(label, "")
-
-    @cached_property
-    def _labels_in_chinese(self) -> dict[str, str]:
-        return labels_in_chinese(self._folder)
-
-    def names(self, case: Case) -> dict[int, str]:
-        """Map each tensor of a case to its argument name, by the reference's signatures."""
-        found: dict[int, str] = {}
-        for step in case.steps:
-            for name, tree in named_arguments(self.reference, step):
-                for tensor_tree, suffix in _paths(tree):
-                    found.setdefault(tensor_tree[1], name + suffix)
-        return found
-
-    @property
-    def _facts(self) -> Facts:
-        return self._folder.facts
 
 
 def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -245,11 +197,6 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
     args = step.get("args", ())
     names = [*parameters, *(f"argument {k}" for k in range(len(parameters), len(args)))]
     return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
-
-
-def tensor_trees(trees: Sequence[Any]) -> list[Any]:
-    """Return the trees of all tensors in packed arguments."""
-    return [tree for root in trees for tree, _ in _paths(root)]
 
 
 def call_name(case: Case, step: int) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any, ClassVar, Self, TypeVar
+from typing import IO, Any, ClassVar, Self
 
 import attncli
 from attncli.domain.challenge import CPU, Repair
@@ -33,7 +33,6 @@ TIMEOUT_SECONDS = 10.0
 OnCheck = Callable[[CheckResult], None]
 OnProved = Callable[[int], None]
 OnEvent = Callable[[dict[str, Any]], None]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,10 @@ class _Request:
     options: GradeOptions = GradeOptions()
 
     def document(self) -> dict[str, Any]:
-        return {"op": self.op, **asdict(self), "folder": str(self.folder)}
+        document = {"op": self.op, **asdict(self), "folder": str(self.folder)}
+        if "source" in document:
+            document["source"] = base64.b64encode(document["source"]).decode()
+        return document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,6 @@ class _SourceRequest(_Request):
 
     source: bytes
     filename: str
-
-    def document(self) -> dict[str, Any]:
-        return _Request.document(self) | {"source": base64.b64encode(self.source).decode()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,18 +115,43 @@ class TryRequest(_SourceRequest):
     text: str
 
 
-class Judge:
-    """One judge process for a whole session. `start` returns at once; torch is imported meanwhile."""
+class GradingCancelled(JudgeFailed):
+    """The learner cancelled the grading; there is no verdict."""
 
-    def __init__(self, process: subprocess.Popen[Any], log: IO[bytes]) -> None:
-        self._process = process
-        self._log = log
+
+class Judge:
+    """The judge of a session: one process for many gradings, so that torch is imported once; replaced when it has died.
+
+    Requests raise JudgeFailed, after `cancel` GradingCancelled. Only `cancel` and `stop` may be called from another
+    thread than the one that asks.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[Any] | None = None
+        self._log: IO[bytes] | None = None
         self._number = 0
+        self._cancelled = self._stopped = False
+        self._lock = Lock()
 
     @classmethod
-    def start(cls) -> Judge:
+    def start(cls) -> Self:
+        """Return a judge that imports torch meanwhile."""
+        judge = cls()
+        judge.restart()
+        return judge
+
+    def restart(self) -> None:
+        """Start the process, unless it runs. Raises JudgeFailed, SandboxUnavailable."""
+        with self._lock:
+            if self._stopped:
+                raise JudgeFailed(_("the grading was stopped"))
+            if not self.alive():
+                self.close()
+                self._start_process()
+
+    def _start_process(self) -> None:
         packages = folders()
-        log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the judge
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
         try:
             process: subprocess.Popen[Any] = launch(sys.executable, ["judge"], log, **streams)
@@ -145,7 +169,7 @@ class Judge:
             for text in map(json.dumps, (packages, setup)):
                 process.stdin.write(f"{len(text):0{LENGTH_DIGITS}d}{text}")
                 process.stdin.flush()
-        return cls(process, log)
+        self._process, self._log = process, log
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         """Return the grade report; `on_check` is called when each check starts and when it ends."""
@@ -164,30 +188,46 @@ class Judge:
         proof: dict[str, Any] = self._ask(request.document(), lambda event: on_proved(event["gradings"]))["proof"]
         return proof
 
-    def hello(self) -> dict[str, Any]:
-        """Wait until the judge is ready and return the sandbox layers that are in force."""
-        return self._ask({"op": "hello"}, None)
+    def layers(self) -> list[str]:
+        """Wait until the judge is ready and return the sandbox layers in force. Raises also SandboxUnavailable."""
+        return [str(layer) for layer in self._ask({"op": "hello"}, None)["layers"]]
 
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process is not None and self._process.poll() is None
 
-    def close(self) -> None:
-        """End the judge and everything that it started."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        self._log.close()
+    def cancel(self) -> None:
+        """Kill the judge under a running request, which then raises; the next request starts another."""
+        self._cancelled = True
+        self.kill()
+
+    def stop(self) -> None:
+        """Cancel the running request, and start no other process."""
+        with self._lock:
+            self._stopped = True
+        self.cancel()
 
     def kill(self) -> None:
         """Stop a running grading; the zygote and its workers die with the judge."""
-        self._process.kill()
-        self._process.wait()
+        if (process := self._process) is not None:
+            process.kill()
+            process.wait()
+
+    def close(self) -> None:
+        """End the judge, if there is one, and everything that it started."""
+        process, self._process = self._process, None
+        if process is None or self._log is None:
+            return
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -198,12 +238,15 @@ class Judge:
         self.close()
 
     def _ask(self, message: dict[str, Any], on_event: OnEvent | None) -> dict[str, Any]:
+        self._cancelled = False
+        self.restart()
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
         self._number += 1
-        assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps({**message, "id": self._number}) + "\n")
-            self._process.stdin.flush()
-            for line in self._process.stdout:
+            process.stdin.write(json.dumps({**message, "id": self._number}) + "\n")
+            process.stdin.flush()
+            for line in process.stdout:
                 answer: dict[str, Any] = json.loads(line)
                 if answer.get("id") != self._number:
                     continue
@@ -215,92 +258,25 @@ class Judge:
                 else:
                     return answer
         except (BrokenPipeError, json.JSONDecodeError) as error:
-            raise self._failure() from error
-        raise self._failure()
+            raise self._failure(process) from error
+        raise self._failure(process)
 
-    def _failure(self) -> JudgeFailed:
+    def _failure(self, process: subprocess.Popen[Any]) -> JudgeFailed:
         """Return why there is no answer, from the last line of the process's log."""
+        if self._cancelled:
+            return GradingCancelled(_("the grading was cancelled; there is no verdict"))
         try:
-            self._process.wait(timeout=5)
+            process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self.kill()
+        assert self._log is not None
         self._log.seek(0)
         log = self._log.read().decode("utf-8", "replace").strip()
-        status = _("exit status {status}", status=self._process.returncode)
+        status = _("exit status {status}", status=process.returncode)
         last = quoted(log.splitlines()[-1]) if log else status
         if "No module named 'torch'" in log:
             return NoTorch(_("grading needs PyTorch and it is not installed; install it with: pip install torch"))
         return JudgeFailed(_("the judge died ({last}); run attn doctor, then try again", last=last))
-
-
-class GradingCancelled(JudgeFailed):
-    """The learner cancelled the grading; there is no verdict."""
-
-
-class WarmJudge:
-    """A judge kept for many gradings, so that torch is imported once, and replaced when it has died.
-
-    Only `cancel` and `stop` may be called from another thread than the one that asks.
-    """
-
-    def __init__(self, start: Callable[[], Judge] = Judge.start) -> None:
-        self._start = start
-        self._judge: Judge | None = None
-        self._cancelled = self._stopped = False
-        self._lock = Lock()
-
-    def restart(self) -> Judge:
-        """Return the running judge, or start one; it imports torch meanwhile. Raises JudgeFailed."""
-        with self._lock:
-            if self._stopped:
-                raise JudgeFailed(_("the grading was stopped"))
-            if self._judge is None or not self._judge.alive():
-                self.close()
-                self._judge = self._start()
-            return self._judge
-
-    def layers(self) -> list[str]:
-        """Return the sandbox layers in force. Raises JudgeFailed, SandboxUnavailable."""
-        return [str(layer) for layer in self.restart().hello()["layers"]]
-
-    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
-        """Return the judge's report. Raises GradingCancelled after `cancel`, else JudgeFailed."""
-        return self._ask(lambda judge: judge.grade(request, on_check))
-
-    def try_case(self, request: TryRequest) -> BothAnswers:
-        """Return both results of a typed case. Raises GradingCancelled after `cancel`, else JudgeFailed."""
-        return self._ask(lambda judge: judge.try_case(request))
-
-    def _ask(self, question: Callable[[Judge], T]) -> T:
-        self._cancelled = False
-        judge = self.restart()
-        try:
-            return question(judge)
-        except JudgeFailed as error:
-            if self._cancelled:
-                raise GradingCancelled(_("the grading was cancelled; there is no verdict")) from error
-            raise
-
-    def alive(self) -> bool:
-        return self._judge is not None and self._judge.alive()
-
-    def cancel(self) -> None:
-        """Kill the judge under a running request, which then raises; the next request starts another."""
-        self._cancelled = True
-        if self._judge is not None:
-            self._judge.kill()
-
-    def stop(self) -> None:
-        """Cancel the running request, and start no other judge."""
-        with self._lock:
-            self._stopped = True
-        self.cancel()
-
-    def close(self) -> None:
-        """Stop the judge, if there is one."""
-        judge, self._judge = self._judge, None
-        if judge is not None:
-            judge.close()
 
 
 def sandbox_layers() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -79,6 +79,7 @@ CONTRADICTED = 0.05
 # The likeliest mistake must explain so much more than the next one.
 CLEARLY = 0.1
 
+T = TypeVar("T")
 Path = tuple[Any, ...]
 Slack = Callable[[Path], Tensor | None]
 
@@ -160,13 +161,13 @@ def agreeing(expected: Tensor, actual: Tensor, rules: Rules, path: Path = ()) ->
     return near | (~nonfinite & ((value - exact).abs() <= allowed + slack.to(allowed.dtype)))
 
 
-def gravest(found: Iterable[Mismatch | None]) -> Mismatch | None:
-    """Return the first mismatch that concerns more than the digits of float64; failing that, the first."""
-    light: Mismatch | None = None
-    for mismatch in found:
-        if mismatch is not None and not mismatch.digits_only:
-            return mismatch
-        light = light or mismatch
+def gravest(found: Iterable[T | None], is_light: Callable[[T], bool]) -> T | None:
+    """Return the first that is not light; failing that, the first. Light is what counts on the second rung only."""
+    light: T | None = None
+    for each in found:
+        if each is not None and not is_light(each):
+            return each
+        light = each if light is None else light
     return light
 
 
@@ -190,7 +191,8 @@ def _compare_container(expected: Any, native: Any, actual: Any, rules: Rules, pa
     same_kind = isinstance(actual, dict) if isinstance(expected, dict) else isinstance(actual, type(expected))
     if not same_kind or len(actual) != len(keys) or (isinstance(expected, dict) and set(actual) != set(keys)):
         return _other_form("shape", expected, actual, path)
-    return gravest(compare(expected[key], native[key], actual[key], rules, (*path, key)) for key in keys)
+    parts = (compare(expected[key], native[key], actual[key], rules, (*path, key)) for key in keys)
+    return gravest(parts, lambda mismatch: mismatch.digits_only)
 
 
 def _compare_raised(expected: Raised, actual: Any, path: Path) -> Mismatch | None:
@@ -206,7 +208,7 @@ def _compare_raised(expected: Raised, actual: Any, path: Path) -> Mismatch | Non
 
 def _compare_plain(expected: Any, actual: Any, path: Path) -> Mismatch | None:
     if isinstance(expected, float) and isinstance(actual, (int, float)) and not isinstance(actual, bool):
-        number = _as_float(actual)
+        number = float(actual) if isinstance(actual, float) or actual.bit_length() < 1024 else math.nan
         near = math.isclose(expected, number, rel_tol=PLAIN_RELATIVE, abs_tol=PLAIN_ABSOLUTE)
         if near or (math.isnan(expected) and math.isnan(number)):
             return None
@@ -214,14 +216,6 @@ def _compare_plain(expected: Any, actual: Any, path: Path) -> Mismatch | None:
         return None
     reason = "values" if type(expected) is type(actual) else "shape"
     return _other_form(reason, expected, actual, path)
-
-
-def _as_float(value: int | float) -> float:
-    """Return the number as a float; NaN for integers beyond all floats."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
 
 
 def _other_form(reason: str, expected: Any, actual: Any, path: Path) -> Mismatch:
@@ -315,7 +309,9 @@ def _compare_floating(
     expected: Tensor, native: Any, actual: Tensor, rules: Rules, path: Path, digits: torch.dtype
 ) -> Mismatch | None:
     """Return the first mismatch of a tensor that must have the digits of a dtype, which is its own or narrower."""
-    if _within_kept(actual, rules, path):
+    known = rules.kept.get((path, actual.dtype)) if rules.kept is not None else None
+    # NaN and infinity are never within the cached allowed error.
+    if known is not None and bool(((actual.detach().to(known[0].dtype) - known[0]).abs() <= known[1]).all()):
         return None
     exact = expected.detach().to(torch.float64) if not expected.is_complex() else expected.detach()
     value = actual.detach().to(exact.dtype)
@@ -347,15 +343,6 @@ def _compare_floating(
         if bool((error > CLOSE * allowed).any()):
             break
     return _largest_error(error, allowed, expected, actual, path)
-
-
-def _within_kept(actual: Tensor, rules: Rules, path: Path) -> bool:
-    """Tell whether the answer is within the cached allowed error; NaN and infinity never are."""
-    known = rules.kept.get((path, actual.dtype)) if rules.kept is not None else None
-    if known is None:
-        return False
-    exact, allowed = known
-    return bool(((actual.detach().to(exact.dtype) - exact).abs() <= allowed).all())
 
 
 def _wrong_finiteness(exact: Tensor, native: Any, value: Tensor, nonfinite: Tensor) -> Tensor:

@@ -20,8 +20,7 @@ from torch import Tensor
 from attncli.domain.grade_report import Counterexample, GradeReport, read, report_document
 from attncli.domain.text import printable
 from attncli.judge.case import Case, graded_on, profile_of
-from attncli.judge.challenge import Demands, Folder, named_arguments
-from attncli.judge.compare import Mismatch
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import failing_step
 from attncli.judge.submission import LARGEST_INTEGER, FailedCase
@@ -50,29 +49,34 @@ INDENTED_TIMES = 10
 Axes = Callable[[str, int], Sequence[str]]
 
 
-def render(finding: FailedCase, demands: Demands) -> Counterexample:
+def render(finding: FailedCase, folder: Folder) -> Counterexample:
     """Return the `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
     step = last if known is None else min(known, last)
-    shown: dict[str, Any] = {"args": _arguments(case, demands, step, Room(ARGUMENTS_ROOM))}
+    shown: dict[str, Any] = {"args": _arguments(case, folder, step, Room(ARGUMENTS_ROOM))}
     if len(case.steps) > 1:
         room = Room(CALLS_ROOM)
         shown["calls"] = [
-            {"call": s.get("name", s["op"]), "args": _arguments(case, demands, k, room)}
+            {"call": s.get("name", s["op"]), "args": _arguments(case, folder, k, room)}
             for k, s in enumerate(case.steps)
         ]
         shown["call"] = step + 1
     shown["profile"] = case.profile.name
     if case.label:
         shown["edge_case"] = case.label
-        if chinese := demands.label_in_chinese(case.label):
+        if chinese := folder.labels_in_chinese.get(case.label):
             shown["edge_case_zh"] = chinese
-    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
+    axes = partial(folder.axes, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)
-        shown["expected"] = plain(_expected(finding.mismatch), Room(RESULT_ROOM), axes, place)
-        shown["got"] = plain(finding.mismatch.actual, Room(RESULT_ROOM), axes, place)
+        expected, actual = finding.mismatch.expected, finding.mismatch.actual
+        if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.is_floating_point():
+            # In the actual dtype unless that is wrong.
+            convert = actual.is_floating_point() and finding.mismatch.reason != "dtype"
+            expected = expected.detach().to(actual.dtype) if convert else expected.detach()
+        shown["expected"] = plain(expected, Room(RESULT_ROOM), axes, place)
+        shown["got"] = plain(actual, Room(RESULT_ROOM), axes, place)
         if finding.mismatch.index is not None:
             shown["first_wrong_index"] = list(finding.mismatch.index)
     elif finding.expected is not None and finding.actual is None:
@@ -90,21 +94,12 @@ def _place(path: Sequence[Any]) -> str:
     return "return" + "".join(f"[{key!r}]" for key in path[1:])
 
 
-def _expected(mismatch: Mismatch) -> Any:
-    """Return the expected value, in the actual dtype unless that is wrong."""
-    expected, actual = mismatch.expected, mismatch.actual
-    if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.is_floating_point():
-        convert = actual.is_floating_point() and mismatch.reason != "dtype"
-        return expected.detach().to(actual.dtype) if convert else expected.detach()
-    return expected
-
-
-def _arguments(case: Case, demands: Demands, step: int, room: Room) -> dict[str, Any]:
+def _arguments(case: Case, folder: Folder, step: int, room: Room) -> dict[str, Any]:
     if not room.left:
         return {}
-    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
+    axes = partial(folder.axes, str(case.steps[step].get("name", "")))
     # An optional argument that is None says nothing, however it was left out.
-    named = [(name, tree) for name, tree in named_arguments(demands.reference, case.steps[step]) if tree[0] != "n"]
+    named = [(name, tree) for name, tree in named_arguments(folder.reference, case.steps[step]) if tree[0] != "n"]
     return {name: _argument(case, tree, room, axes, name) for name, tree in named}
 
 
@@ -189,19 +184,15 @@ def _plain_tensor(tensor: Tensor, room: Room) -> dict[str, Any]:
         return {**shown, "device": "meta"}
     flat = tensor.detach().reshape(-1)
     count = min(VALUES_SHOWN, room.left // _NUMBER)
-    shown["values"] = [_plain_number(v, tensor.dtype) for v in flat[:count].tolist()]
+    digits = _DIGITS.get(tensor.dtype, 17)
+    shown["values"] = [
+        float(f"{v:.{digits}g}") if isinstance(v, float) and math.isfinite(v) else _plain_scalar(v, room)
+        for v in flat[:count].tolist()
+    ]
     room.take(_NUMBER * len(shown["values"]))
     if flat.numel() > count:
         shown["truncated"] = True
     return shown
-
-
-def _plain_number(value: Any, dtype: torch.dtype) -> Any:
-    if isinstance(value, complex):
-        return str(value)
-    if isinstance(value, float):
-        return float(f"{value:.{_DIGITS.get(dtype, 17)}g}") if math.isfinite(value) else str(value)
-    return value
 
 
 # Storing and restoring
@@ -231,25 +222,20 @@ def restore(stored: Mapping[str, Any], folder: Folder, device: str = CPU) -> Cas
         stream = int(stored.get("stream", 0))
         record = folder.record(stored["record"])
         profile = graded_on(profile_of(stored["profile"], folder.facts), device)
-        recorder = Recorder(_Replayed(stored["draws"]), profile, stream, "", folder.declared)
+        draws = iter(stored["draws"])
+
+        def draw(kind: str, low: int, high: int) -> int:
+            value = next(draws, None)
+            if type(value) is not int or not low <= value <= high:
+                raise ValueError("this draw is no longer asked for")
+            return value
+
+        recorder = Recorder(draw, profile, stream, "", folder.declared)
         record(recorder)
         entries = zip(stored["values"], recorder.case.inputs, strict=True)
         return recorder.case.with_values([_restored(entry, item.value) for entry, item in entries])
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError, RuntimeError):
         return None
-
-
-class _Replayed:
-    """Draws the stored numbers again. Raises ValueError for one outside of the limits."""
-
-    def __init__(self, draws: Any) -> None:
-        self._draws = iter(draws)
-
-    def __call__(self, kind: str, low: int, high: int) -> int:
-        value = next(self._draws, None)
-        if type(value) is not int or not low <= value <= high:
-            raise ValueError("this draw is no longer asked for")
-        return value
 
 
 def _restored(entry: Any, like: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from torch import Tensor
 from attncli.domain.grade_report import Diagnosis
 from attncli.domain.vocabulary import CaseRung
 from attncli.judge.case import Case
-from attncli.judge.challenge import Demands, Folder, call_name
+from attncli.judge.challenge import Folder, call_name
 from attncli.judge.compare import (
     CLEARLY,
     CONTRADICTED,
@@ -114,7 +114,7 @@ def diagnose(
     if len(pairs) == 1:
         first, second = pairs[0]
         return [replace(_named(folder, first), beside=second), replace(_named(folder, second), beside=first)]
-    return _in_common(Demands(folder), probes) or [_named(folder, name) for name in suspects.likeliest()]
+    return _in_common(folder, probes) or [_named(folder, name) for name in suspects.likeliest()]
 
 
 def _named(folder: Folder, name: str) -> Diagnosis:
@@ -122,7 +122,7 @@ def _named(folder: Folder, name: str) -> Diagnosis:
     return Diagnosis(name, mistake.says.en or name, mistake.cards or tuple(folder.spec.get("cards") or ()))
 
 
-def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
+def _in_common(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
     """Return the pattern that all answers to the drawn cases share, [] if there is none."""
     found: list[Sample] = []
     for probe in probes:
@@ -130,13 +130,13 @@ def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
             continue
         if probe.observed is None:
             return []
-        of_probe = samples(probe.request.case, probe.observed, probe.expectation, demands)
+        of_probe = samples(probe.request.case, probe.observed, probe.expectation, folder)
         if of_probe is None:
             return []
         found += of_probe
     wrong = wrong_parts(found)
     what = subject(wrong, found) if wrong else say("the-result")
-    pattern = pattern_of(wrong, what) or rounding_of(wrong, what, demands)
+    pattern = pattern_of(wrong, what) or rounding_of(wrong, what, folder)
     return [Diagnosis(pattern[0], pattern[1].en, (), pattern[1].zh)] if pattern else []
 
 
@@ -158,8 +158,8 @@ class Suspects:
 
     def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
         self._folder = folder
-        native = answers_of(probes, folder.reference.__dict__)
-        inside = Demands(folder).float32_inside
+        native = answers_of(probes, folder.reference)
+        inside = folder.facts.float32_inside
         pairs = zip(probes, native, strict=True)
         self._answered = [Answered(probe, expected, inside) for probe, expected in pairs if expected is not None]
         self._suspected: list[Evidence] = []
@@ -231,11 +231,6 @@ class Entries:
         return self.wrong & self.same
 
     @property
-    def contradicted(self) -> Tensor:
-        """The entries where the submission is right and the mistake gives something else."""
-        return ~self.wrong & ~self.same
-
-    @property
     def another(self) -> Tensor:
         """The entries where the submission is wrong and the mistake gives another number."""
         return self.wrong & ~self.same & self.numbers
@@ -290,12 +285,13 @@ class Answered:
         other_wrong = wrong if bool(same.all()) else ~alike(expected, other, rules, path[1:])
         if not wrong.shape == other_wrong.shape == same.shape:
             return _whole(bool(wrong.any()), bool(other_wrong.any()), bool(same.all()))
-        if not all(_is_floating(value) and value.shape == wrong.shape for value in (expected, actual, other)):
+        values = (expected, actual, other)
+        if not all(isinstance(v, Tensor) and v.is_floating_point() and v.shape == wrong.shape for v in values):
             plain = torch.zeros_like(wrong)
             if isinstance(actual, Tensor) and not actual.dim():
                 plain = _is_plain(actual).expand(wrong.shape)
             return Entries(wrong, other_wrong, same, torch.ones_like(wrong), plain)
-        expected, actual, other = map(_computable, (expected, actual, other))
+        expected, actual, other = map(_computable, values)
         numbers = actual.isfinite() & other.isfinite()
         same = same & (~wrong | ~numbers | _nearer(actual, other, expected))
         return Entries(wrong, other_wrong, same, numbers, _is_plain(actual), measured=True)
@@ -345,7 +341,8 @@ _NO_SLACK = Rules(lambda path: None, {})
 def _value_rules(probe: Probe, key: Any, float32_inside: bool) -> Rules:
     """Return the rules for one outcome or shared object of a probe."""
     exact = key in probe.request.case.exact
-    return Rules(lambda path: probe.expectation.slack((key, *path)), {}, exact=exact, float32_inside=float32_inside)
+    slack = probe.expectation.slack
+    return Rules(lambda path: slack.get((key, *path)), {}, exact=exact, float32_inside=float32_inside)
 
 
 def _gradient_rules(expected: Any) -> Rules:
@@ -366,10 +363,6 @@ def _has_values(answers: Iterable[Any]) -> bool:
 def _computable(value: Tensor) -> Tensor:
     """Widen 8-bit floating-point numbers, with which torch computes nothing."""
     return value.to(torch.float32) if value.dtype in EIGHT_BIT_FLOATS else value
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def _is_plain(value: Tensor) -> Tensor:
@@ -502,7 +495,7 @@ class Evidence:
         """
         wrong = {part.entry for part in self.parts if part.entry and bool(part.wrong.any())}
         counted = (part for part in self.parts if not part.entry or not wrong or part.entry in wrong)
-        return sum(int(part.contradicted.sum()) for part in counted)
+        return sum(int((~part.wrong & ~part.same).sum()) for part in counted)
 
     @property
     def may_be_half(self) -> bool:
@@ -540,15 +533,14 @@ def other_random_states(case: Case) -> list[Case]:
 @alone
 def answers_of(probes: Sequence[Probe], namespace: Mapping[str, Any]) -> list[Observed | None]:
     """Return the answers of the program's own code, within bounded memory; None where it fails."""
+    answers: list[Observed | None] = []
     with memory_at_most(MEMORY_MIB):
-        return [_answer_of(probe, namespace) for probe in probes]
-
-
-def _answer_of(probe: Probe, namespace: Mapping[str, Any]) -> Observed | None:
-    try:
-        return probe.on(namespace)
-    except Exception:  # noqa: BLE001 - a mistake may fail in any way
-        return None
+        for probe in probes:
+            try:
+                answers.append(probe.on(namespace))
+            except Exception:  # noqa: BLE001 - a mistake may fail in any way
+                answers.append(None)
+    return answers
 
 
 def same_answers(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:

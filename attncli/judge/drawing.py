@@ -14,9 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.domain.arithmetic import names_in
+from attncli.domain.challenge import Facts
 from attncli.errors import JudgeFailed
 from attncli.i18n import _
-from attncli.judge.case import ANOTHER_DEVICE, LEADS, Case, Facts, Profile, Turn
+from attncli.judge.case import ANOTHER_DEVICE, LEADS, Case, Profile, Turn
 from attncli.sandbox import devices
 
 Draw = Callable[[str, int, int], int]
@@ -118,7 +120,7 @@ class Drawing:
         if axis in self.facts.sizes:
             value = self._named_size(axis)
         else:
-            for name in self.facts.inputs_of(axis):
+            for name in names_in(self.facts.derived.get(axis, axis)) - {axis}:
                 self._axis(name)
             value = self.facts.size_of(axis, self._drawn)
         self._drawn[axis] = value
@@ -147,7 +149,9 @@ class Drawing:
     def shape(self, argument: str) -> tuple[int, ...]:
         """Return the shape of an argument by its axes in AXES."""
         found: list[int] = []
-        for axis in self.facts.axes_of(argument):
+        if argument not in self.facts.axes:
+            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=argument))
+        for axis in self.facts.axes[argument].split():
             found += self.lead() if axis == "..." else [self._axis(axis)]
         return tuple(found)
 

@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 
 import torch
 
+from attncli.domain.challenge import Facts
 from attncli.domain.checks import CHECKS
 from attncli.domain.vocabulary import CaseRung
-from attncli.judge.case import Case, Facts, Profile, graded_on, profile_of, strata
-from attncli.judge.challenge import Demands, Folder, edge_functions
+from attncli.judge.case import Case, Profile, graded_on, profile_of, strata
+from attncli.judge.challenge import Folder, edge_functions
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import BRANCHES_AT_ONCE, BRANCHES_PREFIX, HARDENED_MOTIFS, MOTIF_PREFIX, Motif
@@ -83,8 +84,8 @@ class EdgeQuestion:
 class Sized(Values):
     """Values and costs of a case of a given size; the values are compared, since cheap answers may be wrong."""
 
-    def __init__(self, demands: Demands, case: Case, measure: str) -> None:
-        super().__init__(demands, case)
+    def __init__(self, folder: Folder, case: Case, measure: str) -> None:
+        super().__init__(folder, case)
         self._want = ["cost", "handed"] if measure in HANDED else ["cost"]
 
     @cached_property
@@ -94,7 +95,7 @@ class Sized(Values):
     @cached_property
     def reference_costs(self) -> Mapping[str, int]:
         """The costs of the reference's run, by measure."""
-        return run_natively(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
+        return run_natively(self._folder.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 
 class Exam:
@@ -105,7 +106,7 @@ class Exam:
         self.folder = folder
         self.stream = stream
         self.device = device
-        self.demands = Demands(folder)
+        self.folder = folder
         self._kept: dict[Hashable, Any] = {}
 
     def record(self, check: str) -> tuple[CaseFunction, str]:
@@ -126,7 +127,15 @@ class Exam:
 
     def sample(self, check: str, count: int) -> list[Request]:
         """Return requests about cases of a check's first stratum; those of "forbidden" ask for the calls made."""
-        return self._cached(("sample", check, count), lambda: self._sampled(check, count))
+
+        def make() -> list[Request]:
+            record, _ = self.record(check)
+            profile = strata(check, self.folder.facts, self.device)[0]
+            seed, declared = self._seed(f"{check}-drawn", profile), self.folder.declared
+            cases = drawn(record, profile, count, seed, self.stream, declared)
+            return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
+
+        return self._cached(("sample", check, count), make)
 
     def probes(self, attribute: str, profile: Profile, count: int) -> list[Values]:
         """Return questions about further cases that a function of `inputs.py` records."""
@@ -135,28 +144,27 @@ class Exam:
 
         def make() -> list[Values]:
             cases = drawn(function, profile, count, seed, self.stream, declared)
-            return [Values(self.demands, case) for case in cases]
+            return [Values(self.folder, case) for case in cases]
 
         return self._cached(("probes", attribute, profile, count), make)
 
     def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
         """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
-        return self._cached(("edge-probes", profile, rung), lambda: self._edge_probes(profile, rung))
 
-    def _edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
-        if "edge-cases" not in self.folder.spec["required"]:
-            return []
-        found: dict[str, Values] = {}
-        for edge in self.edges("edge-cases"):
-            case = edge.question.case
-            small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
-            if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
-                found[edge.label] = Values(self.demands, case)
-        return list(found.values())
+        def make() -> list[Values]:
+            found: dict[str, Values] = {}
+            for edge in self.edges("edge-cases") if "edge-cases" in self.folder.spec["required"] else ():
+                case = edge.question.case
+                small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
+                if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
+                    found[edge.label] = Values(self.folder, case)
+            return list(found.values())
+
+        return self._cached(("edge-probes", profile, rung), make)
 
     def probe(self, case: Case, gradients: bool) -> Request:
         """Return the request that asks about a case again to name a mistake."""
-        asked = Gradients(self.demands, case).request if gradients else None
+        asked = Gradients(self.folder, case).request if gradients else None
         return asked or Request(case)
 
     def growth_profiles(self, rung: CaseRung) -> list[str]:
@@ -187,7 +195,7 @@ class Exam:
             where = plain if profile == "meta" else graded_on(plain, self.device)
             recorder = Recorder(fixed_draw, where, label=f"size {size}", declared=self.folder.declared)
             record(recorder, size)
-            return Sized(self.demands, recorder.case, measure)
+            return Sized(self.folder, recorder.case, measure)
 
         # A case of a real size is asked once, of a wrong file: it is not worth its memory.
         if profile == "meta":
@@ -216,7 +224,7 @@ class Exam:
             cases: list[Case] = []
             search = Search(record, profile, stream=self.stream, shrink_calls=0, declared=self.folder.declared)
             search.run(cases.append, each if k else first, seed)
-            questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
+            questions: list[Question | Compound] = [kind(self.folder, case) for case in cases]
             rungs = [rung_of(case, check, attribute, self.folder.facts) for case in cases]
             found.append(Stratum(profile, record, attribute, seed, questions, rungs))
         return found
@@ -234,7 +242,7 @@ class Exam:
                 rung = rung_of(case, check, attribute, facts)
                 of_values = rung_of_values(case, attribute, facts)
                 for kind in self._edge_kinds(check, profile, self.folder.motifs.get(attribute)):
-                    yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
+                    yield EdgeQuestion(label, attribute, kind(self.folder, case), rung, of_values)
 
     def _edge_profiles(self, attribute: str, check: str) -> Sequence[Profile]:
         """Return the profiles that an edge case is asked in: those of the check, or the one that it is about."""
@@ -250,12 +258,12 @@ class Exam:
 
     def _edge_kinds(
         self, check: str, profile: Profile, motif: Motif | None
-    ) -> list[Callable[[Demands, Case], Question]]:
+    ) -> list[Callable[[Folder, Case], Question]]:
         if check == "device":
             return [EdgeDevice]
         if check == "layout":
             return [Values]
-        if not self.demands.gradients_at_edges:
+        if not self.folder.facts.gradients:
             return [Edge]
         if profile.dtype is torch.float64:
             return [EdgeWithGradients]
@@ -264,12 +272,6 @@ class Exam:
         # Most mistakes in gradients show in every dtype: it is enough to ask for those of a motif in float64.
         profiles = strata("edge-cases", self.folder.facts, self.device)
         return [Edge] if any(p.dtype is torch.float64 for p in profiles) else [Edge, Gradients]
-
-    def _sampled(self, check: str, count: int) -> list[Request]:
-        record, _ = self.record(check)
-        profile = strata(check, self.folder.facts, self.device)[0]
-        cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream, self.folder.declared)
-        return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
 
 
 def drawn(

@@ -112,16 +112,24 @@ class Grading:
             if self.options.quick and (self._failed_on("solved") or self._failed_on("hardened")):
                 break
         if not self._failed_on("solved"):
-            self._report_postponed()
+            # Failures of the second rung may have shown on the first, where the second ran before it.
+            for name in [name for name, result in self.results.items() if result.status == "pass"]:
+                if name in self._postponed:
+                    self._check(name, "hardened")
         self.submission.collect()
-        reached = self._reached()
+        # A check that could not be run was not passed.
+        broken = [self._failed_on(rung) or rung in self._cut_short for rung in RUNGS]
+        reached: Rung = "none" if broken[0] else "solved" if broken[1] else "hardened"
+        # A forbidden call comes first, as it may explain the others.
+        results = [self.results[name] for name in CHECK_NAMES if name in self.results]
+        results.sort(key=lambda r: not (r.name == "forbidden" and r.status == "fail" and r.required))
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"
         return GradeReport(
             challenge=self.folder.id,
             file=self.submission.filename,
             verdict=verdict,
             rung=reached,
-            checks=self._ordered_results(),
+            checks=tuple(results),
             diagnosis=tuple(self.diagnosis),
             seconds=round(time.monotonic() - start, 3),
             seed=self.exam.stream,
@@ -158,23 +166,6 @@ class Grading:
         """Tell whether a required check failed on this rung."""
         results = (self.results[name] for name in self.required if name in self.results)
         return any(result.status == "fail" and result.rung == rung for result in results)
-
-    def _reached(self) -> Rung:
-        """Return the rung that was reached. A check that could not be run was not passed."""
-        if self._failed_on("solved") or "solved" in self._cut_short:
-            return "none"
-        return "solved" if self._failed_on("hardened") or "hardened" in self._cut_short else "hardened"
-
-    def _report_postponed(self) -> None:
-        """Report the failures of the second rung that showed on the first, where the second ran before it."""
-        for name in [name for name, result in self.results.items() if result.status == "pass"]:
-            if name in self._postponed:
-                self._check(name, "hardened")
-
-    def _ordered_results(self) -> tuple[CheckResult, ...]:
-        """Return the results in the order of the checks; a forbidden call comes first, as it may explain the others."""
-        results = [self.results[name] for name in CHECK_NAMES if name in self.results]
-        return tuple(sorted(results, key=lambda r: not (r.name == "forbidden" and r.status == "fail" and r.required)))
 
     def _check(self, name: str, rung: CaseRung) -> None:
         """Run one check on one rung and join its result with that of the other rung."""
@@ -218,7 +209,7 @@ class Grading:
         ways: dict[Way, Callable[[], CheckResult]] = {
             "file": self._loads,
             "source": self._forbidden,
-            "edges": lambda: self._edges(name, rung),
+            "edges": lambda: self._cases(name, rung),
             "cases": lambda: self._cases(name, rung),
             "growth": lambda: self._growth(name, rung),
             "clock": self._speed,
@@ -263,10 +254,6 @@ class Grading:
             return failed("forbidden", "forbidden", message)
         return self._touched("forbidden") or CheckResult(name="forbidden", status="pass", examples=len(requests))
 
-    def _edges(self, name: str, rung: CaseRung) -> CheckResult:
-        failure, tried = self._at_edges(name, rung, 0)
-        return failure or self._touched(name) or CheckResult(name=name, status="pass", examples=tried)
-
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
@@ -274,8 +261,9 @@ class Grading:
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
-            examine = self._on_rung(self._again(edge.question), name, edge.attribute, broken)
-            return self._found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
+            kind = type(edge.question)
+            again = self._on_rung(lambda case: self.ask(kind(self.folder, case)), name, edge.attribute, broken)
+            return self._found(name, finding, again, tried + index + 1, edge.attribute, edge.label)
 
         found = self.first_fault([edge.question for edge in edges], self._counts_on(name, rung, result_of))
         if found is None:
@@ -336,38 +324,38 @@ class Grading:
         return CheckResult(name=name, status="pass", message=message, examples=len(documents), growth=tuple(documents))
 
     def _speed(self) -> CheckResult:
-        requests = self.exam.sample("pure", 3)
-        if self.exam.device in AWAY:
-            return self._speed_by_events([replace(r, want=(*r.want, "clock")) for r in requests])
-        start = time.monotonic()
-        for request in requests:
-            if isinstance(self.submission.run(request), Failure):
-                return CheckResult(name="speed", status="info", message=say("not-measured"))
-        elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
-        return CheckResult(name="speed", status="info", message=say("milliseconds", ms=f"{elapsed_ms:.1f}"))
+        """Return the mean time of a program; on a device the median, by events.
 
-    def _speed_by_events(self, requests: Sequence[Request]) -> CheckResult:
-        """Return the median time on a device. Each program runs twice: the first run compiles and fills the caches."""
+        There each program runs twice: the first run compiles and fills the caches.
+        """
+        requests, away, start = self.exam.sample("pure", 3), self.exam.device in AWAY, time.monotonic()
         times_us = []
-        for request in [twice for one in requests for twice in (one, one)]:
-            observed = self.submission.run(request)
-            if isinstance(observed, Failure):
-                return CheckResult(name="speed", status="info", message=say("not-measured"))
-            times_us.append(sum(observed.device_us))
-        elapsed_ms = statistics.median(times_us[1::2] or [0]) / 1000
-        return CheckResult(name="speed", status="info", message=say("milliseconds-by-events", ms=f"{elapsed_ms:.3f}"))
+        for request in requests:
+            asked = replace(request, want=(*request.want, "clock")) if away else request
+            for observed in [self.submission.run(asked) for _turn in range(2 if away else 1)]:
+                if isinstance(observed, Failure):
+                    return CheckResult(name="speed", status="info", message=say("not-measured"))
+                times_us.append(sum(observed.device_us))
+        elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
+        message = say("milliseconds", ms=f"{elapsed_ms:.1f}")
+        if away:
+            median_ms = statistics.median(times_us[1::2] or [0]) / 1000
+            message = say("milliseconds-by-events", ms=f"{median_ms:.3f}")
+        return CheckResult(name="speed", status="info", message=message)
 
     def _cases(self, name: str, rung: CaseRung) -> CheckResult:
-        replayed = self._replay(name, rung)
-        if replayed is not None:
-            return replayed
+        of_edges_alone = CHECKS[name].way == "edges"
         tried = 0
-        for stratum in self.exam.strata(name, self.options.examples if name == "matches-reference" else 0):
-            failure = self._in_stratum(name, rung, stratum, tried)
-            if failure is not None:
-                return failure
-            tried += stratum.rungs.count(rung)
-        if CHECKS[name].edges and "edge-cases" not in self.settled:
+        if not of_edges_alone:
+            replayed = self._replay(name, rung)
+            if replayed is not None:
+                return replayed
+            for stratum in self.exam.strata(name, self.options.examples if name == "matches-reference" else 0):
+                failure = self._in_stratum(name, rung, stratum, tried)
+                if failure is not None:
+                    return failure
+                tried += stratum.rungs.count(rung)
+        if of_edges_alone or (CHECKS[name].edges and "edge-cases" not in self.settled):
             failure, tried = self._at_edges(name, rung, tried)
             if failure is not None:
                 return failure
@@ -391,27 +379,24 @@ class Grading:
             smallest = finding
             # Statistics do not shrink: a smaller case proves less, and each costs thousands of draws.
             if not (self.options.quick or finding.fatal or name == "random"):
-                smallest = self._shrunk(stratum, places[index], finding, examine)
+                search = Search(
+                    stratum.record,
+                    stratum.profile,
+                    stream=self.exam.stream,
+                    shrink_calls=SHRINK_CALLS,
+                    declared=self.folder.declared,
+                )
+                found = search.run(examine, len(stratum.questions), stratum.seed, passing=places[index])
+                smallest = found or finding
             return self._found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
 
-        found = self.first_fault([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
-        return None if found is None else result_of(*found)
-
-    def _shrunk(self, stratum: Stratum, index: int, finding: FailedCase, examine: Examine) -> FailedCase:
-        """Return the smallest counterexample, searched for from the question at `index` on."""
-        search = Search(
-            stratum.record,
-            stratum.profile,
-            stream=self.exam.stream,
-            shrink_calls=SHRINK_CALLS,
-            declared=self.folder.declared,
-        )
-        return search.run(examine, len(stratum.questions), stratum.seed, passing=index) or finding
+        fault = self.first_fault([stratum.questions[k] for k in places], self._counts_on(name, rung, result_of))
+        return None if fault is None else result_of(*fault)
 
     def _examine(self, name: str) -> Examine:
         """Return a function that puts the question of a check about a case."""
         kind = KINDS[CHECKS[name].kind]
-        return lambda case: self.ask(kind(self.exam.demands, case))
+        return lambda case: self.ask(kind(self.exam.folder, case))
 
     def _leak(self) -> FailedCase | None:
         """Run the same cases in a fresh worker: an answer must not depend on earlier calls."""
@@ -424,7 +409,7 @@ class Grading:
             second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):
                 continue
-            expectation = Expectation(self.exam.demands.reference, request.case)
+            expectation = Expectation(self.exam.folder.reference, request.case)
             reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
             finding = differing(self.submission, expectation, second, first, reason, sentence)
             if finding is not None:
@@ -442,7 +427,12 @@ class Grading:
             examine = self._on_rung(self._examine(name), name, str(stored["record"]), rung)
             finding = examine(case)
             if finding is not None:
-                return self._replayed(name, finding, stored, examine)
+                finding = finding if self.options.quick else reduced(finding, examine).finding
+                self.ended = self.ended or finding.fatal
+                self.stored.append(dict(stored))
+                self._name_mistake(name, finding, str(stored["record"]))
+                message = say("kept-counterexample", fault=finding.message)
+                return self.reported(name, replace(finding, message=message), 1)
         return None
 
     # Questions: the requests of many are sent ahead of the answers
@@ -480,10 +470,6 @@ class Grading:
             return question.examine(self)
         return None if question.request is None else self._judged(question, self.submission.run(question.request))
 
-    def _again(self, question: Question) -> Examine:
-        """Return a function that puts the same question about other cases."""
-        return lambda case: self.ask(type(question)(self.exam.demands, case))
-
     def _judged(self, question: Question, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Observed):
             self.seen += [(called, line) for called, line in actual.seen if not called.startswith(_SIXTEEN_BITS)]
@@ -499,14 +485,6 @@ class Grading:
             return None
         self.ended = True
         return failed(name, "refused", say("tried", names=", ".join(self.submission.touched[:4])))
-
-    def _replayed(self, name: str, finding: FailedCase, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
-        """Return the failure of a check on a stored counterexample."""
-        finding = finding if self.options.quick else reduced(finding, examine).finding
-        self.ended = self.ended or finding.fatal
-        self.stored.append(dict(stored))
-        self._name_mistake(name, finding, str(stored["record"]))
-        return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
     def _found(
         self, name: str, finding: FailedCase, examine: Examine | None, tried: int, attribute: str, label: str
@@ -587,13 +565,13 @@ class Grading:
 
     def _probes(self, finding: FailedCase, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
         """Put the failing case, further ones of its kind and the edge cases to the submission."""
-        drawn = [Values(self.exam.demands, finding.case)]
+        drawn = [Values(self.exam.folder, finding.case)]
         for name in dict.fromkeys([attribute, "case"]):
             drawn += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
         edges = self.exam.edge_probes(finding.case.profile, rung)
         kinds: dict[ProbeKind, list[Values]] = {
             "drawn": drawn,
-            "again": [Values(self.exam.demands, case) for case in other_random_states(finding.case)],
+            "again": [Values(self.exam.folder, case) for case in other_random_states(finding.case)],
             "edge": [edge for edge in edges if edge.case.label != finding.case.label],
         }
         probes: list[Probe] = []
@@ -611,7 +589,7 @@ class Grading:
         """Return the failure of a check with its counterexample, where that can be shown."""
         result = replace(failed(name, finding.reason, finding.message), examples=tried)
         with suppress(Unjudgeable):
-            shown = self.submission.guard.look(lambda: render(finding, self.exam.demands))
+            shown = self.submission.guard.look(lambda: render(finding, self.exam.folder))
             result = replace(result, counterexample=shown)
         return result
 

@@ -30,9 +30,9 @@ PROJECTION_SECONDS = 3.0
 Measured = dict[Sized, Mapping[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """One promise about growth: increments of `measure` stay within `at_most` times those of the bound.
+    """One promise of CONTRACTS: increments of `measure` stay within `growth_at_most` times those of the bound.
 
     The bound is `bound(size)`, or the measure of the case that `beside` records, run by the same solution, or that of
     the reference. `real` is a size from practice, with its name, for which memory is shown too if the promise is
@@ -41,14 +41,14 @@ class Contract:
 
     check: str
     measure: str
-    record: Callable[[Recorder, int], Any]
+    case: Callable[[Recorder, int], Any]
     sizes: Sequence[int]
-    at_most: float
-    bound: Callable[[int], float] | None
+    growth_at_most: float
     says: Mapping[str, str]
-    real: Mapping[str, Any] | None
-    from_nothing: bool
-    beside: Callable[[Recorder, int], Any] | None
+    bound: Callable[[int], float] | None = None
+    real: Mapping[str, Any] | None = None
+    from_nothing: bool = False
+    beside: Callable[[Recorder, int], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class MeasuredGrowth:
         """True if every increment is within the bound's."""
         start = [0.0] if self.contract.from_nothing else []
         actual, bound = pairwise([*start, *self.got]), pairwise([*start, *self.due])
-        at_most = self.contract.at_most
+        at_most = self.contract.growth_at_most
         return all(b - a <= at_most * max(d - c, 1.0) for (a, b), (c, d) in zip(actual, bound, strict=True))
 
     def document(self) -> dict[str, Any]:
@@ -91,22 +91,7 @@ class MeasuredGrowth:
 
 def contracts(folder: Folder, check: str) -> list[Contract]:
     """Return the promises of a challenge that a check ("work" or "memory") judges."""
-    return [
-        Contract(
-            check=fact["check"],
-            measure=fact["measure"],
-            record=fact["case"],
-            sizes=fact["sizes"],
-            at_most=float(fact["growth_at_most"]),
-            bound=fact.get("bound"),
-            says=fact["says"],
-            real=fact.get("real"),
-            from_nothing=bool(fact.get("from_nothing", False)),
-            beside=fact.get("beside"),
-        )
-        for fact in folder.facts.contracts
-        if fact["check"] == check
-    ]
+    return [Contract(**fact) for fact in folder.facts.contracts if fact["check"] == check]
 
 
 def examine_growth(
@@ -120,7 +105,7 @@ def examine_growth(
     bounds: list[float] = []
     sizes = contract.sizes[: _SIZES[profile]]
     for size in sizes:
-        cases = [contract.record] if contract.beside is None else [contract.record, contract.beside]
+        cases = [contract.case] if contract.beside is None else [contract.case, contract.beside]
         asked = [exam.sized(record, size, contract.measure, profile) for record in cases]
         for case in asked:
             if case not in measured:
@@ -148,7 +133,7 @@ def projected(exam: Exam, submission: Submission, growth: MeasuredGrowth) -> Mea
     if contract.real is None or contract.measure not in BYTES or growth.dtype != "float32":
         return growth
     size = int(contract.real["size"])
-    asked = exam.sized(contract.record, size, contract.measure, "meta")
+    asked = exam.sized(contract.case, size, contract.measure, "meta")
     answer = submission.run(asked.request, PROJECTION_SECONDS)
     if isinstance(answer, Failure):
         if answer.fatal:

@@ -101,16 +101,13 @@ class Guard:
         except FAULTS as error:
             if error is self._own_failure:
                 raise
-            fault = self._fault(error, sentence)
+            text = str(error)[:300]
+            message = text if isinstance(error, TreeError) else f"{type(error).__name__}: {text}"
+            fault = Unjudgeable("protocol", say(sentence, error=message))
+            if reason_of(error, text) == "memory":
+                fault = Unjudgeable("too-large", say("judged-too-large", mib=self._memory_mib))
         self._end()  # the alarm may have rung on the way out
         raise fault
-
-    def _fault(self, error: Exception, sentence: str) -> Unjudgeable:
-        text = str(error)[:300]
-        if reason_of(error, text) == "memory":
-            return Unjudgeable("too-large", say("judged-too-large", mib=self._memory_mib))
-        message = text if isinstance(error, TreeError) else f"{type(error).__name__}: {text}"
-        return Unjudgeable("protocol", say(sentence, error=message))
 
     def _begin(self) -> None:
         self._timed, self.rang = threading.current_thread() is threading.main_thread(), False
@@ -129,17 +126,14 @@ class Guard:
             self._left -= max(0.0, self._granted - remaining)
 
     def _resume(self, seconds: float) -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (self._memory_limit(), self._hard))
+        present = data_bytes()  # exams and references grow between looks
+        limit = present + self._memory_mib * MIB if present else self._soft
+        soft = limit if self._soft == resource.RLIM_INFINITY else min(limit, self._soft)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, self._hard))
         self._granted = seconds
         if self._timed:
             signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
             self.armed = True
-
-    def _memory_limit(self) -> int:
-        """Return the limit in bytes, above what the process has by now: exams and references grow between looks."""
-        present = data_bytes()
-        limit = present + self._memory_mib * MIB if present else self._soft
-        return limit if self._soft == resource.RLIM_INFINITY else min(limit, self._soft)
 
     def _pause(self) -> float:
         """Lift both limits. Return the seconds that were left."""

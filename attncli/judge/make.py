@@ -33,6 +33,7 @@ from attncli.judge.case import (
     relayout,
     restyled,
 )
+from attncli.judge.compare import gravest
 from attncli.judge.drawing import Declared, Draw, Drawing
 from attncli.sandbox.devices import AWAY, Walk
 from attncli.sandbox.interpreter import ExpressionFunction
@@ -206,7 +207,10 @@ class Recorder(Drawing):
             if isinstance(part, Handle):
                 self.compare(part, False)
                 self.case.formed.add(part.step)
-        places = [None if isinstance(part, Handle) else self._gradient_place(part) for part in of]
+        places: list[int | None] = []  # of gradients among those of all inputs that ask for one
+        for part in of:
+            index = None if isinstance(part, Handle) else self._pack(part)[1]
+            places.append(None if index is None else sum(item.grad for item in self.case.inputs[:index]))
 
         def complaint(outcomes: list[Any], gradients: list[Tensor]) -> Complaint | None:
             found = holds(
@@ -215,17 +219,14 @@ class Recorder(Drawing):
                     for part, place in zip(of, places, strict=True)
                 )
             )
-            return _gravest(found) if isinstance(found, Iterator) else found
+            if not isinstance(found, Iterator):
+                return found
+            return gravest(found, lambda each: isinstance(each, DigitsLost))
 
         if any(place is not None for place in places):
             self.gradient_property(complaint)
         else:
             self.property(lambda outcomes: complaint(outcomes, []))
-
-    def _gradient_place(self, tensor: Tensor) -> int:
-        """Return the position of its gradient among those of all inputs that ask for one."""
-        index = self._pack(tensor)[1]
-        return sum(item.grad for item in self.case.inputs[:index])
 
     def digits_lost(self, english: str, chinese: str) -> Complaint:
         """Make a complaint of the second rung: a float64 result has only the digits of float32."""
@@ -300,13 +301,3 @@ class Recorder(Drawing):
         if isinstance(value, torch.device) and self.case.profile.name == ANOTHER_DEVICE:
             return ["dv", str(self.device)]
         return None
-
-
-def _gravest(complaints: Iterator[Complaint | None]) -> Complaint | None:
-    """Return the first complaint that concerns more than the digits of float64; failing that, the first."""
-    light: Complaint | None = None
-    for complaint in filter(None, complaints):
-        if not isinstance(complaint, DigitsLost):
-            return complaint
-        light = light or complaint
-    return light

@@ -7,7 +7,7 @@ these must have been able to refute it: tensors of different sizes, with several
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attncli.i18n import Localised
 from attncli.judge.case import Case, Input
-from attncli.judge.challenge import Demands, named_arguments
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.compare import EPSILONS, NEAR, VARIES, Path, Rules, agreeing, compare, leaves
 from attncli.judge.guard import alone
 from attncli.judge.messages import say
@@ -82,7 +82,7 @@ def _varies(tensor: Tensor) -> bool:
     return bool((value - value.reshape(-1)[0]).abs().max() > VARIES * value.abs().max())
 
 
-def samples(case: Case, observed: Observed, expectation: Expectation, demands: Demands) -> list[Sample] | None:
+def samples(case: Case, observed: Observed, expectation: Expectation, folder: Folder) -> list[Sample] | None:
     """Return every floating-point tensor of an answer; None where anything else is wrong, or the digits are few."""
     found: list[Sample] = []
     truth, native, actual = expectation.truth.parts(case), expectation.native.parts(case), observed.parts(case)
@@ -94,10 +94,10 @@ def samples(case: Case, observed: Observed, expectation: Expectation, demands: D
         mine, wanted, given = dict(leaves(actual[key])), dict(leaves(value)), dict(leaves(native[key]))
         if mine.keys() != wanted.keys():
             return None
-        sizes = _sizes(case, key, demands)
+        sizes = _sizes(case, key, folder)
         for part, expected in wanted.items():
             values = (expected, given.get(part), mine[part])
-            sample = _sample(case, key, part, values, expectation, demands, sizes)
+            sample = _sample(case, key, part, values, expectation, folder, sizes)
             if sample is not None:
                 found.append(sample)
             elif not _equal(expected, mine[part]):
@@ -111,7 +111,7 @@ def _sample(
     part: Path,
     values: tuple[Any, Any, Any],
     expectation: Expectation,
-    demands: Demands,
+    folder: Folder,
     sizes: Mapping[str, int],
 ) -> Sample | None:
     """Return one part of a result as a sample, None if it is no tensor of the expected wide dtype."""
@@ -122,8 +122,8 @@ def _sample(
         return None
     entry = str(case.steps[key].get("name", ""))
     place = "return" + "".join(f"[{name!r}]" for name in part)
-    axes = demands.axes(entry, place, expected.dim()) or [""] * expected.dim()
-    slack = expectation.slack((key, *part))
+    axes = folder.axes(entry, place, expected.dim()) or [""] * expected.dim()
+    slack = expectation.slack.get((key, *part))
     return Sample(expected.detach().to(torch.float64), actual.detach(), slack, entry, part, axes, sizes, case, key)
 
 
@@ -134,14 +134,14 @@ def _equal(expected: Any, actual: Any) -> bool:
     return type(expected) is type(actual) and bool(expected == actual)
 
 
-def _sizes(case: Case, step: int, demands: Demands) -> dict[str, int]:
+def _sizes(case: Case, step: int, folder: Folder) -> dict[str, int]:
     """Return the sizes of a call by the names of their axes; a name with two sizes is left out."""
     found: dict[str, set[int]] = {}
     entry = str(case.steps[step].get("name", ""))
-    for name, tree in named_arguments(demands.reference, case.steps[step]):
+    for name, tree in named_arguments(folder.reference, case.steps[step]):
         if tree[0] == "t":
             shape = case.inputs[tree[1]].value.shape
-            for axis, size in zip(demands.axes(entry, name, len(shape)), shape, strict=False):
+            for axis, size in zip(folder.axes(entry, name, len(shape)), shape, strict=False):
                 if axis.isidentifier():
                     found.setdefault(axis, set()).add(size)
     return {axis: numbers.pop() for axis, numbers in found.items() if len(numbers) == 1}
@@ -188,7 +188,9 @@ def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
     telling = [s for s in wrong if s.is_telling() and s.same_shape()]
     if not enough(telling):
         return None
-    measured = [(_ratio(s), s.sizes) for s in telling]
+    # The factor that fits best, by least squares.
+    ratios = [(s.actual.to(torch.float64) * s.expected).sum() / (s.expected * s.expected).sum() for s in telling]
+    measured = [(float(ratio), s.sizes) for ratio, s in zip(ratios, telling, strict=True)]
     if all(near(ratio, measured[0][0]) for ratio, _ in measured):
         name, factor = named_constant(measured[0][0])
         if factor == 0 or not all(_is_times(sample, factor) for sample in wrong):
@@ -202,11 +204,6 @@ def _scaled(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
         if all(_is_times(sample, factor) for sample, factor in zip(wrong, factors, strict=True)):
             found.append(name)
     return ("scaled", say("scaled", what=what, factor=found[0])) if len(found) == 1 else None
-
-
-def _ratio(sample: Sample) -> float:
-    """Return the factor that fits best, by least squares."""
-    return float((sample.actual.to(torch.float64) * sample.expected).sum() / (sample.expected * sample.expected).sum())
 
 
 def _is_times(sample: Sample, factor: float) -> bool:
@@ -251,7 +248,10 @@ def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
             if not all(_fits_moved(sample, axis, late) for sample in wrong):
                 continue
             telling = [s for s in wrong if s.expected.dim() >= -axis and s.expected.shape[axis] >= 3 and s.is_telling()]
-            telling = [s for s in telling if not _fits_moved(s, axis, not late) and _moves(s, axis)]
+            telling = [s for s in telling if not _fits_moved(s, axis, not late)]
+            # Where neighbours along the axis do not differ, to be off by one is to be right.
+            apart = [s.expected.diff(dim=axis).abs().max() for s in telling]
+            telling = [s for s, by in zip(telling, apart, strict=True) if bool(by > VARIES * s.expected.abs().max())]
             if enough(telling):
                 return "off-by-one", say(key, what=what, axis=axis_name(telling, axis))
     return None
@@ -272,32 +272,21 @@ def _fits_moved(sample: Sample, axis: int, late: bool) -> bool:
     return sample.fits(candidate, slack)
 
 
-def _moves(sample: Sample, axis: int) -> bool:
-    """Tell whether neighbours along the axis differ: else to be off by one is to be right."""
-    rest = sample.expected.shape[axis] - 1
-    apart = sample.expected.narrow(axis, 1, rest) - sample.expected.narrow(axis, 0, rest)
-    return bool(apart.abs().max() > VARIES * sample.expected.abs().max())
-
-
 def _one_place(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
     """Look for one head, one item of the batch, the first or the last position that alone is wrong."""
     telling = [s for s in wrong if s.same_shape() and s.expected.numel() >= LEAST_ENTRIES and not s.is_right()]
     if len(telling) < LEAST_AT_ONE_PLACE or any(not s.same_shape() for s in wrong):
         return None
     differing = [~s.matching(s.expected, s.slack) for s in wrong]
-    places = list(_places(wrong, differing, telling))
-    return ("one-place-wrong", say("one-place-wrong", what=what, place=", ".join(places))) if places else None
-
-
-def _places(wrong: Sequence[Sample], differing: Sequence[Tensor], telling: Sequence[Sample]) -> Iterator[str]:
+    places = []
     for axis in range(-MOST_DIMENSIONS, 0):
         sizes = {s.expected.shape[axis] for s in telling if s.expected.dim() >= -axis}
         if len(sizes) < 2 or max(sizes) < 3:
             continue
-        for index in (0, 1, 2, 3, -1, -2):
-            if all(_only_at(mask, axis, index) for mask in differing):
-                yield f"{axis_name(wrong, axis)} = {str(index).replace('-', '−')}"
-                break
+        indices = (k for k in (0, 1, 2, 3, -1, -2) if all(_only_at(mask, axis, k) for mask in differing))
+        if (index := next(indices, None)) is not None:
+            places.append(f"{axis_name(wrong, axis)} = {str(index).replace('-', '−')}")
+    return ("one-place-wrong", say("one-place-wrong", what=what, place=", ".join(places))) if places else None
 
 
 def _only_at(mask: Tensor, axis: int, index: int) -> bool:
@@ -377,7 +366,7 @@ def constants_of_a_size(
 # Lost digits
 
 
-def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> NamedPattern | None:
+def rounding_of(wrong: Sequence[Sample], what: Localised, folder: Folder) -> NamedPattern | None:
     """Return the dtype whose digits all answers have, or to which the inputs must have been rounded."""
     telling = [sample for sample in wrong if sample.is_telling()]
     if not enough(telling):
@@ -388,7 +377,7 @@ def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> N
         name = str(dtype).removeprefix("torch.")
         if all(_has_digits_of(sample, dtype) for sample in wrong):
             return f"rounded-to-{name}", say("digits-of", what=what, dtype=name)
-        if _right_for_rounded_inputs(wrong, dtype, demands):
+        if _right_for_rounded_inputs(wrong, dtype, folder):
             return f"inputs-rounded-to-{name}", say("inputs-rounded", what=what, dtype=name)
     return None
 
@@ -404,11 +393,11 @@ def _has_digits_of(sample: Sample, dtype: torch.dtype) -> bool:
     return bool(((actual.to(torch.float64) - expected).abs() <= allowed).all())
 
 
-def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, demands: Demands) -> bool:
+def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, folder: Folder) -> bool:
     rounded: dict[int, Observed] = {}
     for sample in wrong:
         if id(sample.case) not in rounded:
-            rounded[id(sample.case)] = _of_rounded(sample.case, dtype, demands)
+            rounded[id(sample.case)] = _of_rounded(sample.case, dtype, folder)
         value = rounded[id(sample.case)].outcomes[sample.key]
         for name in sample.part:
             value = value[name]
@@ -418,10 +407,10 @@ def _right_for_rounded_inputs(wrong: Sequence[Sample], dtype: torch.dtype, deman
 
 
 @alone
-def _of_rounded(case: Case, dtype: torch.dtype, demands: Demands) -> Observed:
+def _of_rounded(case: Case, dtype: torch.dtype, folder: Folder) -> Observed:
     """Run the reference in float64 on inputs that were rounded to a dtype."""
 
     def cast(item: Input) -> Tensor:
         return item.value.detach().to(dtype).to(torch.float64) if item.follow else exact(item)
 
-    return run_reference(demands.reference, case, cast)
+    return run_reference(folder.reference, case, cast)

@@ -187,19 +187,16 @@ def rules_for(folder: Folder) -> Rules:
 
 def reading_of(header: Mapping[str, Any]) -> SourceReading:
     """Return the source reading in a worker's reply. Raises UnreadableReply for anything else."""
+    found: dict[str, Localised] = {}
     try:
-        return SourceReading(**{part: _problem(header[part], keys) for part, keys in PROBLEMS.items()})
+        for part, keys in PROBLEMS.items():
+            if header[part] is not None:
+                key, facts = header[part]
+                sentence = keys[keys.index(key)]
+                found[part] = say(sentence, **{name: str(value)[:MOST_CHARACTERS] for name, value in facts.items()})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableReply(f"no reading ({type(error).__name__})") from error
-
-
-def _problem(problem: Any, keys: Sequence[str]) -> Localised | None:
-    if problem is None:
-        return None
-    key, facts = problem
-    if key not in keys:
-        raise UnreadableReply("a sentence that there is not")
-    return say(key, **{name: str(value)[:MOST_CHARACTERS] for name, value in facts.items()})
+    return SourceReading(**found)
 
 
 def forbidden_in_traces(forbidden: Sequence[str]) -> Forbidden:
@@ -327,7 +324,10 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
         observed.device_us = [_position(us, _LARGEST) for us in _exactly(steps, _listed(header["device_us"]), "times")]
     if "gradients" in request.want:
         first = _position(header["gradients"], len(tensors) + 1)
-        observed.gradients = _gradients(tensors[first:], request)
+        observed.gradients = _exactly(len(request.leaves), tensors[first:], "gradients")
+        shapes = [request.case.inputs[leaf].value.shape for leaf in request.leaves]
+        if [gradient.shape for gradient in observed.gradients] != shapes:
+            raise TreeError("a gradient of another shape than its input")
     return observed
 
 
@@ -349,14 +349,6 @@ def _pure(header: Mapping[str, Any], inputs: int, steps: int) -> dict[str, list[
     for name, words in _WORDS.items():
         pure[name] = [[_position(k, steps), words[words.index(word)]] for k, word in _listed(header[name])]
     return pure
-
-
-def _gradients(gradients: list[Tensor], request: Request) -> list[Tensor]:
-    """Return one gradient for each leaf, of its shape: autograd gives no others."""
-    for leaf, gradient in zip(request.leaves, _exactly(len(request.leaves), gradients, "gradients"), strict=True):
-        if gradient.shape != request.case.inputs[leaf].value.shape:
-            raise TreeError("a gradient of another shape than its input")
-    return gradients
 
 
 def _text(value: Any, most: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -20,8 +20,8 @@ from torch import Tensor
 
 from attncli.domain.checks import Kind
 from attncli.i18n import NOTHING, Localised
-from attncli.judge.case import Case, refilled
-from attncli.judge.challenge import Demands, call_name, tensor_trees
+from attncli.judge.case import Case, parts_of, refilled
+from attncli.judge.challenge import Folder, call_name
 from attncli.judge.compare import Mismatch, Path, Rules, compare, gravest, leaves
 from attncli.judge.guard import Unjudgeable, alone
 from attncli.judge.messages import say
@@ -47,8 +47,8 @@ TRACED_ELEMENTS = 5_000
 class Values:
     """Check the values: the program returns those of the reference."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
-        self._demands = demands
+    def __init__(self, folder: Folder, case: Case) -> None:
+        self._folder = folder
         self.case = case
 
     @cached_property
@@ -58,7 +58,7 @@ class Values:
 
     @cached_property
     def expectation(self) -> Expectation:
-        return Expectation(self._demands.reference, self.case)
+        return Expectation(self._folder.reference, self.case)
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
         if isinstance(actual, Failure):
@@ -74,7 +74,7 @@ class Values:
             )
 
     def _mismatch(self, actual: Observed) -> FailedCase | None:
-        mismatch = gravest(self._mismatches(actual))
+        mismatch = gravest(self._mismatches(actual), lambda each: each.digits_only)
         if mismatch is None:
             return self._other_form(actual)
         found = FailedCase.of_mismatch(self.case, mismatch, self.expectation.truth, actual)
@@ -109,28 +109,30 @@ class Values:
         return self.expectation.truth.parts(self.case), self.expectation.native.parts(self.case)
 
     def _rules(self, key: Any) -> Rules:
-        granted = self._demands.absolute(self.case.profile)
-        return Rules(
-            lambda path: self.expectation.slack((key, *path)),
-            granted,
-            float32_inside=self._demands.float32_inside,
+        granted = self._folder.absolute(self.case.profile)
+        return replace(
+            self._measured(self.expectation, key, absolute=granted),
+            float32_inside=self._folder.facts.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
-            closer=lambda path: self.expectation.closer((key, *path)),
-            inside=lambda path: self.expectation.inside((key, *path)),
-            single=Rules(
-                lambda path: self._single.slack((key, *path)),
-                granted,
-                closer=lambda path: self._single.closer((key, *path)),
-            ),
+            inside=lambda path: self.expectation.inside.get((key, *path)),
+            single=self._measured(self._single, key, absolute=granted),
             kept=self._kept[key],
+        )
+
+    def _measured(self, expectation: Expectation, key: Any, **others: Any) -> Rules:
+        """Return rules with the slack that is measured for one part of the answer."""
+        return Rules(
+            lambda path: expectation.slack.get((key, *path)),
+            closer=lambda path: expectation.closer.get((key, *path)),
+            **others,
         )
 
     @cached_property
     def _single(self) -> Expectation:
         """The expectation for float64 results that have only the digits of float32."""
-        wide = self.case.profile.dtype is torch.float64
-        return Expectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
+        wide, kind = self.case.profile.dtype is torch.float64, type(self.expectation)
+        return kind(self._folder.reference, self.case, torch.float32) if wide else self.expectation
 
     @cached_property
     def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
@@ -144,23 +146,23 @@ class Edge(Values):
     def request(self) -> Request | None:
         small = self.case.weight[0] <= TRACED_ELEMENTS and not self.case.tallies
         traced = small and self.case.profile.name == "ordinary"
-        autograd = [] if self.case.differentiates else ["no-grad"]
-        return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
+        differentiates = any(step.get("name") == "backward" for step in self.case.steps)
+        autograd = [] if differentiates else ["no-grad"]
+        return Request(self.case, [*self._folder.watched, *autograd, *(["calls"] if traced else [])])
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
         found = super().finding(actual)
         if isinstance(actual, Failure) or (found is not None and not found.of_production):
             return found
-        return gravest_finding((found, _impure(self._demands, self.case, actual)))
+        return gravest_finding((found, _impure(self._folder, self.case, actual)))
 
 
-class Gradients:
+class Gradients(Values):
     """Check the gradients of every input that asks for one."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
-        self._demands = demands
-        self.case = case
-        self.expectation = GradientExpectation(demands.reference, case)
+    @cached_property
+    def expectation(self) -> GradientExpectation:
+        return GradientExpectation(self._folder.reference, self.case)
 
     @cached_property
     def request(self) -> Request | None:
@@ -180,9 +182,13 @@ class Gradients:
         if isinstance(actual, Failure):
             return FailedCase.of_failure(self.case, actual, self.expectation.native)
         if self.case.gradient_properties:
-            return gravest_finding(self._of_random_results(actual))
+            native, broken = self.expectation.native, broken_gradient_properties(self.case, actual)
+            return gravest_finding(
+                FailedCase(self.case, "gradient", each.message, native, actual, digits_only=each.digits_only)
+                for each in broken
+            )
         truth = self.expectation.truth
-        mismatch = gravest(self._mismatches(actual))
+        mismatch = gravest(self._mismatches(actual), lambda each: each.digits_only)
         if mismatch is None:
             return None
         reason = "gradient" if mismatch.reason == "values" else mismatch.reason
@@ -194,57 +200,31 @@ class Gradients:
             expected = self.expectation.truth.gradients[position]
             native = expected.to(self.case.inputs[k].value.dtype)
             mismatch = compare(expected, native, actual.gradients[position], self._rules(position))
-            name = self._demands.names(self.case).get(k, f"input {k}")
+            name = self._folder.names(self.case).get(k, f"input {k}")
             yield mismatch and replace(mismatch, path=("gradient", name))
-
-    @cached_property
-    def _single(self) -> GradientExpectation:
-        wide = self.case.profile.dtype is torch.float64
-        return GradientExpectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
-
-    @cached_property
-    def _kept(self) -> defaultdict[int, dict[Any, Any]]:
-        return defaultdict(dict)
 
     @cached_property
     def _floors(self) -> list[float]:
         return [self.expectation.floor(k) for k in self.expectation.chosen]
 
-    def _rules(self, position: int) -> Rules:
-        return Rules(
-            lambda path: self.expectation.slack[position],
-            {},
-            whole=True,
-            floor=self._floors[position],
-            closer=lambda path: self.expectation.closer[position],
-            single=Rules(
-                lambda path: self._single.slack[position],
-                {},
-                whole=True,
-                floor=self._floors[position],
-                closer=lambda path: self._single.closer[position],
-            ),
-            kept=self._kept[position],
-        )
-
-    def _of_random_results(self, actual: Observed) -> Iterator[FailedCase | None]:
-        native = self.expectation.native
-        for broken in broken_gradient_properties(self.case, actual):
-            yield FailedCase(self.case, "gradient", broken.message, native, actual, digits_only=broken.digits_only)
+    def _rules(self, key: int) -> Rules:
+        common = {"absolute": {}, "whole": True, "floor": self._floors[key]}
+        single = self._measured(self._single, key, **common)
+        return replace(self._measured(self.expectation, key, **common), single=single, kept=self._kept[key])
 
 
 class EdgeWithGradients(Gradients):
     """Values, gradients and purity of an edge case in one run."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
-        super().__init__(demands, case)
-        self._edge = Edge(demands, case)
+    def __init__(self, folder: Folder, case: Case) -> None:
+        super().__init__(folder, case)
+        self._edge = Edge(folder, case)
 
     @cached_property
     def request(self) -> Request | None:
         if self._asked is None:
             return self._edge.request
-        want = [*self._demands.watched, "gradients"]
+        want = [*self._folder.watched, "gradients"]
         return Request(self.case, want, self._asked.leaves, self._asked.cotangents)
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
@@ -257,24 +237,24 @@ class EdgeWithGradients(Gradients):
 class Purity:
     """Check that inputs stay unchanged, nothing is shared, and the answer is the same again."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
-        self._demands = demands
+    def __init__(self, folder: Folder, case: Case) -> None:
+        self._folder = folder
         self.case = case
-        self.request = Request(case, demands.watched)
-        self.expectation = Expectation(demands.reference, case)
+        self.request = Request(case, folder.watched)
+        self.expectation = Expectation(folder.reference, case)
 
     @cached_property
     def refilled(self) -> Refilled | None:
         """The same calls again, with other values in the memory of the same tensors; None if that proves nothing."""
         again = refilled(self.case)
-        return None if again is None else Refilled(self._demands, self.case, again)
+        return None if again is None else Refilled(self._folder, self.case, again)
 
     @cached_property
     def without_graph(self) -> Request | None:
         """A request with inputs that ask for gradients, where the challenge promises to work without autograd."""
-        names = self._demands.names(self.case)
+        names = self._folder.names(self.case)
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
-        chosen = [k for k in asking if names.get(k) in self._demands.without_graph]
+        chosen = [k for k in asking if names.get(k) in self._folder.facts.without_graph]
         return Request(self.case, ["pure", "gradients"], chosen) if chosen else None
 
     def examine(self, asking: Asking) -> FailedCase | None:
@@ -285,19 +265,20 @@ class Purity:
             actual = asking.submission.run(self.request)
             if isinstance(actual, Failure):
                 return FailedCase.of_failure(self.case, actual)
-            finding = guarded(asking.submission, self.case, partial(_impure, self._demands, self.case, actual))
+            finding = guarded(asking.submission, self.case, partial(_impure, self._folder, self.case, actual))
             if finding is not None and finding.reason != "aliased":
                 return finding
             shared = shared or finding
             answers.append(actual)
         first, second = answers
         finding = differing(asking.submission, self.expectation, first, second, "nondeterministic", "another-answer")
-        return finding or self._answers_from_memory(asking) or self._hangs_on_graph(asking.submission) or shared
-
-    def _answers_from_memory(self, asking: Asking) -> FailedCase | None:
-        """Find answers remembered from earlier calls; those that are wrong without these prove nothing."""
-        found = None if self.refilled is None else asking.ask(self.refilled)
-        return found if found is not None and asking.ask(Values(self._demands, self.case)) is None else None
+        if finding is not None:
+            return finding
+        remembered = None if self.refilled is None else asking.ask(self.refilled)
+        # An answer that is wrong without earlier calls proves nothing.
+        if remembered is not None and asking.ask(Values(self._folder, self.case)) is None:
+            return remembered
+        return self._hangs_on_graph(asking.submission) or shared
 
     def _hangs_on_graph(self, submission: Submission) -> FailedCase | None:
         if self.without_graph is None:
@@ -312,8 +293,8 @@ class Purity:
 class Refilled(Values):
     """Check that a second call sees the present values of its arguments, not those of the first call."""
 
-    def __init__(self, demands: Demands, first: Case, again: Case) -> None:
-        super().__init__(demands, again)
+    def __init__(self, folder: Folder, first: Case, again: Case) -> None:
+        super().__init__(folder, again)
         self._first = first
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
@@ -372,8 +353,8 @@ class OnDevice:
     another device it is that one, and nothing but the place of results is judged.
     """
 
-    def __init__(self, demands: Demands, case: Case, device: str) -> None:
-        self._demands = demands
+    def __init__(self, folder: Folder, case: Case, device: str) -> None:
+        self._folder = folder
         self.case = case
         self._device = device
 
@@ -392,8 +373,8 @@ class OnDevice:
         """The reference's answer there; None if it cannot run there, so that nothing can be proved."""
         try:
             if self._real:
-                return run_natively(self._demands.reference, self.case, as_given)
-            return run_reference(self._demands.reference, self.case, as_given, device=self._device)
+                return run_natively(self._folder.reference, self.case, as_given)
+            return run_reference(self._folder.reference, self.case, as_given, device=self._device)
         except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
             return None
 
@@ -454,8 +435,8 @@ def _names_two_devices(error: str) -> bool:
 class EdgeDevice(OnDevice):
     """OnDevice for an edge case. Most pass, so the reference runs only when something looks wrong."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
-        super().__init__(demands, case, case.profile.device if case.profile.device in devices.AWAY else "elsewhere")
+    def __init__(self, folder: Folder, case: Case) -> None:
+        super().__init__(folder, case, case.profile.device if case.profile.device in devices.AWAY else "elsewhere")
 
     def finding(self, actual: Observed | Failure) -> FailedCase | None:
         if self._real:
@@ -486,11 +467,11 @@ class Devices:
     code that looks at values cannot run on it.
     """
 
-    def __init__(self, demands: Demands, case: Case) -> None:
+    def __init__(self, folder: Folder, case: Case) -> None:
         self.case = case
         there = case.profile.device
         tried = (there,) if there in devices.AWAY else ("elsewhere", "meta")
-        self.turns = [OnDevice(demands, case, device) for device in tried]
+        self.turns = [OnDevice(folder, case, device) for device in tried]
 
     def examine(self, asking: Asking) -> FailedCase | None:
         """Find tensors made on another device than the inputs', which fail there, or failures on both devices.
@@ -515,9 +496,9 @@ class Devices:
         return None
 
 
-Question = Values | Gradients | EdgeDevice
+Question = Values | EdgeDevice
 Compound = Devices | Purity
-KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
+KINDS: dict[Kind, Callable[[Folder, Case], Any]] = {
     "values": Values,
     "gradients": Gradients,
     "device": Devices,
@@ -546,44 +527,44 @@ _GLOBAL_CHANGES = {
 }
 
 
-def _impure(demands: Demands, case: Case, actual: Observed) -> FailedCase | None:
-    complaint = impurity(demands, case, actual)
+def _impure(folder: Folder, case: Case, actual: Observed) -> FailedCase | None:
+    complaint = impurity(folder, case, actual)
     return None if complaint is None else FailedCase(case, complaint[0], complaint[1], None, actual)
 
 
-def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
+def impurity(folder: Folder, case: Case, observed: Observed) -> tuple[str, Localised] | None:
     """Return the first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure".
 
     Sharing comes last, because all else weighs more.
     """
-    shared = {tree[1] for tree in tensor_trees(case.shared)}
+    shared = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for k in observed.pure.get("mutated") or ():
         if k not in shared:
-            return "mutated", say("mutated-argument", name=demands.names(case).get(k, f"input {k}"))
+            return "mutated", say("mutated-argument", name=folder.names(case).get(k, f"input {k}"))
     for step in observed.pure.get("containers") or ():
         return "mutated", say("mutated-container", name=call_name(case, step))
-    if demands.modules_unchanged:
+    if folder.facts.modules_unchanged:
         for step in observed.pure.get("modules") or ():
             return "mutated", say("left-in-module", name=call_name(case, step))
     for step, kind in observed.pure.get("globals") or ():
         reason, key = _GLOBAL_CHANGES[kind]
         return reason, say(key, name=call_name(case, step))
-    return _sharing(demands, case, observed)
+    return _sharing(folder, case, observed)
 
 
-def _sharing(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
+def _sharing(folder: Folder, case: Case, observed: Observed) -> tuple[str, Localised] | None:
     for step, kind in observed.pure.get("aliased") or ():
         name = call_name(case, step)
-        if kind == "input" and name not in demands.alias_allowed:
+        if kind == "input" and name not in folder.facts.alias_allowed:
             return "aliased", say("aliased-argument", name=name)
         if kind == "kept":
             return "aliased", say("aliased-state", name=name)
-        if kind == "earlier" and name not in demands.views_of_state:
+        if kind == "earlier" and name not in folder.facts.views_of_state:
             return "aliased", say("aliased-earlier", name=name)
     for step in observed.pure.get("instances") or ():
         return "aliased", say("aliased-objects", name=call_name(case, step))
     for step in observed.pure.get("changed") or ():
-        if (name := call_name(case, step)) not in demands.views_of_state:
+        if (name := call_name(case, step)) not in folder.facts.views_of_state:
             return "aliased", say("changed-later", name=name)
     return None
 
@@ -629,8 +610,12 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
     before, after = first.parts(case), second.parts(case)
     expected = dict(leaves(expectation.truth.parts(case)))
     for key, value in before.items():
-        exact = key in case.exact or not _has_form(expected, key, value)
-        mismatch = compare(value, value, after[key], Rules(partial(_slack_below, expectation, key), {}, exact=exact))
+        tensors = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
+        # No tolerance is known for tensors of another shape than expected.
+        has_form = all(isinstance(due, Tensor) and due.shape == part.shape for due, part in tensors)
+        exact = key in case.exact or not has_form
+        rules = Rules(lambda path, key=key: expectation.slack.get((key, *path)), {}, exact=exact)  # type: ignore[misc]
+        mismatch = compare(value, value, after[key], rules)
         if mismatch is not None:
             return replace(mismatch, path=(key, *mismatch.path))
     for k in sorted(case.ignored):
@@ -640,13 +625,3 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
             if mismatch is not None:
                 return replace(mismatch, path=(k, *mismatch.path))
     return None
-
-
-def _slack_below(expectation: Expectation, key: Any, path: Path) -> Tensor | None:
-    return expectation.slack((key, *path))
-
-
-def _has_form(expected: Mapping[Any, Any], key: Any, value: Any) -> bool:
-    """Tell whether the tensors in an answer have the expected shapes: else no tolerance is known for them."""
-    pairs = [(expected.get((key, *path)), part) for path, part in leaves(value) if isinstance(part, Tensor)]
-    return all(isinstance(tensor, Tensor) and tensor.shape == part.shape for tensor, part in pairs)

@@ -127,17 +127,16 @@ def frequencies(
     numbers from 0 on.
     """
     tally = sample if isinstance(sample, Mapping) else Counter(map(tuple, sample.flatten(1).tolist()))
-    expected = chances if isinstance(chances, Mapping) else _independent_parts(chances)
+    if isinstance(chances, Mapping):
+        expected = chances
+    else:
+        keys = itertools.product(*(range(len(part)) for part in chances))
+        expected = {key: math.prod(part[k] for part, k in zip(chances, key, strict=True)) for key in keys}
     for key in tally:
         if expected.get(key, 0.0) < _IMPOSSIBLE:
             return f"returned {key!r}, which can never come", f"返回了 {key!r}，这个结果不可能出现"
     found = (_part(tally, expected, place, name) for place, name in enumerate(names))
     return next(filter(None, found), None) or _chi_squared(tally, expected)
-
-
-def _independent_parts(parts: Sequence[Sequence[float]]) -> dict[Any, float]:
-    keys = itertools.product(*(range(len(part)) for part in parts))
-    return {key: math.prod(part[k] for part, k in zip(parts, key, strict=True)) for key in keys}
 
 
 def _part(tally: Mapping[Any, int], chances: Mapping[Any, float], place: int, name: str) -> Complaint | None:
@@ -205,17 +204,14 @@ def _neighbours(centred: Tensor, variance: float | Tensor, dimensions: Sequence[
         if count < 1:
             continue
         product = centred.narrow(dim, 1, count) * centred.narrow(dim, 0, count)
-        if abs(float(product.sum())) > SIGMAS * _spread_of_products(variance, dim, product):
+        if isinstance(variance, Tensor):
+            spread = math.sqrt((variance.narrow(dim, 1, count) * variance.narrow(dim, 0, count)).sum())
+        else:
+            spread = variance * math.sqrt(product.numel())
+        if abs(float(product.sum())) > SIGMAS * spread:
             en, zh = NAMES[name]
             return f"different {en} are not drawn independently of each other", f"不同的{zh}之间不是独立抽取的"
     return None
-
-
-def _spread_of_products(variance: float | Tensor, dim: int, product: Tensor) -> float:
-    if not isinstance(variance, Tensor):
-        return variance * math.sqrt(product.numel())
-    count = product.shape[dim]
-    return math.sqrt((variance.narrow(dim, 1, count) * variance.narrow(dim, 0, count)).sum())
 
 
 def mean(drawn: Tensor, expected: Tensor) -> Complaint | None:

@@ -154,7 +154,9 @@ def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str)
     generators = [devices.generator(device, seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.device = device
-    environment.module_dtype = _module_dtype(case, cast)
+    in_own_dtype = cast is as_given or isinstance(cast, Rounded)
+    wide = torch.float32 if isinstance(cast, Narrowed) else torch.float64
+    environment.module_dtype = case.profile.dtype if in_own_dtype else wide
     environment.module_device = devices.torch_name(device)
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     return environment, calls
@@ -247,12 +249,6 @@ class Rounded:
         return self.cast(item).to(item.value.dtype)
 
 
-def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
-    if cast is as_given or isinstance(cast, Rounded):
-        return case.profile.dtype
-    return torch.float32 if isinstance(cast, Narrowed) else torch.float64
-
-
 # What is expected of an answer
 
 
@@ -280,13 +276,10 @@ class Expectation:
     def _wide(self) -> bool:
         return self.case.profile.dtype is torch.float64
 
-    def slack(self, path: Path) -> Tensor | None:
-        """Return the error of this part that is allowed besides rounding; measured once."""
-        return self._slack.get(path)
-
     @cached_property
     @alone
-    def _slack(self) -> dict[Path, Tensor]:
+    def slack(self) -> dict[Path, Tensor]:
+        """The error of each part that is allowed besides rounding."""
         factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
@@ -297,17 +290,14 @@ class Expectation:
         self._widen(moved, self.truth, coarse, factor)
         return moved
 
-    def closer(self, path: Path) -> Tensor | None:
-        """Return the same from many more measurements, for answers that miss by little."""
-        return self._closer.get(path)
-
     @cached_property
     @alone
-    def _closer(self) -> dict[Path, Tensor]:
+    def closer(self) -> dict[Path, Tensor]:
+        """The same from many more measurements, for answers that miss by little."""
         dtype = self._digits
         factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
-        moved = dict(self._slack)
+        moved = dict(self.slack)
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
             self._widen(moved, self.truth, exactly, factor)
@@ -315,13 +305,10 @@ class Expectation:
             self._widen(moved, self.truth, natively, NATIVE_FACTOR)
         return moved
 
-    def inside(self, path: Path) -> Tensor | None:
-        """Return the error that float32 makes in this part; measured once, at inputs close by."""
-        return self._inside.get(path)
-
     @cached_property
     @alone
-    def _inside(self) -> dict[Path, Tensor]:
+    def inside(self) -> dict[Path, Tensor]:
+        """The error that float32 makes in each part, at inputs close by."""
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
             near = perturbed(torch.float32, turn)
@@ -352,26 +339,16 @@ def _through_float32(cast: Cast, item: Input) -> Tensor:
     return value.to(torch.float32).to(torch.float64) if value.dtype is torch.float64 else value
 
 
-class GradientExpectation:
-    """The vector–Jacobian products of one case with random cotangents, for every input that asks for its gradient."""
+class GradientExpectation(Expectation):
+    """The vector–Jacobian products of one case with random cotangents, for every input that asks for its gradient.
+
+    The path of a gradient is its position among these inputs, `chosen`.
+    """
 
     def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
-        """`digits`: the dtype that gradients are judged by, if narrower than the case's."""
-        self._namespace = namespace
-        self.case = case
-        self._digits = digits or case.profile.dtype
+        super().__init__(namespace, case, digits)
         self._terms: list[float] = []
         self.chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
-
-    @property
-    def _wide(self) -> bool:
-        return self.case.profile.dtype is torch.float64
-
-    @cached_property
-    @alone
-    def native(self) -> Observed:
-        """The reference in the dtypes of the inputs: cotangents must have these."""
-        return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
 
     @cached_property
     @alone
@@ -386,7 +363,7 @@ class GradientExpectation:
         truth = run_reference(self._namespace, self.case, exact, leaf_indices=self.chosen, cotangents=wide)
         return truth, made
 
-    @property
+    @cached_property
     def truth(self) -> Observed:
         return self._truth[0]
 
@@ -394,11 +371,6 @@ class GradientExpectation:
     def cotangents(self) -> Cotangents:
         """The cotangents: (step, path inside its outcome, vector in the dtype of that part)."""
         return self._truth[1]
-
-    @cached_property
-    @alone
-    def _wide_cotangents(self) -> Cotangents:
-        return _in_float64(self.cotangents)
 
     @cached_property
     @alone
@@ -429,30 +401,30 @@ class GradientExpectation:
 
     @cached_property
     @alone
-    def slack(self) -> list[Tensor]:
+    def slack(self) -> dict[Path, Tensor]:
         """Measure for each chosen input how far its gradient moves under one-ulp changes, and in narrower dtypes."""
         casts: list[tuple[Cast, float]] = [
             (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
         ]
         factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
         casts.append((Narrowed(exact) if self._wide else as_given, factor))
-        return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
+        return self._moved({(k,): torch.zeros((), dtype=torch.float64) for k in range(len(self.chosen))}, casts)
 
     @cached_property
     @alone
-    def closer(self) -> list[Tensor]:
+    def closer(self) -> dict[Path, Tensor]:
         """Measure the same many more times, for gradients that miss by little."""
         dtype = self._digits
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
         exactly: list[tuple[Cast, float]] = [(perturbed(dtype, turn), GRADIENT_CONDITIONING) for turn in turns]
         natively: list[tuple[Cast, float]] = [(in_dtype(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
-        return self._moved(list(self.slack), [*exactly, *natively])
+        return self._moved(dict(self.slack), [*exactly, *natively])
 
-    def _moved(self, moved: list[Tensor], casts: Sequence[tuple[Cast, float]]) -> list[Tensor]:
+    def _moved(self, moved: dict[Path, Tensor], casts: Sequence[tuple[Cast, float]]) -> dict[Path, Tensor]:
         for cast, factor in casts:
             in_own_dtype = cast is as_given or isinstance(cast, Rounded)
-            vectors = self._wide_cotangents
+            vectors = _in_float64(self.cotangents)
             if in_own_dtype:
                 vectors = [(step, path, vector.to(self.case.profile.dtype)) for step, path, vector in vectors]
             run = run_natively if in_own_dtype else run_reference
@@ -460,7 +432,7 @@ class GradientExpectation:
             for position, (a, b) in enumerate(zip(self.truth.gradients, other.gradients, strict=True)):
                 distance = torch.nan_to_num((a.to(torch.float64) - b.to(torch.float64)).abs(), nan=0.0, posinf=0.0)
                 if distance.numel():
-                    moved[position] = torch.maximum(moved[position], distance.max() * factor)
+                    moved[position,] = torch.maximum(moved[position,], distance.max() * factor)
         return moved
 
 

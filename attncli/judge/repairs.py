@@ -16,7 +16,7 @@ from typing import Any
 from attncli.domain.challenge import MOST_BUGS, REPAIRS, Repair, choices, planted
 from attncli.domain.checks import CHECKS
 from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs
-from attncli.judge.challenge import Demands, Folder, load_module
+from attncli.judge.challenge import Folder, load_module
 from attncli.judge.client import GradeOptions
 from attncli.judge.diagnose import Probe, answers_of, same_answers
 from attncli.judge.exam import Exam
@@ -40,7 +40,7 @@ class PlantedFiles:
 
     def __init__(self, folder: Folder, repairs: Sequence[Repair], most: int | None = None) -> None:
         self._folder = folder
-        self._float32_inside = Demands(folder).float32_inside
+        self._float32_inside = folder.facts.float32_inside
         count = len(repairs) if most is None else most
         self._repairs = {frozenset(repair.wrong for repair in chosen): chosen for chosen in choices(repairs, count)}
         self._loaded: dict[Choice, Namespace] = {}
@@ -56,7 +56,7 @@ class PlantedFiles:
 
     def _namespace(self, choice: Choice) -> Namespace:
         if not choice:
-            return self._folder.reference.__dict__
+            return self._folder.reference
         if choice not in self._loaded:
             name = "_".join(["planted", self._folder.id, *sorted(choice)]).replace("-", "_")
             path = self._folder.path / "reference.py"
@@ -84,7 +84,7 @@ def probes(exam: Exam) -> Iterator[Probe]:
     """Yield the exam's questions of the first rung about values and gradients, each as a probe."""
     for question in _questions(exam):
         if question.request is not None and not isinstance(question, EdgeDevice):
-            reference, case = exam.demands.reference, question.case
+            reference, case = exam.folder.reference, question.case
             expectation = Expectation(reference, case) if isinstance(question, Gradients) else question.expectation
             yield Probe(question.request, expectation.native, expectation)
 
@@ -188,7 +188,16 @@ def planted_surprises(
     asked = list(probes(exam if device == CPU else Exam(folder, 0)))  # answered by files that run in this process
     others = (repair.wrong for repair in repairs if not answers_like(files, folder, repair.wrong, asked))
     found += [(name, f"planted in the reference, never answers as wrong/{name}.py does") for name in others]
-    return [_surprise(folder.path, name, message) for name, message in (*found, *_hidden(files, asked))]
+    for first, second in undistinguished(files, asked):
+        name = (sorted(second - first) or sorted(first))[0]
+        like, unlike = (" and ".join(sorted(choice)) for choice in (first, second))
+        found.append((name, f"planted: {unlike} gives the answers of {like or 'the reference'}; one hides the other"))
+    lines = (folder.path / REPAIRS).read_text(encoding="utf-8").splitlines()
+    place = {line.replace("- ", "", 1).strip(): number for number, line in reversed(list(enumerate(lines, 1)))}
+    common = {"file": REPAIRS, "stream": 0, "verdict": "accepted"}
+    return [
+        {**common, "line": place.get(f"wrong: {name}", 1), "message": f"{name}, {message}"} for name, message in found
+    ]
 
 
 def is_rejected(exam: Exam, files: PlantedFiles, choice: Choice, submit: SubmitText) -> bool:
@@ -208,13 +217,6 @@ def answers_like(files: PlantedFiles, folder: Folder, name: str, asked: Sequence
         and files.fits(mistake, probe, answers_of([probe], namespace)[0])
         for probe in asked
     )
-
-
-def _hidden(files: PlantedFiles, asked: Sequence[Probe]) -> Iterator[tuple[str, str]]:
-    """Yield each mistake that does not show beside others, and a message that names these."""
-    for first, second in undistinguished(files, asked):
-        own, others = sorted(second - first) or sorted(first), [" and ".join(sorted(c)) for c in (first, second)]
-        yield own[0], f"planted: {others[1]} gives the answers of {others[0] or 'the reference'}; one hides the other"
 
 
 def undistinguished(files: PlantedFiles, probes: Sequence[Probe]) -> Iterator[tuple[Choice, Choice]]:
@@ -237,10 +239,3 @@ def _split(files: PlantedFiles, probe: Probe, group: list[Choice]) -> list[list[
         else:
             like.append(choice)
     return parts
-
-
-def _surprise(folder: Path, name: str, message: str) -> dict[str, Any]:
-    lines = (folder / REPAIRS).read_text(encoding="utf-8").splitlines()
-    numbers = (number for number, line in enumerate(lines, 1) if line.replace("- ", "", 1).split() == ["wrong:", name])
-    found = {"file": REPAIRS, "line": next(numbers, 1), "stream": 0, "verdict": "accepted"}
-    return {**found, "message": f"{name}, {message}"}

@@ -54,7 +54,7 @@ def main(control: socket.socket, zygote: int) -> NoReturn:
     server = Server(out, ZygoteClient(ForkedProcess(zygote), control, log))
     requests: queue.Queue[Request] = queue.Queue()
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
-    threading.Thread(target=server.get_ready, daemon=True).start()
+    threading.Thread(target=server.prepare, daemon=True).start()  # the zygote probes its layers while this imports
     try:
         import attncli.judge.grade  # noqa: F401 - so that the first request does not pay for it
 
@@ -89,18 +89,16 @@ class Server:
 
     def serve(self, requests: queue.Queue[Request]) -> NoReturn:
         while True:
-            self._answer(self._next(requests))
+            try:
+                request = requests.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                self.prepare()
+                request = requests.get()
+            self._answer(request)
 
-    def _next(self, requests: queue.Queue[Request]) -> Request:
-        try:
-            return requests.get(timeout=IDLE_SECONDS)
-        except queue.Empty:
-            self._zygote.prepare(self._memory_mib, self._policy)
-            return requests.get()
-
-    def get_ready(self) -> None:
-        """Let the zygote probe its layers while the judge still imports; the first request reports what fails."""
-        self._zygote.prepare(self._memory_mib)
+    def prepare(self) -> None:
+        """Have the next worker forked; the first request reports what fails."""
+        self._zygote.prepare(self._memory_mib, self._policy)
 
     def close(self) -> None:
         self._zygote.close()
@@ -118,9 +116,8 @@ class Server:
             return {"layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
         perform = {"grade": self._grade, "try": self._try, "verify": self._verify}.get(operation)
         if perform is None:
-            raise JudgeFailed(
-                _("the judge does not know the request {operation!r}; update attncli", operation=operation)
-            )
+            message = _("the judge does not know the request {operation!r}; update attncli", operation=operation)
+            raise JudgeFailed(message)
         return perform(request, self._folder(request), GradeOptions(**request["options"]))
 
     def _send(self, line: dict[str, Any]) -> None:
@@ -262,7 +259,7 @@ class Server:
             self._zygote.close()
             self._zygote = ZygoteClient.start()
             worker = self._zygote.worker(self._memory_mib, policy)
-        self._zygote.prepare(self._memory_mib, policy)
+        self.prepare()
         return worker
 
     def _folder(self, request: Request) -> Folder:

@@ -7,7 +7,7 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from torch import Tensor
 
-from attncli.judge.case import Case, Profile
+from attncli.judge.case import Case, Profile, parts_of, trees_of, with_parts, with_trees
 from attncli.judge.drawing import Declared, Draw
 from attncli.judge.make import Recorder
 from attncli.judge.submission import Examine, FailedCase
-from attncli.sandbox.values import SEQUENCES
+from attncli.sandbox.values import Tree
 
 SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
@@ -37,14 +37,9 @@ FEW_ENTRIES = 12
 CaseFunction = Callable[[Recorder], Any]
 
 
-def ignore_source_constants() -> None:
-    """Keep Hypothesis from seeding its draws with constants of loaded source files, on which no stream may depend."""
-    if hasattr(providers, "_get_local_constants") and hasattr(providers, "Constants"):
-        empty = providers.Constants()  # type: ignore[attr-defined]
-        providers._get_local_constants = lambda: empty
-
-
-ignore_source_constants()
+# Keep Hypothesis from seeding its draws with constants of loaded source files, on which no stream may depend.
+_NO_CONSTANTS = providers.Constants()  # type: ignore[attr-defined]
+providers._get_local_constants = lambda: _NO_CONSTANTS
 
 
 # Drawing and shrinking cases
@@ -103,7 +98,10 @@ class Search:
         """Draw and examine one case. Raises _Failed if it has a finding."""
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
-        recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream, declared=self._declared)
+        choices: Any = data.conjecture_data
+        # The draws of `st.integers` without a strategy around each: a third of the time of a small example.
+        draw: Draw = lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low  # noqa: E731
+        recorder = Recorder(draw, self._profile, self._stream, declared=self._declared)
         self._record(recorder)
         if self.best is None:
             self._examples += 1
@@ -116,24 +114,6 @@ class Search:
         if self.best is None or finding.case.weight <= self.best.case.weight:
             self.best = finding
         raise _Failed
-
-
-_INTEGERS: dict[tuple[int, int], st.SearchStrategy[int]] = {}
-
-
-def _hypothesis_draw(data: st.DataObject) -> Draw:
-    choices: Any = getattr(data, "conjecture_data", None)
-    if hasattr(choices, "draw_integer"):
-        # The same draws as below without a strategy around each: a third of the time of a small example.
-        return lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low
-
-    def draw(kind: str, low: int, high: int) -> int:
-        strategy = _INTEGERS.get((low, high))
-        if strategy is None:
-            strategy = _INTEGERS[low, high] = st.integers(low, high)
-        return data.draw(strategy)
-
-    return draw
 
 
 # Leaving calls out
@@ -168,7 +148,9 @@ def reduced(finding: FailedCase, examine: Examine) -> Reduction:
     if known is None and case.watched and finding.mismatch is None:
         return whole
     passes = False
-    for step in _suspects(case) if known is None else [known]:
+    # Steps that are compared are suspected before those that only prepare them.
+    suspects = sorted(range(len(case.steps)), key=lambda k: (k in case.ignored, k))[:MOST_TRIED]
+    for step in suspects if known is None else [known]:
         steps = needed(case, step)
         if len(steps) == len(case.steps):
             continue
@@ -188,12 +170,6 @@ def failing_step(finding: FailedCase) -> int | None:
     return path[0] if path and isinstance(path[0], int) else None
 
 
-def _suspects(case: Case) -> list[int]:
-    """Return the steps that may have failed: those that are compared before those that only prepare them."""
-    steps = range(len(case.steps))
-    return sorted(steps, key=lambda k: (k in case.ignored, k))[:MOST_TRIED]
-
-
 def needed(case: Case, step: int) -> list[int]:
     """Return the step and those that it depends on, in order."""
     chosen, touched = {step}, set(_touches(case, step))
@@ -209,76 +185,38 @@ def needed(case: Case, step: int) -> list[int]:
 def _touches(case: Case, step: int) -> Iterator[tuple[str, int]]:
     """Yield the step's own result, and the results, shared values and generators that it is given."""
     yield "r", step
-    for tree in _trees(case.steps[step]):
-        for part in _walk(tree):
+    for tree in trees_of(case.steps[step]):
+        for part in parts_of(tree):
             if part[0] in ("r", "m", "g"):
                 yield part[0], part[1]
 
 
-def _trees(step: Mapping[str, Any]) -> list[Any]:
-    return [*([step["object"]] if "object" in step else []), *step.get("args", ()), *step.get("kwargs", {}).values()]
-
-
-def _walk(tree: Any) -> Iterator[Any]:
-    """Yield a tree and all its parts."""
-    yield tree
-    if tree[0] in SEQUENCES:
-        for item in tree[1]:
-            yield from _walk(item)
-    elif tree[0] == "d":
-        for _, item in tree[1]:
-            yield from _walk(item)
-
-
 def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
     """Return the case with these steps alone, and the places that its inputs had. `steps` has all that they need."""
-    parts = [part for k in steps for tree in _trees(case.steps[k]) for part in _walk(tree)]
+    parts = [part for k in steps for tree in trees_of(case.steps[k]) for part in parts_of(tree)]
     shared = sorted({part[1] for part in parts if part[0] == "m"})
-    parts += [part for k in shared for part in _walk(case.shared[k])]
+    parts += [part for k in shared for part in parts_of(case.shared[k])]
     inputs = sorted({part[1] for part in parts if part[0] == "t"})
-    renumber = _Renumber({"r": steps, "m": shared, "t": inputs})
-    place = {step: k for k, step in enumerate(steps)}
+    places = {tag: {k: n for n, k in enumerate(kept)} for tag, kept in (("r", steps), ("m", shared), ("t", inputs))}
+
+    def renumbered(tree: Tree) -> Tree | None:
+        return [tree[0], places[tree[0]][tree[1]], *tree[2:]] if tree[0] in places else None
+
+    kept = [with_trees(case.steps[k], renumbered) for k in steps]
+    for step in kept:
+        if "leaves" in step:
+            step["leaves"] = {name: places["t"][k] for name, k in step["leaves"].items()}
     smaller = replace(
         case,
-        steps=[renumber.step(case.steps[k]) for k in steps],
+        steps=kept,
         inputs=[case.inputs[k] for k in inputs],
-        shared=[renumber.tree(case.shared[k]) for k in shared],
-        ignored={place[k] for k in case.ignored if k in place},
-        formed={place[k] for k in case.formed if k in place},
-        opaque={(place[path[0]], *path[1:]) for path in case.opaque if path[0] in place},
-        exact={place[k] for k in case.exact if k in place},
-        dtypes={(place[path[0]], *path[1:]): allowed for path, allowed in case.dtypes.items() if path[0] in place},
+        shared=[with_parts(case.shared[k], renumbered) for k in shared],
+        **case.judged_at(places["r"]),
         counted=set(),
         watched={},
         properties=[],
     )
     return smaller, inputs
-
-
-class _Renumber:
-    """Renumbers the results, shared values and inputs in trees and steps, where some of them are left out."""
-
-    def __init__(self, kept: Mapping[str, Sequence[int]]) -> None:
-        self._places = {tag: {old: new for new, old in enumerate(numbers)} for tag, numbers in kept.items()}
-
-    def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
-        moved = dict(step)
-        if "object" in step:
-            moved["object"] = self.tree(step["object"])
-        if "args" in step:
-            moved["args"] = [self.tree(tree) for tree in step["args"]]
-        if "kwargs" in step:
-            moved["kwargs"] = {name: self.tree(tree) for name, tree in step["kwargs"].items()}
-        if "leaves" in step:
-            moved["leaves"] = {name: self._places["t"][k] for name, k in step["leaves"].items()}
-        return moved
-
-    def tree(self, tree: Any) -> Any:
-        if tree[0] in self._places:
-            return [tree[0], self._places[tree[0]][tree[1]], *tree[2:]]
-        if tree[0] in SEQUENCES:
-            return [tree[0], [self.tree(item) for item in tree[1]]]
-        return ["d", [[key, self.tree(item)] for key, item in tree[1]]] if tree[0] == "d" else tree
 
 
 # Making values plain

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attncli.i18n import Localised
 from attncli.judge.case import Case
-from attncli.judge.compare import Mismatch
+from attncli.judge.compare import Mismatch, gravest
 from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.messages import say
 from attncli.judge.protocol import (
@@ -234,14 +234,10 @@ class Submission:
             while self._asked:
                 yield self._receive()
         finally:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Drop the answers that nobody needs any more; a worker that delays them is replaced."""
-        while self._asked:
-            unwanted = self._receive(PATIENCE_SECONDS)
-            if isinstance(unwanted, Failure) and unwanted.fatal:
-                self.renew()
+            while self._asked:  # nobody needs these any more; a worker that delays them is replaced
+                unwanted = self._receive(PATIENCE_SECONDS)
+                if isinstance(unwanted, Failure) and unwanted.fatal:
+                    self.renew()
 
     def _send(self, request: Request) -> None:
         callables = Callables(request.case, self.guard)
@@ -292,7 +288,10 @@ class Submission:
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
-                return Failure("timeout", self._too_slow(place, seconds), fatal=True)
+                too_slow = say("still-running", seconds=f"{seconds:g}", place=place)
+                if self.budget.left <= 0:
+                    too_slow = say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
+                return Failure("timeout", too_slow, fatal=True)
             return Failure(outcome.reason, outcome.message, fatal=True)
         header = outcome.header
         try:
@@ -304,11 +303,6 @@ class Submission:
         if raised is None:
             return None
         return Failure(raised.reason, _raised_message(raised, place), raised.frames, raised.reason in ENDS_GRADING)
-
-    def _too_slow(self, place: Localised, seconds: float) -> Localised:
-        if self.budget.left > 0:
-            return say("still-running", seconds=f"{seconds:g}", place=place)
-        return say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
 
 
 def _no_result(error: UnreadableReply) -> Failure:
@@ -443,12 +437,7 @@ class FailedCase:
 
 def gravest_finding(findings: Iterable[FailedCase | None]) -> FailedCase | None:
     """Return the first finding that counts on the first rung; failing that, the first finding."""
-    light: FailedCase | None = None
-    for finding in findings:
-        if finding is not None and not finding.of_production:
-            return finding
-        light = light or finding
-    return light
+    return gravest(findings, lambda finding: finding.of_production)
 
 
 Examine = Callable[[Case], FailedCase | None]

@@ -9,20 +9,20 @@ A sandboxed worker runs the text and sends the calls (see sandbox/typed_case.py)
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import torch
 from torch import Tensor
 
 from attncli.domain.arithmetic import names_in
+from attncli.domain.challenge import Facts
 from attncli.domain.grade_report import BothAnswers, Counterexample
 from attncli.i18n import NOTHING, Localised, _
-from attncli.judge.case import Callback, Case, Facts, Generator, Handle, Shared, profile_of
-from attncli.judge.challenge import Demands, Folder, named_arguments
+from attncli.judge.case import Callback, Case, Generator, Handle, Shared, profile_of
+from attncli.judge.challenge import Folder, named_arguments
 from attncli.judge.compare import Mismatch
 from attncli.judge.counterexample import render
 from attncli.judge.drawing import fixed_draw
@@ -69,30 +69,29 @@ def untypable(key: str, **parts: object) -> Untypable:
 
 def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswers:
     """Run a typed case on the reference and on the submission; where it cannot be tried, say why."""
-    demands = Demands(folder)
     try:
         case = typed_case(folder, submission, text)
-        expected = _reference_answer(demands, case)
+        expected = _reference_answer(folder, case)
     except Untypable as error:
         return BothAnswers(refused=error.message)
-    notes = tuple(forbidden(case, folder.facts, demands))
+    notes = tuple(forbidden(case, folder))
     if isinstance(expected, str):
         message = say("reference-raises", name=expected)
-        return BothAnswers(said=message, forbidden=notes, shown=render(FailedCase(case, "", NOTHING), demands))
+        return BothAnswers(said=message, forbidden=notes, shown=render(FailedCase(case, "", NOTHING), folder))
     actual: Observed | Failure = submission.load() or submission.run(Request(case))
-    answers = _compared(case, demands, expected, actual, submission.guard)
+    answers = _compared(case, folder, expected, actual, submission.guard)
     if "random" in folder.spec["required"]:
         answers = replace(answers, said=answers.said + _("; ") + say("typed-random"))
     submission.collect()
     return replace(answers, forbidden=notes, printed=submission.printed)
 
 
-def _reference_answer(demands: Demands, case: Case) -> Observed | str:
+def _reference_answer(folder: Folder, case: Case) -> Observed | str:
     """Return what the reference returns, or the name of the exception it raises. Raises Untypable if it is too slow."""
 
     def answer() -> Observed | str:
         try:
-            return run_reference(demands.reference, case, as_given)
+            return run_reference(folder.reference, case, as_given)
         except Exception as error:
             if reason_of(error, str(error)) == "memory":
                 raise
@@ -104,16 +103,14 @@ def _reference_answer(demands: Demands, case: Case) -> Observed | str:
         raise Untypable(say("reference-too-slow")) from None
 
 
-def _compared(
-    case: Case, demands: Demands, expected: Observed, actual: Observed | Failure, guard: Guard
-) -> BothAnswers:
+def _compared(case: Case, folder: Folder, expected: Observed, actual: Observed | Failure, guard: Guard) -> BothAnswers:
     """Return whether the answers agree, and both of them, whole."""
     if isinstance(actual, Failure):
         failed = FailedCase(case, actual.reason, NOTHING, expected, None, None, actual.frames)
-        return BothAnswers(said=actual.message, shown=render(failed, demands), same=False)
+        return BothAnswers(said=actual.message, shown=render(failed, folder), same=False)
     try:
-        finding = guard.look(lambda: Values(demands, case).finding(actual))
-        shown = guard.look(lambda: _shown(case, demands, expected, actual, finding))
+        finding = guard.look(lambda: Values(folder, case).finding(actual))
+        shown = guard.look(lambda: _shown(case, folder, expected, actual, finding))
     except Unjudgeable as error:
         return BothAnswers(said=error.message, same=False)
     message = say("typed-same") if finding is None else finding.message
@@ -121,7 +118,7 @@ def _compared(
 
 
 def _shown(
-    case: Case, demands: Demands, expected: Observed, actual: Observed, finding: FailedCase | None
+    case: Case, folder: Folder, expected: Observed, actual: Observed, finding: FailedCase | None
 ) -> Counterexample:
     """Show both answers to the call that differs, else to the last; or an object that the calls changed in place."""
     mismatch = None if finding is None else finding.mismatch
@@ -136,7 +133,7 @@ def _shown(
     path = (place,) if isinstance(place, int) else ()
     index = mismatch.index if mismatch is not None and len(mismatch.path) == 1 else None
     whole = Mismatch("", NOTHING, path, first, second, index)
-    return render(FailedCase(case, "", NOTHING, expected, actual, whole), demands)
+    return render(FailedCase(case, "", NOTHING, expected, actual, whole), folder)
 
 
 # From text to a case
@@ -144,7 +141,11 @@ def _shown(
 
 def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
     """Return the case that a worker records from the text. Raises Untypable, with one line that says why not."""
-    entries = {name: _methods(folder.reference.__dict__[name]) for name in folder.entry}
+    entries: dict[str, list[str]] = {}  # each with the public methods of a class
+    for name in folder.entry:
+        entry = folder.reference[name]
+        defined = vars(entry).items() if isinstance(entry, type) else ()
+        entries[name] = [key for key, value in defined if inspect.isfunction(value) and not key.startswith("_")]
     reply = submission.record_case(text.strip(), entries, MOST_BYTES)
     if isinstance(reply, Failure):
         raise _too_large() if reply.reason in ("memory", "too-large") else Untypable(reply.message)
@@ -154,12 +155,6 @@ def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
         return submission.guard.look(lambda: read_case(reply.header, reply.payload, folder, entries), "no-result")
     except Unjudgeable as error:
         raise Untypable(error.message) from None
-
-
-def _methods(entry: Any) -> list[str]:
-    """Return the public methods of a class; none for a function."""
-    defined = vars(entry).items() if isinstance(entry, type) else ()
-    return [name for name, value in defined if inspect.isfunction(value) and not name.startswith("_")]
 
 
 def _too_large() -> Untypable:
@@ -198,7 +193,7 @@ def _record(
     args, named = map(_passable, arguments_of(call, values))
     if methods is not None:
         return make.method(values.results[call["owner"]], methods[methods.index(name)], *args, **named)
-    entry = folder.reference.__dict__[folder.entry[folder.entry.index(name)]]
+    entry = folder.reference[folder.entry[folder.entry.index(name)]]
     if isinstance(entry, type) and issubclass(entry, torch.nn.Module):
         raise untypable("typed-module", name=name)
     signature = inspect.signature(entry)
@@ -241,11 +236,11 @@ class Seen(NamedTuple):
     argument: str
 
 
-def forbidden(case: Case, facts: Facts, demands: Demands) -> list[Localised]:
+def forbidden(case: Case, folder: Folder) -> list[Localised]:
     """Return one line for each thing that the challenge never asks for; a difference there counts for nothing."""
     found: list[Localised] = []
     for step in case.steps:
-        lines = [*_against_signature(step, demands.reference), *_against_axes(case, step, facts, demands)]
+        lines = [*_against_signature(step, folder.reference), *_against_axes(case, step, folder)]
         found += [line for line in lines if line not in found]
     return found
 
@@ -254,32 +249,21 @@ def _against_signature(step: Mapping[str, Any], reference: Mapping[str, Any]) ->
     """Yield a line for each value that its `Literal` does not allow, and for each number in place of a tensor."""
     if step["op"] != "call":
         return
-    parameters = inspect.signature(reference[step["name"]]).parameters
+    parameters = inspect.signature(reference[step["name"]], eval_str=True).parameters
     for name, tree in named_arguments(reference, step):
-        annotation = str(parameters[name].annotation) if name in parameters else ""
-        choices = _choices(annotation)
+        annotation = parameters[name].annotation if name in parameters else None
+        choices = get_args(annotation) if get_origin(annotation) is Literal else ()
         if choices and tree[0] in "sibf" and tree[1] not in choices:
             yield say("typed-other-choice", argument=name, got=repr(tree[1]), choices=", ".join(map(repr, choices)))
-        if annotation == "Tensor" and tree[0] in ("i", "f", "b", "s", "l", "u", "n"):
+        if annotation is Tensor and tree[0] in ("i", "f", "b", "s", "l", "u", "n"):
             yield say("typed-no-tensor", argument=name)
 
 
-def _choices(annotation: str) -> Sequence[Any]:
-    """Return the values of a `Literal[...]` annotation, none for another one."""
-    try:
-        tree = ast.parse(annotation, mode="eval").body
-    except SyntaxError:
-        return ()
-    if not isinstance(tree, ast.Subscript) or not isinstance(tree.value, ast.Name) or tree.value.id != "Literal":
-        return ()
-    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    return [part.value for part in parts if isinstance(part, ast.Constant)]
-
-
-def _against_axes(case: Case, step: Mapping[str, Any], facts: Facts, demands: Demands) -> Iterator[Localised]:
+def _against_axes(case: Case, step: Mapping[str, Any], folder: Folder) -> Iterator[Localised]:
     """Yield a line for each tensor whose shape contradicts the axes of the challenge."""
+    facts = folder.facts
     seen: dict[str, Seen] = {}
-    for name, tree in named_arguments(demands.reference, step):
+    for name, tree in named_arguments(folder.reference, step):
         declared = facts.axes.get(f"{step.get('name', '')}.{name}", facts.axes.get(name))
         if tree[0] != "t" or declared is None:
             continue
@@ -289,19 +273,14 @@ def _against_axes(case: Case, step: Mapping[str, Any], facts: Facts, demands: De
         if (free < 0 and axes[:1] != ["..."]) or (free and "..." not in axes):
             yield say("typed-other-rank", argument=name, got=len(shape), axes=", ".join(axes))
             continue
-        for axis, size in zip(demands.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
-            yield from _against_axis(axis, size, name, facts, seen)
-
-
-def _against_axis(axis: str, size: int, argument: str, facts: Facts, seen: dict[str, Seen]) -> Iterator[Localised]:
-    """Yield a line if the size of an axis contradicts another one. A size of 1 fits any: it broadcasts."""
-    if not axis or size == 1:
-        return
-    before = seen.setdefault(axis, Seen(size, argument))
-    if before.size != size:
-        yield say("typed-other-size", axis=axis, got=size, argument=argument, due=before.size, other=before.argument)
-    elif before.argument == argument and not _follows(axis, size, facts, seen):
-        yield say("typed-unfit-size", axis=axis, got=size, argument=argument, says=facts.derived[axis])
+        for axis, size in zip(folder.axes(str(step.get("name", "")), name, len(shape)), shape, strict=False):
+            if not axis or size == 1:  # a size of 1 fits any: it broadcasts
+                continue
+            due, other = seen.setdefault(axis, Seen(size, name))
+            if due != size:
+                yield say("typed-other-size", axis=axis, got=size, argument=name, due=due, other=other)
+            elif other == name and not _follows(axis, size, facts, seen):
+                yield say("typed-unfit-size", axis=axis, got=size, argument=name, says=facts.derived[axis])
 
 
 def _follows(axis: str, size: int, facts: Facts, seen: Mapping[str, Seen]) -> bool:

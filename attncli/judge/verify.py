@@ -6,7 +6,7 @@ edge cases, growth. One failed required check settles a wrong file, so the check
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -97,8 +97,8 @@ class Verification:
             return
         submission = self.submit(candidate.file)
         try:
-            for exam, loaded in zip(exams, _settled_by_loading(), strict=False):
-                settled = candidate.settled | loaded
+            for turn, exam in enumerate(exams):
+                settled = candidate.settled | ({"loads"} if turn else set())
                 report = Grading(exam, submission, QUICK, first=candidate.failed, settled=settled).run()
                 interpret = partial(self._interpreted, candidate, exam.stream)
                 self._note(candidate, exam.stream, interpreted_too(report, self.folder.kernel, exam.device, interpret))
@@ -134,20 +134,8 @@ class Verification:
 
     def _add_surprise(self, candidate: Candidate, stream: int, verdict: Verdict, message: str) -> None:
         file = candidate.file.relative_to(self.folder.path).as_posix()
-        line = 1 if candidate.right else _line_of_rung(candidate.file)
+        lines = [] if candidate.right else candidate.file.read_text(encoding="utf-8").splitlines()
+        line = next((number for number, text in enumerate(lines, 1) if text.strip().startswith("rung:")), 1)
         surprise = {"file": file, "line": line, "stream": stream, "verdict": verdict, "message": message}
         self.surprises.append(surprise)
         candidate.done = True
-
-
-def _line_of_rung(file: Path) -> int:
-    """Return the line at which the file names the rung that it must not reach, 1 if there is none."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return next((number for number, line in enumerate(lines, 1) if line.strip().startswith("rung:")), 1)
-
-
-def _settled_by_loading() -> Iterator[frozenset[str]]:
-    """Yield the checks that an earlier stream has settled: `loads` from the second one on."""
-    yield frozenset()
-    while True:
-        yield frozenset({"loads"})

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -24,25 +24,23 @@ from attncli.domain.log_row import (
     MOST_ITEMS,
     LogRow,
     RowKind,
-    Schedule,
     clean_source,
     counterexamples_of,
     is_counterexample,
     kept_text,
 )
-from attncli.domain.vocabulary import STREAMS, Standing
+from attncli.domain.vocabulary import STREAMS
 from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
 from attncli.i18n import Localised, _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import GradingCancelled as GradingCancelled
-from attncli.judge.client import Judge, OnCheck
+from attncli.judge.client import Judge as Judge
+from attncli.judge.client import OnCheck
 from attncli.judge.client import TryRequest as TryRequest
-from attncli.judge.client import WarmJudge as WarmJudge
-from attncli.memory.replay import standing_of
 from attncli.practice.challenges import written
 from attncli.practice.record import record
-from attncli.practice.start import Planted, planted_in
+from attncli.practice.start import planted_in
 from attncli.practice.workspace import Workspace
 from attncli.sandbox.policy import gpu_is_seen
 
@@ -58,7 +56,7 @@ _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
 
 def grade(
     workspace: Workspace,
-    judge: Judge | WarmJudge,
+    judge: Judge,
     id: str,
     path: Path,
     options: GradeOptions,
@@ -97,7 +95,9 @@ def request_of(
     device, may_fall_back = device_for(challenge, options.device)
     options = replace(options, device=device)
     planted = planted_in(workspace, challenge, file) if file is not None else None
-    if planted is not None and _is_hardened(challenge, planted):
+    mistakes = [challenge.mistakes.get(bug) for bug in planted.bugs] if planted is not None else []
+    # Where a bug shows on the second rung only, the first is reached with the bug in it.
+    if any(mistake is not None and mistake.rung == "hardened" for mistake in mistakes):
         options = replace(options, rung="hardened")
     return GradeRequest(
         options=options,
@@ -127,12 +127,6 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
         if len(kept) >= KEPT_COUNTEREXAMPLES:
             break
     return kept[:KEPT_COUNTEREXAMPLES]
-
-
-def _is_hardened(challenge: Challenge, planted: Planted) -> bool:
-    """Return True if a bug shows on the second rung only: the first is reached with the bug in it."""
-    mistakes = (challenge.mistakes.get(bug) for bug in planted.bugs)
-    return any(mistake is not None and mistake.rung == "hardened" for mistake in mistakes)
 
 
 def read_submission(path: Path) -> bytes:
@@ -188,16 +182,7 @@ def fresh_seed(report: GradeReport) -> int:
 # Recording
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A recorded attempt; `schedule` is None until the challenge is solved."""
-
-    row: LogRow
-    standing: Standing
-    schedule: Schedule | None
-
-
-def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: datetime | None = None) -> Attempt:
+def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: datetime | None = None) -> LogRow:
     """Record the grading of `source`, from which it follows when the challenge comes back.
 
     Raises UsageError unless the verdict is accepted or rejected.
@@ -205,9 +190,7 @@ def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: d
     if report.verdict not in ("accepted", "rejected"):
         raise UsageError(_("cannot record the verdict {verdict}; only accepted or rejected", verdict=report.verdict))
     challenge = workspace.library.challenge(report.challenge)
-    row = record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source), at)
-    rows = workspace.store.log.of_subjects([challenge.id])
-    return Attempt(row, standing_of(rows), workspace.store.schedules.get(challenge.id))
+    return record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source), at)
 
 
 def record_repair(workspace: Workspace, report: GradeReport, start: str, source: str) -> LogRow:
@@ -342,15 +325,13 @@ def _typed_tensor(tensor: ShownTensor) -> str:
 
 
 def _nested(tensor: ShownTensor) -> str:
-    cells: Sequence[str] = [_cell(value, tensor.dtype) for value in tensor.values or ()]
+    # Numbers as Python source; NaN and infinity by name.
+    is_float = "float" in tensor.dtype
+    values = tensor.values or ()
+    cells = [repr(float(v)) if is_float and not isinstance(v, str) else str(v) for v in values]
     for size in reversed(tensor.shape):
         cells = [f"[{', '.join(cells[k : k + size])}]" for k in range(0, len(cells), size)]
     return cells[0]
-
-
-def _cell(value: Any, dtype: str) -> str:
-    """Return a number as Python source of this dtype; NaN and infinity by name."""
-    return repr(float(value)) if "float" in dtype and not isinstance(value, str) else str(value)
 
 
 # Files for `attn ladder`

@@ -97,10 +97,18 @@ def verify_challenges(
     opened = [Judge.start() for _ in range(max(1, min(jobs, len(challenges))))]
     for judge in opened:
         judges.put(judge)
+
+    def verify(challenge: Challenge) -> Proof:
+        judge = judges.get()
+        try:
+            return verify_challenge(judge, challenge, streams, count, device=devices[challenge.id])
+        finally:
+            judges.put(judge)
+
     order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
     with ThreadPoolExecutor(len(opened)) as pool:
         try:
-            under_way = [pool.submit(_with_free_judge, judges, one, streams, count, devices[one.id]) for one in order]
+            under_way = [pool.submit(verify, challenge) for challenge in order]
             proofs = []
             for ended in as_completed(under_way):
                 proofs.append(ended.result())
@@ -110,16 +118,6 @@ def verify_challenges(
             for judge in opened:
                 judge.close()
     return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
-
-
-def _with_free_judge(
-    judges: SimpleQueue[Judge], challenge: Challenge, streams: int, count: OnProved, device: str
-) -> Proof:
-    judge = judges.get()
-    try:
-        return verify_challenge(judge, challenge, streams, count, device=device)
-    finally:
-        judges.put(judge)
 
 
 def verify_challenge(

@@ -8,7 +8,6 @@ Its tensors say `meta` and hold their values in this process's memory: torch's o
 
 from __future__ import annotations
 
-import ctypes
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -83,12 +82,6 @@ def home(tensor: Tensor) -> Tensor:
 def brought_home(value: Any) -> Any:
     """Copy the tensors in nested lists, tuples and dicts to the CPU; leave anything else as it is."""
     return with_each(value, home)
-
-
-def raw_bytes(tensor: Tensor) -> bytes:
-    """Return the bytes of a tensor on another device."""
-    tensor = home(tensor).contiguous().resolve_conj().resolve_neg()
-    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
 def beside(device: str, default: bool = False) -> AbstractContextManager[Any]:

@@ -82,6 +82,7 @@ def serve(
         run = execute(namespace, header["steps"], environment, during=during, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
+        kept = dict([*enumerate(run.outcomes), (-1, list(environment.shared))])
         reply["pure"] = {
             "mutated": watch.mutated(),
             "changed": watch.changed(run.outcomes),
@@ -90,7 +91,7 @@ def serve(
             "globals": watch.globals,
             "instances": watch.instances(run.outcomes, run.arguments),
             "modules": watch.modules_changed,
-            "graph": _with_graph(run.outcomes, environment.shared),
+            "graph": [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))],
         }
     if trace is not None:
         launched = [[LAUNCH, 0]] if Traffic.launches > launches else []
@@ -98,8 +99,12 @@ def serve(
     if "clock" in want:
         reply["device_us"] = run.device_us
     if "gradients" in want:
+        cotangents = [(step, path, environment.tensors[k]) for step, path, k in header.get("cotangents", ())]
         with devices.beside(environment.device):
-            _add_gradients(reply, buffers, run, environment, header)
+            found = gradients(run, environment, header.get("leaves", ()), cotangents)
+            reply["gradients"] = len(reply["tensors"])
+            reply["tensors"].extend(describe_tensor(tensor) for tensor in found)
+            buffers.extend(bytes_of(tensor) for tensor in found)
     _previous_outcomes[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
 
@@ -114,7 +119,13 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
     tensors = [devices.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
     generators = [devices.generator(device, int(seed)) for seed in header.get("generators", ())]
-    callables = [_callable(k, text, invoke, tensor_device) for k, text in enumerate(header.get("callables", ()))]
+    callables: list[Callable[..., Any]] = []
+    for index, text in enumerate(header.get("callables", ())):
+        if text is not None:
+            callables.append(ExpressionFunction(text))
+        else:
+            proxy = _proxy(index, invoke)
+            callables.append(devices.across(proxy, tensor_device) if tensor_device != devices.CPU else proxy)
     environment = Environment(tensors, callables, generators)
     environment.device = device
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
@@ -131,13 +142,6 @@ def _device(header: Mapping[str, Any]) -> str:
 def _tensor_device(header: Mapping[str, Any]) -> str:
     """Return the device of a program's tensors: the device check of a grading on the CPU has them elsewhere."""
     return devices.ELSEWHERE if "elsewhere" in header.get("want", ()) else _device(header)
-
-
-def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
-    if text is not None:
-        return ExpressionFunction(text)
-    proxy = _proxy(index, invoke)
-    return devices.across(proxy, device) if device != devices.CPU else proxy
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
@@ -182,22 +186,6 @@ def _reply(run: ProgramRun, environment: Environment, watch: ProgramWatch) -> tu
     }, buffers
 
 
-def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
-    """Return the steps whose outcome is part of an autograd graph, −1 for the shared objects."""
-    kept = dict([*enumerate(outcomes), (-1, list(shared))])
-    return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
-
-
-def _add_gradients(
-    reply: dict[str, Any], buffers: list[bytes], run: ProgramRun, environment: Environment, header: Mapping[str, Any]
-) -> None:
-    cotangents = [(step, path, environment.tensors[k]) for step, path, k in header.get("cotangents", ())]
-    found = gradients(run, environment, header.get("leaves", ()), cotangents)
-    reply["gradients"] = len(reply["tensors"])
-    reply["tensors"].extend(describe_tensor(tensor) for tensor in found)
-    buffers.extend(bytes_of(tensor) for tensor in found)
-
-
 # Running the steps
 
 
@@ -224,7 +212,9 @@ def execute(
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             inputs, moved = list(tensors_in(list(arguments))), Traffic.moved
             peak = devices.DevicePeak() if environment.device == devices.CUDA else None
-            placement, cost = _default_device(inputs), CostTrace(inputs)
+            # New tensors have no values either if an input has none: others would count as memory.
+            empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in inputs)
+            placement, cost = torch.device("meta") if empty else nullcontext(), CostTrace(inputs)
             with during(), torch.set_grad_enabled(graph), calls, placement, cost:
                 outcome = _perform(namespace, step, arguments, environment, run)
             measured = {"peak": peak.measure()} if peak is not None else {}
@@ -246,12 +236,6 @@ def execute(
         if after is not None:
             after(index, arguments, outcome)
     return run
-
-
-def _default_device(inputs: Sequence[Tensor]) -> AbstractContextManager[Any]:
-    """Make new tensors without values too if an input has none: others would count as memory."""
-    empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in inputs)
-    return torch.device("meta") if empty else nullcontext()
 
 
 def _perform(
@@ -300,10 +284,11 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return lambda values: _set_parts(owner, values, step, run)
     if operation == "read":
         return lambda: _read_part(owner, step["name"])
+    # These steps have no outcome: what the module returns is dropped.
     if operation == "train":
-        return lambda flag: _train(owner, flag)
-    if operation == "cast":
-        return lambda dtype: _cast(owner, dtype)
+        return lambda flag: (owner.train(flag), None)[1]
+    if operation == "cast":  # floating parameters and buffers
+        return lambda dtype: (owner.to(dtype), None)[1]
     raise TreeError(f"unknown operation {operation!r}")
 
 
@@ -329,21 +314,16 @@ def _find_class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
 
 def _place_module(created: Any, arguments: Any, environment: Environment) -> Any:
     """Move a module to the dtype and device of the case, unless it was made from a module or tensors."""
-    if isinstance(created, nn.Module) and not _has_weights(arguments) and not _is_placed(created, environment):
-        created = created.to(device=environment.module_device, dtype=environment.module_dtype)
-    return created
-
-
-def _is_placed(module: nn.Module, environment: Environment) -> bool:
-    """Return True if nothing has to be moved: torch rebuilds every parameter even then."""
-    dtype, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
-    parts = [*module.parameters(), *module.buffers()]
-    return all(part.device.type == place and (part.dtype == dtype or not part.is_floating_point()) for part in parts)
-
-
-def _has_weights(arguments: Any) -> bool:
     args, kwargs = arguments
-    return any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
+    has_weights = any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
+    if not isinstance(created, nn.Module) or has_weights:
+        return created
+    dtype, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
+    parts = [*created.parameters(), *created.buffers()]
+    # Where nothing has to be moved, torch would rebuild every parameter.
+    if all(part.device.type == place and (part.dtype == dtype or not part.is_floating_point()) for part in parts):
+        return created
+    return created.to(device=environment.module_device, dtype=environment.module_dtype)
 
 
 def _snapshot(value: Any) -> Any:
@@ -353,16 +333,6 @@ def _snapshot(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_snapshot, value))
     return {k: _snapshot(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-
-def _train(owner: Any, flag: bool) -> None:
-    """Switch training mode. The step has no outcome, so that a module's return value is dropped."""
-    owner.train(flag)
-
-
-def _cast(owner: Any, dtype: torch.dtype) -> None:
-    """Convert floating parameters and buffers to `dtype`. The step has no outcome."""
-    owner.to(dtype)
 
 
 def _set_parts(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
@@ -426,15 +396,14 @@ def gradients(
     if not totals or not flat:
         return [torch.zeros_like(group[0]) for group in inputs]
     parts = iter(torch.autograd.grad(totals, flat, allow_unused=True))
-    return [_sum_gradients(group, [next(parts) for _ in group]) for group in inputs]
-
-
-def _sum_gradients(group: Sequence[Tensor], parts: Sequence[Tensor | None]) -> Tensor:
-    total = torch.zeros_like(group[0])
-    for part in parts:
-        if part is not None:
-            total = total + part.to(total.dtype)
-    return total.detach()
+    sums = []
+    for group in inputs:
+        total = torch.zeros_like(group[0])
+        for part in [next(parts) for _ in group]:
+            if part is not None:
+                total = total + part.to(total.dtype)
+        sums.append(total.detach())
+    return sums
 
 
 def _part_at(value: Any, path: Sequence[Any]) -> Any:

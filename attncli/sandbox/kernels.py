@@ -146,15 +146,13 @@ def _watch_launches(interpreter: Any) -> None:
 
 def _tensors_of(names: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Tensor]:
     """Return the tensors that a kernel is launched with, by the names of its parameters."""
-    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
-    return {str(name): tensor for name, value in arguments.items() for tensor in _tensors_of_argument(value)}
-
-
-def _tensors_of_argument(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor) and value.device.type == "cpu":
-        yield value.detach()
-    elif _is_descriptor(value):
-        yield value.base.detach()
+    found: dict[str, Tensor] = {}
+    for name, value in {**dict(zip(names, args, strict=False)), **kwargs}.items():
+        if isinstance(value, Tensor) and value.device.type == "cpu":
+            found[str(name)] = value.detach()
+        elif _is_descriptor(value):
+            found[str(name)] = value.base.detach()
+    return found
 
 
 def _in_arena(value: Any, memory: LaunchMemory) -> Any:
@@ -199,26 +197,20 @@ def _watched_access(method: Callable[..., Any], name: str, pointers: int, mask: 
         memory = _State.memory
         if memory is not None:
             addresses = args[pointers].data
-            addresses = addresses[_active_lanes(args[mask])] if mask is not None else addresses.reshape(-1)
+            if mask is None:
+                addresses = addresses.reshape(-1)
+            else:  # block pointers and descriptors pass a bare array
+                lanes = args[mask] if hasattr(args[mask], "astype") else args[mask].data
+                addresses = addresses[lanes.astype(bool)]
             size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
             record = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
             if addresses.size:
-                record(torch.frombuffer(addresses.astype("int64"), dtype=torch.int64), size, _program_index(self))
+                (x, y, z), (_, height, depth) = self.grid_idx, self.grid_dim
+                program = int((x * height + y) * depth + z)
+                record(torch.frombuffer(addresses.astype("int64"), dtype=torch.int64), size, program)
         return method(self, *args, **kwargs)
 
     return access
-
-
-def _active_lanes(mask: Any) -> Any:
-    """Return the unmasked lanes of an access; block pointers and descriptors pass a bare array."""
-    return (mask if hasattr(mask, "astype") else mask.data).astype(bool)
-
-
-def _program_index(builder: Any) -> int:
-    """Return the number of the running program in the grid."""
-    x, y, z = builder.grid_idx
-    _, height, depth = builder.grid_dim
-    return int((x * height + y) * depth + z)
 
 
 def _poisoning(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -228,20 +220,15 @@ def _poisoning(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
         tensor = make(*args, **kwargs)
         if _State.memory is None:
             with _untraced():
-                _poison(tensor)
+                on_cpu = tensor.device.type == "cpu"
+                if on_cpu and tensor.is_floating_point():
+                    tensor.detach().fill_(float("nan"))
+                elif on_cpu and tensor.dtype != torch.bool and not tensor.is_complex():
+                    tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
         return tensor
 
     made.__name__ = getattr(make, "__name__", "empty")
     return made
-
-
-def _poison(tensor: Tensor) -> None:
-    if tensor.device.type != "cpu":
-        return
-    if tensor.is_floating_point():
-        tensor.detach().fill_(float("nan"))
-    elif tensor.dtype != torch.bool and not tensor.is_complex():
-        tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
 
 
 # The memory of one launch
@@ -338,14 +325,11 @@ class LaunchMemory:
             yield region, offsets
             if not rest.numel():
                 return
-        raise self._fault_nowhere(access, rest, program)
-
-    def _fault_nowhere(self, access: str, addresses: Tensor, program: int) -> KernelFault:
-        first = int(addresses.min())
+        first = int(rest.min())
         nearest = min(self.regions.values(), key=lambda r: max(r.base - first, first - r.base - r.size), default=None)
         if nearest is None:
-            return KernelFault(f"{access}-outside", "", 0, 0, [program])
-        return self._fault_outside(access, nearest, addresses - nearest.base, program)
+            raise KernelFault(f"{access}-outside", "", 0, 0, [program])
+        raise self._fault_outside(access, nearest, rest - nearest.base, program)
 
     def _fault_outside(self, access: str, region: Region, offsets: Tensor, program: int) -> KernelFault:
         beyond = offsets[offsets >= 0]
@@ -440,15 +424,21 @@ def refuse_outsiders(body: Callable[..., Any], arguments: Sequence[Any]) -> None
         names = dict(_names_read(function))
         for name, value in names.items():
             if not is_allowed(value):
-                raise NameError(_refusal_text(name, value), name=name)
+                hint = f"; write {name} = tl.constexpr({value!r})" if type(value) in (int, float, bool) else ""
+                means = "on a GPU it has its arguments, constants and other kernels alone"
+                raise NameError(f"a kernel cannot reach {name}: {means}{hint}", name=name)
         waiting += _kernels_among(names.values())
 
 
 def _kernels_among(values: Iterable[Any]) -> list[tuple[Callable[..., Any], Rule]]:
     """Return the functions of the kernels among the values, each with the rule for the names it may read."""
     kernels = [value for value in values if inspect.isfunction(getattr(value, "fn", None))]
+
+    def may_read_constants(value: Any) -> bool:
+        return _is_allowed(value) or _is_known(value)
+
     return [
-        (value.fn, _is_allowed_in_constexpr if type(value).__name__ == _CONSTEXPR_FUNCTION else _is_allowed)
+        (value.fn, may_read_constants if type(value).__name__ == _CONSTEXPR_FUNCTION else _is_allowed)
         for value in kernels
     ]
 
@@ -458,11 +448,6 @@ def grid_of(executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     known = {name: value for name, value in kwargs.items() if name in executor.arg_names}
     grid: tuple[int, ...] = executor.grid(inspect.getcallargs(executor.fn, *args, **known))
     return grid
-
-
-def _refusal_text(name: str, value: Any) -> str:
-    hint = f"; write {name} = tl.constexpr({value!r})" if type(value) in (int, float, bool) else ""
-    return f"a kernel cannot reach {name}: on a GPU it has its arguments, constants and other kernels alone{hint}"
 
 
 def _names_read(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
@@ -511,11 +496,6 @@ def _is_allowed(value: Any) -> bool:
     return own or str(getattr(value, "__module__", "")).startswith("triton.language")
 
 
-def _is_allowed_in_constexpr(value: Any) -> bool:
-    """Return True if a function that the compiler calls itself may read a name with this value."""
-    return _is_allowed(value) or _is_known(value)
-
-
 # A faster interpreter
 
 
@@ -527,7 +507,11 @@ def quicken(interpreter: Any) -> None:
     if getattr(interpreter, "quickened", False):
         return
     interpreter.quickened = True
-    _leave_overflow_unchecked(interpreter)
+    builder = getattr(interpreter, "interpreter_builder", None)
+    options = getattr(builder, "options", None)
+    # The overflow check of 32-bit sums takes nine operations, without effect unless `debug` is on.
+    if hasattr(options, "sanitize_overflow") and dataclasses.is_dataclass(options):
+        builder.options = dataclasses.replace(options, sanitize_overflow=False)  # type: ignore[union-attr, type-var]
     _look_for_builtins_once(interpreter)
     _look_up_types_once(interpreter)
     core = getattr(getattr(interpreter, "tl", None), "core", None)
@@ -535,14 +519,6 @@ def quicken(interpreter: Any) -> None:
         _make_blocks_once(core)
     if hasattr(core, "tensor"):
         _describe_tensors_once(core)
-
-
-def _leave_overflow_unchecked(interpreter: Any) -> None:
-    """Skip the overflow check of 32-bit sums: nine operations without effect unless `debug` is on."""
-    builder = getattr(interpreter, "interpreter_builder", None)
-    options = getattr(builder, "options", None)
-    if hasattr(options, "sanitize_overflow") and dataclasses.is_dataclass(options):
-        builder.options = dataclasses.replace(options, sanitize_overflow=False)  # type: ignore[union-attr, type-var]
 
 
 def _look_for_builtins_once(interpreter: Any) -> None:

@@ -16,7 +16,7 @@ import os
 import struct
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,12 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, DEVICE_CONTROL = 1, 1 << 1, 
 _FILE_RIGHTS_BY_VERSION = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP_BIND_AND_CONNECT = 0b11
 _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL = 0b11
-_READ = READ_FILE | READ_DIR
+# What is granted of a path, and of all beneath it if it is a folder.
+READ = READ_FILE | READ_DIR
+WRITE = READ | WRITE_FILE | TRUNCATE  # of files that exist
+DRIVER = WRITE | DEVICE_CONTROL
+PROGRAM = READ | EXECUTE
+EVERYTHING = (1 << 64) - 1
 
 
 def why_unavailable() -> str | None:
@@ -58,41 +63,31 @@ class Ruleset:
     """A ruleset under construction, as a file descriptor."""
 
     def __init__(self) -> None:
-        self._rights = _handled_file_rights(_version())
-        attributes = _attributes(_version())
+        abi = _version()
+        self._rights = _handled_file_rights(abi)
+        attributes = struct.pack("=Q", self._rights)
+        if abi >= 4:
+            attributes += struct.pack("=Q", _TCP_BIND_AND_CONNECT)
+        if abi >= 6:
+            attributes += struct.pack("=Q", _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL)
         self.descriptor = system_call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
 
-    def allow_reading(self, path: Path) -> None:
-        """Grant reading of a file, or of a folder and all beneath it."""
-        self._allow(path, _READ if path.is_dir() else READ_FILE)
-
-    def allow_device(self, path: Path) -> None:
-        """Grant reading and writing of one device file."""
-        self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE)
-
-    def allow_driver(self, path: Path) -> None:
-        """Grant all uses of one device file, `ioctl` too."""
-        self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL)
-
-    def allow_executing(self, path: Path) -> None:
-        """Grant reading and executing of a program, or of all beneath a folder."""
-        self._allow(path, EXECUTE | (_READ if path.is_dir() else READ_FILE))
-
-    def allow_naming(self, path: Path) -> None:
-        """Grant reading and writing of the files beneath a folder, and creating none."""
-        self._allow(path, _READ | WRITE_FILE | TRUNCATE)
-
-    def allow_everything(self, path: Path) -> None:
-        """Grant every use of the files beneath a folder."""
-        self._allow(path, self._rights)
-
-    def _allow(self, path: Path, rights: int) -> None:
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        try:
-            rule = struct.pack("=Qi", rights & self._rights, descriptor)
-            system_call(_ADD, ctypes.c_int(self.descriptor), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0))
-        finally:
-            os.close(descriptor)
+    def grant(self, rights: int, paths: Iterable[Path]) -> list[str]:
+        """Grant these rights to each path. Returns a note for every path that was not granted."""
+        notes = []
+        for path in paths:
+            of_kind = rights if path.is_dir() else rights & ~READ_DIR
+            try:
+                descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                try:
+                    rule = struct.pack("=Qi", of_kind & self._rights, descriptor)
+                    place = ctypes.c_int(self.descriptor), ctypes.c_int(_RULE_PATH_BENEATH)
+                    system_call(_ADD, *place, rule, ctypes.c_uint32(0))
+                finally:
+                    os.close(descriptor)
+            except OSError as error:
+                notes.append(f"{path} is not granted to workers: {error.strerror}")
+        return notes
 
 
 def restrict(ruleset: int) -> None:
@@ -106,7 +101,7 @@ def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[
     A note does not make the layer count as missing.
     """
     ruleset = Ruleset()
-    return ruleset, _grant([(ruleset.allow_reading, read), (ruleset.allow_device, devices)])
+    return ruleset, ruleset.grant(READ, read) + ruleset.grant(WRITE, devices)
 
 
 def ruleset_for(policy: WorkerPolicy, installation: Installation, own_folders: Sequence[Path]) -> int:
@@ -118,29 +113,12 @@ def ruleset_for(policy: WorkerPolicy, installation: Installation, own_folders: S
     ruleset = Ruleset()
     compilers = [entry / "triton" for entry in installation.packages] if policy.starts_processes else []
     headers = [Path(sysconfig.get_path(name)) for name in ("include", "platinclude")] if compilers else []
-    _grant(
-        [
-            (ruleset.allow_reading, [*installation.readable(), *_matching(policy.reads), *headers]),
-            (ruleset.allow_device, map(Path, WRITE_DEVICES)),
-            (ruleset.allow_driver, _matching(policy.devices)),
-            (ruleset.allow_executing, [*_matching(policy.programs), *compilers]),
-            (ruleset.allow_naming, [Path("/proc/self/task")] if policy.names_threads else []),
-            (ruleset.allow_everything, own_folders),
-        ]
-    )
+    ruleset.grant(READ, [*installation.readable(), *_matching(policy.reads), *headers])
+    ruleset.grant(WRITE, [*map(Path, WRITE_DEVICES), *([Path("/proc/self/task")] if policy.names_threads else [])])
+    ruleset.grant(DRIVER, _matching(policy.devices))
+    ruleset.grant(PROGRAM, [*_matching(policy.programs), *compilers])
+    ruleset.grant(EVERYTHING, own_folders)
     return ruleset.descriptor
-
-
-def _grant(granted: Iterable[tuple[Callable[[Path], None], Iterable[Path]]]) -> list[str]:
-    """Grant each path by its method. Returns a note for every path that was not granted."""
-    notes = []
-    for allow, paths in granted:
-        for path in paths:
-            try:
-                allow(path)
-            except OSError as error:
-                notes.append(f"{path} is not granted to workers: {error.strerror}")
-    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +135,15 @@ class Installation:
         withheld = [path.resolve() for path in self.withheld]
         excluded = [*withheld, *(path.resolve() for path in (*self.packages, *_package_folders_in(roots)))]
         readable = [path for root in roots for path in outside(root, excluded)]
-        readable += [path for entry in self._package_entries() for path in outside(entry, withheld)]
-        return _without_nested(readable)
-
-    def _package_entries(self) -> Iterator[Path]:
         for folder in self.packages:
             for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-                name = entry.name.split(".")[0].split("-")[0]
-                if name not in BLOCKED_PACKAGES and entry.suffix != ".pth":
-                    yield entry
+                if entry.name.split(".")[0].split("-")[0] not in BLOCKED_PACKAGES and entry.suffix != ".pth":
+                    readable += outside(entry, withheld)
+        kept: list[str] = []  # without what lies in another one
+        for name in sorted(f"{path}/" for path in readable):
+            if not kept or not name.startswith(kept[-1]):
+                kept.append(name)
+        return [Path(name) for name in kept]
 
 
 def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
@@ -184,15 +162,6 @@ def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
     for name in {line.split(maxsplit=5)[5] for line in lines if ".so" in line and line.count("/")}:
         path = Path(name)
         yield path.parent if path.parent == own / "lib" else path
-
-
-def _without_nested(paths: Iterable[Path]) -> list[Path]:
-    """Return the outermost of these paths, each once."""
-    kept: list[str] = []
-    for path in sorted(f"{path}/" for path in paths):
-        if not kept or not path.startswith(kept[-1]):
-            kept.append(path)
-    return [Path(path) for path in kept]
 
 
 def outside(root: Path, withheld: Sequence[Path]) -> Iterator[Path]:
@@ -236,12 +205,3 @@ def _version() -> int:
 def _handled_file_rights(abi: int) -> int:
     bits = max(count for known, count in _FILE_RIGHTS_BY_VERSION.items() if known <= abi)
     return (1 << bits) - 1
-
-
-def _attributes(abi: int) -> bytes:
-    files = _handled_file_rights(abi)
-    if abi >= 6:
-        return struct.pack("=QQQ", files, _TCP_BIND_AND_CONNECT, _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL)
-    if abi >= 4:
-        return struct.pack("=QQ", files, _TCP_BIND_AND_CONNECT)
-    return struct.pack("=Q", files)

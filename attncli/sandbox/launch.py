@@ -58,9 +58,8 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
 
 def folders(site_paths: Sequence[Path] | None = None, withheld: Sequence[Path] = ()) -> dict[str, list[str]]:
     """Return the setup of a zygote: the package folders, and the folders that no worker may read."""
-    packages = package_folders() if site_paths is None else list(site_paths)
-    hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
-    return {"packages": [str(path) for path in packages], "withheld": [str(path) for path in hidden]}
+    packages = package_folders() if site_paths is None else site_paths
+    return {"packages": list(map(str, packages)), "withheld": list(map(str, [*withheld_folders(), *withheld]))}
 
 
 def package_folders() -> list[Path]:

@@ -150,20 +150,15 @@ def empty_bounding_set() -> None:
             _prctl(_PR_CAPBSET_DROP, capability)
 
 
-def drop_capabilities() -> None:
-    """Give up every capability."""
+def give_up_privileges() -> None:
+    """Give up every capability, and forbid core-dump programs (RLIMIT_CORE does not) and ptrace by the same user.
+
+    It also sets no_new_privs, which Landlock and seccomp require of users other than root.
+    """
+    _prctl(_PR_SET_DUMPABLE, 0)
     header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
     _check(_libc().capset(header, bytes(24)))
-
-
-def forbid_new_privileges() -> None:
-    """Set no_new_privs, which Landlock and seccomp require of users other than root."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
-def forbid_core_dumps() -> None:
-    """Forbid core files, core-dump programs (RLIMIT_CORE does not) and ptrace by the same user."""
-    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def adopt_orphans() -> None:

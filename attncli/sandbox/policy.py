@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -174,14 +175,20 @@ class Probes:
 
     def after(self, layer: str) -> None:
         """Record the outcomes of all probes, now that `layer` is on."""
-        tries = {"read": self._read, "write": self._write, "connect": self._connect, "socket": self._socket}
+        tries = {
+            "read": Path(self._places["file"]).read_bytes,
+            "write": self._write,
+            "connect": self._connect,
+            "socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
+            "fork": self._fork,
+        }
         self._findings[layer] = {name: _outcome(action) for name, action in tries.items()}
-        self._findings[layer]["fork"] = _outcome(self._fork)
 
     def finish(self) -> Findings:
         """Return all findings, with process numbers, the memory limit and the positive controls."""
         self._findings["process"] = {"pid": str(os.getpid()), "parent": str(os.getppid())}
-        self._findings["rlimits"] = {"small": _outcome(self._map_little), "beyond": _outcome(self._map_beyond_limit)}
+        sizes_mib = {"small": 1, "beyond": int(self._places["memory_mib"]) + 64}
+        self._findings["rlimits"] = {name: _outcome(partial(_map, size)) for name, size in sizes_mib.items()}
         self._findings["controls"] = {"torch": _outcome(self._torch), "library": _outcome(self._library)}
         if self._places.get("names_threads"):
             self._findings["controls"]["threads"] = _outcome(self._name_thread)
@@ -190,16 +197,10 @@ class Probes:
             self._findings["controls"]["program"] = _outcome(self._run_program)
         return self._findings
 
-    def _read(self) -> None:
-        Path(self._places["file"]).read_bytes()
-
     def _write(self) -> None:
         path = Path(self._places["folder"]) / "written-by-the-canary"
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         path.unlink()
-
-    def _socket(self) -> None:
-        socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
 
     def _connect(self) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as end:
@@ -211,13 +212,6 @@ class Probes:
         if pid == 0:
             os._exit(0)
         os.waitpid(pid, 0)
-
-    def _map_little(self) -> None:
-        mmap.mmap(-1, MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
-
-    def _map_beyond_limit(self) -> None:
-        size = (int(self._places["memory_mib"]) + 64) * MIB
-        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
     def _name_thread(self) -> None:
         """Name a thread, as CUDA does when it starts."""
@@ -243,6 +237,10 @@ class Probes:
 
         if colorsys.rgb_to_hsv(0.0, 0.0, 0.0)[2] != 0.0:
             raise OSError(errno.EIO, "the library computes wrongly")
+
+
+def _map(size_mib: int) -> None:
+    mmap.mmap(-1, size_mib * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 
 def _outcome(action: Any) -> str:

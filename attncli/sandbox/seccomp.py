@@ -115,38 +115,34 @@ def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy
 
 def _argument_rules(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str, list[Instruction]]:
     thread = 0 if policy.starts_processes else _CLONE_THREAD
+    refused = _ERRNO | errno.EPERM
+    # Without Landlock, opening to write is refused as far as the flags show it.
+    opening = {} if may_write else {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
+    # CUDA makes a Unix socket, and ends with error 304 where connecting it gets EPERM, but not ENOENT.
+    nobody = [_refuse(errno.ENOENT)]
+    unix = {"socket": _one_of(0, [_UNIX]), "connect": nobody, "unlink": nobody, "unlinkat": nobody}
+    # Memory that grows like a stack is refused, and anonymous shared memory unless the policy allows it.
+    mapping = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, refused)]
+    if not policy.shared_memory:
+        mapping += [_load_argument(3), _statement(_AND, _SHARED_AND_ANONYMOUS)]
+        mapping += _when(_IF_EQUAL, _SHARED_AND_ANONYMOUS, refused)
+    typing = [line for command in _IOCTL_REFUSED for line in _when(_IF_EQUAL, command, refused)]
+    any_ioctl = [_load_argument(1), *typing, _return(_ALLOW)]
     return {
-        **_open_rules(may_write),
+        "open": [_return(_ALLOW)],
+        "openat": [_return(_ALLOW)],
+        **opening,
         "clone": _masked(0, thread | _CLONE_NEW_NAMESPACE, thread),
         "clone3": [_refuse(errno.ENOSYS)],
         "kill": _one_of(0, [pid]),
         "tgkill": _one_of(0, [pid]),
         "prctl": _one_of(0, _PRCTL_ALLOWED),
-        "ioctl": _none_of(1, _IOCTL_REFUSED) if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
+        "ioctl": any_ioctl if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
         "fcntl": _one_of(1, (*_FCNTL_ALLOWED, *policy.fcntl)),
         "prlimit64": _null_pointer(2),
-        "mmap": _mmap_rules(policy.shared_memory),
-        **(_unix_socket_rules() if policy.unix_sockets else {}),
+        "mmap": [*mapping, _return(_ALLOW)],
+        **(unix if policy.unix_sockets else {}),
     }
-
-
-def _unix_socket_rules() -> dict[str, list[Instruction]]:
-    """Allow a Unix socket, without connecting it: CUDA ends with error 304 where it gets EPERM, but not ENOENT."""
-    nobody = [_refuse(errno.ENOENT)]
-    return {"socket": _one_of(0, [_UNIX]), "connect": nobody, "unlink": nobody, "unlinkat": nobody}
-
-
-def _open_rules(may_write: bool) -> dict[str, list[Instruction]]:
-    """Refuse opening to write, as far as the flags show it, unless Landlock decides."""
-    if may_write:
-        return {"open": [_return(_ALLOW)], "openat": [_return(_ALLOW)]}
-    return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
-
-
-def _mmap_rules(shared_memory: bool) -> list[Instruction]:
-    """Refuse memory that grows like a stack, and anonymous shared memory unless `shared_memory` allows it."""
-    grows = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, _ERRNO | errno.EPERM)]
-    return [*grows, _return(_ALLOW)] if shared_memory else [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
 
 
 def _one_of(index: int, values: Sequence[int]) -> list[Instruction]:
@@ -155,19 +151,8 @@ def _one_of(index: int, values: Sequence[int]) -> list[Instruction]:
     return [_load_argument(index), *tests, _refuse()]
 
 
-def _none_of(index: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow a call unless the low word of its argument is one of the values."""
-    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ERRNO | errno.EPERM)]
-    return [_load_argument(index), *tests, _return(_ALLOW)]
-
-
 def _masked(index: int, mask: int, value: int) -> list[Instruction]:
     return [_load_argument(index), _statement(_AND, mask), *_when(_IF_EQUAL, value, _ALLOW), _refuse()]
-
-
-def _not_masked(index: int, mask: int) -> list[Instruction]:
-    refused = _when(_IF_EQUAL, mask, _ERRNO | errno.EPERM)
-    return [_load_argument(index), _statement(_AND, mask), *refused, _return(_ALLOW)]
 
 
 def _null_pointer(index: int) -> list[Instruction]:

@@ -40,7 +40,6 @@ REFUSED_ATTRIBUTES = REFUSED_MODULES | frozenset(
 _LONGEST_PATH = 8
 _KINDS = re.compile(r"^(?:lazy|native|fused|sync|cudnn|miopen)+(?=.)|(?<=.)(?:[123]d|loss|forward|backward)+$")
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # What has names of its own that a function around it does not have.
 _APART = (ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -134,15 +133,6 @@ class _Scope:
     met: dict[str, ast.Name] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Enter:
-    scope: _Scope
-
-
-class _Leave:
-    pass
-
-
 class Scan:
     """One walk over a file's syntax tree that finds what may not be named."""
 
@@ -173,10 +163,13 @@ class Scan:
         waiting: list[Any] = [self._tree]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, _Enter):
-                self._scopes.append(node.scope)
-            elif isinstance(node, _Leave):
-                self._leave()
+            if isinstance(node, _Scope):
+                self._scopes.append(node)
+            elif node is None:  # the end of the scope
+                scope = self._scopes.pop()
+                for id, name in scope.met.items():
+                    if id not in scope.bound or id in scope.outside:
+                        self._scopes[-1].met.setdefault(id, name)
             else:
                 yield from self._look_at(node)
                 waiting.extend(self._parts(node))
@@ -185,9 +178,16 @@ class Scan:
 
     def _look_at(self, node: ast.AST) -> Iterator[Named]:
         if isinstance(node, ast.Name):
-            self._note(node)
+            if node.id in REFUSED_NAMES and node.id not in self._own:
+                scope = self._scopes[-1]
+                scope.met.setdefault(node.id, node)
+                if scope.binds and isinstance(node.ctx, ast.Store):
+                    scope.bound.add(node.id)
         elif isinstance(node, ast.Attribute):
-            yield from self._attributes(node)
+            # All of `base.a.b.c`, of which the first that may not be named is told.
+            base, names = _base(node)
+            path = self._aliased(base) if isinstance(base, ast.Name) else None
+            yield from self._attribute_names(node.lineno, path, names, isinstance(node.ctx, ast.Load))
         elif isinstance(node, ast.Call):
             yield from self._call(node)
         elif isinstance(node, ast.Assign):
@@ -209,23 +209,13 @@ class Scan:
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
             inside = set(map(id, body))
             outside = [child for child in children if id(child) not in inside]  # defaults, decorators
-            return [_Leave(), *reversed(body), _Enter(_Scope(True, _parameters(node))), *reversed(outside)]
+            given = node.args
+            every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+            bound = {a.arg for a in every if a is not None and a.arg in REFUSED_NAMES}
+            return [None, *reversed(body), _Scope(True, bound), *reversed(outside)]
         if isinstance(node, _APART):
-            return [_Leave(), *reversed(children), _Enter(_Scope(False))]
+            return [None, *reversed(children), _Scope(False)]
         return reversed(children)
-
-    def _note(self, name: ast.Name) -> None:
-        if name.id in REFUSED_NAMES and name.id not in self._own:
-            scope = self._scopes[-1]
-            scope.met.setdefault(name.id, name)
-            if scope.binds and isinstance(name.ctx, ast.Store):
-                scope.bound.add(name.id)
-
-    def _leave(self) -> None:
-        scope = self._scopes.pop()
-        for id, name in scope.met.items():
-            if id not in scope.bound or id in scope.outside:
-                self._scopes[-1].met.setdefault(id, name)
 
     def _name_imports(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -269,12 +259,6 @@ class Scan:
             yield from self._attribute_names(node.lineno, path, [written], loads=True)
         elif path is not None and path[0] in _JUDGED and self._ends_in_module(path):
             yield self._refused(node.lineno, node.func.id)
-
-    def _attributes(self, node: ast.Attribute) -> Iterator[Named]:
-        """All attributes of `base.a.b.c`, of which the first that may not be named is told."""
-        base, names = _base(node)
-        path = self._aliased(base) if isinstance(base, ast.Name) else None
-        yield from self._attribute_names(node.lineno, path, names, isinstance(node.ctx, ast.Load))
 
     def _attribute_names(self, line: int, path: list[str] | None, names: list[str], loads: bool) -> Iterator[Named]:
         for name in names:
@@ -384,12 +368,6 @@ def _base(node: ast.Attribute) -> tuple[ast.expr, list[str]]:
         names.append(inner.attr)
         inner = inner.value
     return inner, names[::-1]
-
-
-def _parameters(function: _Function) -> set[str]:
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return {a.arg for a in every if a is not None and a.arg in REFUSED_NAMES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,7 +304,10 @@ class ProgramWatch:
         self.containers: list[int] = []
         self._steps = steps
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
-        self._argument_tensors = {_storage(t) for t in _argument_tensors(environment)} - {0} if pure else set()
+        # Tensors of objects that may be changed in place are no arguments.
+        shared = {id(tensor) for tensor in tensors_in(environment.shared)}
+        arguments = [tensor for tensor in environment.tensors if id(tensor) not in shared]
+        self._argument_tensors = {_storage(t) for t in arguments} - {0} if pure else set()
         self._kept_containers = {id(c) for item in earlier for c in _containers(item)}
         self.globals: list[list[Any]] = []
         self._random_states = devices.random_states(self._device)
@@ -316,13 +319,22 @@ class ProgramWatch:
         if self._pure:
             self._check_shared_memory(index, arguments, outcome)
             self._check_random_state(index, arguments)
-            self._check_settings(index)
+            if torch.get_default_dtype() != DEFAULT_DTYPE:
+                self.globals.append([index, "dtype"])
+            if torch.is_grad_enabled() != self._autograd:
+                self.globals.append([index, "autograd"])
         if self._modules is not None:
             self._check_modules(index, self._modules)
 
     def copied(self, value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
         """Return the tree of a value, and the bytes and table entries of its tensors."""
-        packer = Packer(special=lambda item: _pack_special(item, packer))
+
+        def special(item: Any) -> Tree | None:
+            if isinstance(item, Elsewhere):
+                return packer.tensor(item)
+            return ["raised", list(item.names), item.text] if isinstance(item, Raised) else None
+
+        packer = Packer(special)
         tree = packer.pack(value)
         with_values = [type(t) is not Elsewhere or not self._forms_only for t in packer.tensors]
         pairs = list(zip(packer.tensors, with_values, strict=True))
@@ -373,13 +385,6 @@ class ProgramWatch:
             self.globals.append([index, "seeded"])
         elif any(isinstance(value, torch.Generator) for value in (*arguments[0], *arguments[1].values())):
             self.globals.append([index, "drawn"])
-
-    def _check_settings(self, index: int) -> None:
-        """Record torch settings that a step left changed."""
-        if torch.get_default_dtype() != DEFAULT_DTYPE:
-            self.globals.append([index, "dtype"])
-        if torch.is_grad_enabled() != self._autograd:
-            self.globals.append([index, "autograd"])
 
     def mutated(self) -> list[int]:
         pairs = zip(self.environment.tensors, self.inputs, strict=True)
@@ -438,12 +443,6 @@ def _tensors_held(value: Any) -> Iterator[Tensor]:
         yield from tensors_in(dict(vars(value)))
 
 
-def _argument_tensors(environment: Environment) -> list[Tensor]:
-    """Return the tensors of the table that belong to no object which may be changed in place."""
-    shared = {id(tensor) for tensor in tensors_in(environment.shared)}
-    return [tensor for tensor in environment.tensors if id(tensor) not in shared]
-
-
 def _same_parts(value: Any, fresh: Any) -> bool:
     """Return True if a container still holds what was passed in: the same keys and the very same tensors."""
     if isinstance(fresh, (list, tuple)):
@@ -459,12 +458,6 @@ def _storage(tensor: Tensor) -> int:
     if tensor.device.type != "cpu":
         tensor = devices.values_of(tensor)
     return tensor.untyped_storage().data_ptr() if tensor.device.type != "meta" else 0
-
-
-def _pack_special(value: Any, packer: Packer) -> Tree | None:
-    if isinstance(value, Elsewhere):
-        return packer.tensor(value)
-    return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
 
 
 def plain(value: Any) -> bool:

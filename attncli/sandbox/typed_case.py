@@ -13,7 +13,7 @@ import random
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import CodeType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -46,10 +46,6 @@ class Result:
             raise AttributeError(f"a result has no {name} before the call is made; it has {known}")
         return partial(self._case.record, name, self._call, ())
 
-    @property
-    def _tree(self) -> Tree:
-        return ["r", self._call, list(self._path)]
-
 
 class TypedCase:
     """Records the calls of one text. `entries` maps each entry point to the methods of the objects it makes."""
@@ -73,7 +69,11 @@ class TypedCase:
         """Run the text; the same text draws the same numbers. Returns the reply's header and tensor bytes."""
         devices.seed_all(devices.CPU, 0)
         random.seed(0)
-        exec(self._code(), self._namespace)
+        try:
+            code = compile(self._program(), FILE, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise SyntaxError(f"{error.msg}, column {error.offset}") from None
+        exec(code, self._namespace)
         return {
             "op": "case",
             "calls": self._calls,
@@ -82,12 +82,6 @@ class TypedCase:
             "generators": [generator.initial_seed() for generator in self._generators],
             "tensors": [describe_tensor(tensor) for tensor in self._packer.tensors],
         }, [bytes_of(tensor) for tensor in self._packer.tensors]
-
-    def _code(self) -> CodeType:
-        try:
-            return compile(self._program(), FILE, "exec", dont_inherit=True)
-        except SyntaxError as error:
-            raise SyntaxError(f"{error.msg}, column {error.offset}") from None
 
     def _program(self) -> ast.Module:
         """Return the text as a program; if it names no entry point, as the arguments of the first one."""
@@ -131,7 +125,7 @@ class TypedCase:
     def _pack(self, value: Any) -> Tree | None:
         if type(value) is Result:
             self._results_packed += 1
-            return value._tree
+            return ["r", value._call, list(value._path)]
         if type(value) is Tensor:
             return self._packer.tensor(self._copy(value))
         if type(value) is torch.Generator:

@@ -89,7 +89,10 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = T
     """
     entry: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
     if tensor.device.type != "cpu":
-        return entry | _entry_away(tensor, values)
+        place = devices.place_of(tensor)
+        if place not in devices.AWAY or not values:
+            return {**entry, "device": "meta", "nbytes": 0}
+        return {**entry, "on": place, "nbytes": tensor.numel() * tensor.element_size()}
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
         return {
@@ -101,18 +104,10 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = T
     return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
 
 
-def _entry_away(tensor: Tensor, values: bool) -> dict[str, Any]:
-    """Return `on` with the device of a tensor whose values cross, or `device: meta` for one without values."""
-    place = devices.place_of(tensor)
-    if place not in devices.AWAY or not values:
-        return {"device": "meta", "nbytes": 0}
-    return {"on": place, "nbytes": tensor.numel() * tensor.element_size()}
-
-
 def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
     """Return the raw bytes that go with `describe_tensor`. Needs no NumPy."""
     if tensor.device.type != "cpu":
-        return devices.raw_bytes(tensor) if devices.place_of(tensor) in devices.AWAY else b""
+        return bytes_of(devices.home(tensor)) if devices.place_of(tensor) in devices.AWAY else b""
     tensor = tensor.detach()
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
@@ -221,12 +216,12 @@ class Packer:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ["u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, dict):
-            return ["d", [[self._pack_key(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
+            pairs = []
+            for key, item in value.items():
+                packed = self.pack(key, depth + 1) if _is_key(key) else ["o", type(key).__name__[:80]]
+                pairs.append([packed, self.pack(item, depth + 1)])
+            return ["d", pairs]
         return ["o", kind.__name__[:80]]
-
-    def _pack_key(self, key: Any, depth: int) -> Tree:
-        """Return the tree of a key, `["o", …]` for one that cannot cross."""
-        return self.pack(key, depth) if _is_key(key) else ["o", type(key).__name__[:80]]
 
 
 def _is_key(value: Any) -> bool:
@@ -324,14 +319,13 @@ def _resolve_list(tree: Tree, environment: Environment, depth: int) -> list[Any]
 
 
 def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
-    return {_key(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
-
-
-def _key(tree: Tree, environment: Environment, depth: int) -> Any:
-    key = resolve(tree, environment, depth)
-    if not _is_key(key):
-        raise TreeError("a dict with a key that cannot be one")
-    return key
+    found = {}
+    for key_tree, item in tree[1]:
+        key = resolve(key_tree, environment, depth + 1)
+        if not _is_key(key):
+            raise TreeError("a dict with a key that cannot be one")
+        found[key] = resolve(item, environment, depth + 1)
+    return found
 
 
 def _resolve_result(tree: Tree, environment: Environment) -> Any:

@@ -56,8 +56,12 @@ def chunks(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffe
 
 def parse_header(text: bytes) -> dict[str, Any]:
     """Return the JSON object of a header. Raises FrameError for anything else."""
-    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
-        raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH:
+        # How deep brackets outside strings are nested: linear in time and memory, whatever `text` is.
+        unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+        brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+        if max(accumulate(map(_NESTING.__getitem__, brackets)), default=0) > MAX_DEPTH:
+            raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -65,13 +69,6 @@ def parse_header(text: bytes) -> dict[str, Any]:
     if not isinstance(header, dict) or not isinstance(header.get("op"), str):
         raise FrameError("a header without an operation")
     return header
-
-
-def _depth(text: bytes) -> int:
-    """Return how deep brackets outside strings are nested. Linear in time and memory, whatever `text` is."""
-    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
-    return max(accumulate(map(_NESTING.__getitem__, brackets)), default=0)
 
 
 class FrameReader:
@@ -108,18 +105,14 @@ class FrameReader:
             needed = self._payload_length - len(self._payload)
             self._payload += data[:needed]
             return data[needed:]
-        needed = self._head_bytes_needed()
+        header_length = self._lengths()[0] if len(self._head) >= _PREFIX.size else 0
+        needed = _PREFIX.size + header_length - len(self._head)
         self._head += data[:needed]
         if len(self._head) >= _PREFIX.size:
             header_length, self._payload_length = self._lengths()
             if len(self._head) == _PREFIX.size + header_length:
                 self._header = parse_header(bytes(self._head[_PREFIX.size :]))
         return data[needed:]
-
-    def _head_bytes_needed(self) -> int:
-        if len(self._head) < _PREFIX.size:
-            return _PREFIX.size - len(self._head)
-        return _PREFIX.size + self._lengths()[0] - len(self._head)
 
     def _lengths(self) -> tuple[int, int]:
         magic, header_length, payload_length = _PREFIX.unpack_from(self._head)

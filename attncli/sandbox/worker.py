@@ -164,9 +164,7 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")  # the out-of-memory killer's first choice
     namespaces.die_with(plan.parent)
     _mount(plan)
-    namespaces.forbid_core_dumps()
-    namespaces.drop_capabilities()
-    namespaces.forbid_new_privileges()
+    namespaces.give_up_privileges()
     after("namespaces")
     namespaces.apply(plan.memory_mib, plan.user_namespace, plan.policy)
     if plan.ruleset is not None:
@@ -295,14 +293,10 @@ class Attempts:
         if event == "open":
             if _writes(arguments) and len(self._seen) < _MOST_EVENTS:
                 self._seen["open"] = None
-        elif event == "os.mkdir" and _is_folder(arguments[0]):
+        elif event == "os.mkdir" and type(arguments[0]) is str and os.path.isdir(arguments[0]):  # noqa: PTH112
             return
         elif (event in _REPORTED_EVENTS or event.startswith("socket.")) and len(self._seen) < _MOST_EVENTS:
             self._seen[event] = None
-
-
-def _is_folder(path: Any) -> bool:
-    return type(path) is str and os.path.isdir(path)  # noqa: PTH112 - a hook must not make objects for every event
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
@@ -355,7 +349,11 @@ class WorkerSession:
         nonce = frame.header["nonce"]
 
         def invoke(header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> tuple[dict[str, Any], memoryview]:
-            return self._invoke(nonce, header, buffers)
+            self.channel.send(wire.chunks(header | {"op": "invoke", "nonce": nonce}, buffers))
+            answer = self.channel.receive()
+            if answer is None:
+                os._exit(CHANNEL_LOST)
+            return answer.header, answer.payload
 
         return serve(self.namespace, frame.header, frame.payload, invoke)
 
@@ -371,17 +369,9 @@ class WorkerSession:
             kernels.prepare(header.get("device") != devices.CUDA, self.attempts.paused)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
-        names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
-        return {"op": "loaded", "names": names}
-
-    def _invoke(
-        self, nonce: str, header: dict[str, Any], buffers: Sequence[wire.Buffer]
-    ) -> tuple[dict[str, Any], memoryview]:
-        self.channel.send(wire.chunks(header | {"op": "invoke", "nonce": nonce}, buffers))
-        frame = self.channel.receive()
-        if frame is None:
-            os._exit(CHANNEL_LOST)
-        return frame.header, frame.payload
+        found = {name: self.namespace[name] for name in header["entry"] if name in self.namespace}
+        kinds = {name: "class" if isinstance(value, type) else type(value).__name__ for name, value in found.items()}
+        return {"op": "loaded", "names": kinds}
 
     def _reply(
         self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]
@@ -403,12 +393,6 @@ def run_case(text: str, entries: Mapping[str, Sequence[str]]) -> tuple[dict[str,
     with guard:
         return case.run()
     return {**report(guard, FILE), "frames": case.place_of(guard.trace)}, []
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, type):
-        return "class"
-    return "function" if callable(value) else type(value).__name__
 
 
 # The learner's exception as plain data
@@ -498,7 +482,10 @@ def reason_of(error: BaseException, text: str) -> str:
     """Return one of the report's reasons: memory, refused, exited, exception."""
     if issubclass(type(error), SystemExit):
         return "exited"
-    for link in _chain(error):
+    link: BaseException | None = error
+    for _turn in range(_CHAIN_LIMIT):
+        if link is None:
+            break
         kind = type(link)
         if issubclass(kind, MemoryError):
             return "memory"
@@ -508,6 +495,8 @@ def reason_of(error: BaseException, text: str) -> str:
                 return "memory"
             if number in _REFUSED_ERRNOS or kind.__name__ == "gaierror":
                 return "refused"
+        cause = _builtin_attribute(BaseException, "__cause__", link)
+        link = cause if cause is not None else _builtin_attribute(BaseException, "__context__", link)
     if issubclass(type(error), RuntimeError):
         if any(words in text for words in _MEMORY_MESSAGES):
             return "memory"
@@ -519,13 +508,3 @@ def reason_of(error: BaseException, text: str) -> str:
 def _builtin_attribute(owner: type, attribute: str, error: BaseException) -> Any:
     """Return the attribute as the interpreter stores it, whatever the exception's class overrides."""
     return owner.__dict__[attribute].__get__(error)
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    links: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and len(links) < _CHAIN_LIMIT:
-        links.append(link)
-        cause = _builtin_attribute(BaseException, "__cause__", link)
-        link = cause if cause is not None else _builtin_attribute(BaseException, "__context__", link)
-    return links

@@ -90,7 +90,12 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
             return out_of_memory(memory_mib)
         return Stopped("refused", _("started more threads or processes than a submission may"))
     if "exit" in status:
-        return _exited(status["exit"], memory_mib)
+        code = status["exit"]
+        if code == OUT_OF_MEMORY:
+            return out_of_memory(memory_mib)
+        if code == CHANNEL_LOST:
+            return Stopped("protocol", _("closed its channel to the judge"))
+        return Stopped("exited", _("ended the process with exit status {code} (os._exit or sys.exit)", code=code))
     number = status["signal"]
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGXCPU:
@@ -102,14 +107,6 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
     if doing == "loaded":
         return Stopped("crashed", _("killed by {signal} while it was loaded", signal=name))
     return Stopped("crashed", _("killed by {signal} while it was called", signal=name))
-
-
-def _exited(code: int, memory_mib: int) -> Stopped:
-    if code == OUT_OF_MEMORY:
-        return out_of_memory(memory_mib)
-    if code == CHANNEL_LOST:
-        return Stopped("protocol", _("closed its channel to the judge"))
-    return Stopped("exited", _("ended the process with exit status {code} (os._exit or sys.exit)", code=code))
 
 
 def out_of_memory(memory_mib: int) -> Stopped:
@@ -227,8 +224,10 @@ class Worker:
         if self._ending is not None:
             return
         with self._guarded():
-            if not self._pending:
-                self._expect_silence()
+            if not self._pending and self._started:
+                self._wait(0)
+                if self._arrived or not self._reader.empty:
+                    raise Stopped("protocol", _("sent something that it was not asked for"))
             self._await_ready()
             request = _Request(header["op"], secrets.token_hex(8), on_invoke, reply_limit)
             self._pending.append(request)
@@ -310,13 +309,6 @@ class Worker:
             raise _not_set_up(str(frame.header.get("text")))
         self._started = True
 
-    def _expect_silence(self) -> None:
-        """Raise Stopped if the worker has sent anything between requests."""
-        if self._started:
-            self._wait(0)
-            if self._arrived or not self._reader.empty:
-                raise Stopped("protocol", _("sent something that it was not asked for"))
-
     def _send(self, header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> None:
         self._outgoing.extend(memoryview(chunk).cast("B") for chunk in wire.chunks(header, buffers))
         self._flush()
@@ -333,7 +325,11 @@ class Worker:
                 deadline += self._answer(frame, request.on_invoke)
             elif frame.header["op"] in allowed:
                 self._phase = "loaded" if request.operation == "read" else "called"
-                return self._take_reply(frame)
+                if not self._pending and (self._arrived or not self._reader.empty):
+                    raise Stopped("protocol", _("answered twice"))
+                self._drain_output()
+                self._check_output_limit()
+                return Reply(frame.header, frame.payload)
             else:
                 raise Stopped("protocol", _("sent a frame out of turn"))
 
@@ -343,13 +339,6 @@ class Worker:
         header, buffers = on_invoke(frame.header, frame.payload)
         self._send(header | {"op": "answer"}, buffers)
         return time.monotonic() - started
-
-    def _take_reply(self, frame: wire.Frame) -> Reply:
-        if not self._pending and (self._arrived or not self._reader.empty):
-            raise Stopped("protocol", _("answered twice"))
-        self._drain_output()
-        self._check_output_limit()
-        return Reply(frame.header, frame.payload)
 
     def _next_frame(self, deadline: float, late: Localised) -> wire.Frame:
         while not self._arrived:
@@ -364,7 +353,9 @@ class Worker:
         frames = self._frames.fileno()
         ready = dict(self._poller.poll(max(0, round(seconds * 1000 + 0.5))))
         if self._output in ready:
-            self._take_output()
+            if not self._drain_output():
+                self._poller.unregister(self._output)
+            self._check_output_limit()
         if ready.get(frames, 0) & select.POLLOUT:
             self._flush()
         if ready.get(frames, 0) & ~select.POLLOUT and self._read_frames() == 0:
@@ -415,11 +406,6 @@ class Worker:
         except BlockingIOError:
             return True
         return True
-
-    def _take_output(self) -> None:
-        if not self._drain_output():
-            self._poller.unregister(self._output)
-        self._check_output_limit()
 
     def _check_output_limit(self) -> None:
         if self._printed.too_much:

@@ -28,7 +28,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import landlock, namespaces, seccomp
-from .policy import CPU, MIB, POLICIES, WorkerPolicy
+from .policy import CPU, MIB, POLICIES
 from .wire import LENGTH_DIGITS
 
 SWEEP_MS = 250
@@ -53,7 +53,15 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
     try:
         if not any(finder is Filtered for finder in sys.meta_path):
             import_packages(request["packages"])
-        available = _prepare(request)
+        library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
+        packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
+        available = Available()
+        available.enter_namespaces()
+        available.prepare_filters(landlock.Installation(library, packages, withheld))
+        available.hide([path for path in withheld if path.is_dir()])
+        _check_threads()
+        gc.freeze()
+        gc.enable()
     except (ImportError, OSError, RuntimeError) as error:
         traceback.print_exc()
         control.send(json.dumps({"op": "failed", "text": f"{type(error).__name__}: {error}"[:2000]}).encode())
@@ -62,19 +70,6 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
         namespaces.die_with(parent)
     control.send(json.dumps({"op": "ready", "notes": available.notes}).encode())
     ForkServer(control, available).serve()
-
-
-def _prepare(request: dict[str, Any]) -> Available:
-    library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
-    packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
-    available = Available()
-    available.enter_namespaces()
-    available.prepare_filters(landlock.Installation(library, packages, withheld))
-    available.hide([path for path in withheld if path.is_dir()])
-    _check_threads()
-    gc.freeze()
-    gc.enable()
-    return available
 
 
 class Filtered(PathFinder):
@@ -210,11 +205,15 @@ class ForkServer:
         poller = select.poll()
         poller.register(self._control, select.POLLIN)
         while True:
-            if not poller.poll(self._timeout_ms()):
+            until_idle_ms = None if self._warm else IDLE_MS
+            if not poller.poll(until_idle_ms if self._available.namespaces else SWEEP_MS):
                 self._on_idle()
                 continue
-            data, descriptors = self._request()
-            if not data:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._control, namespaces.MESSAGE_BYTES, 4)
+            except ConnectionResetError:
+                data, descriptors = b"", []
+            if not data:  # the judge is gone; Python would take 0.3 s to tear torch down
                 os._exit(0)
             self._fork(json.loads(data), descriptors)
             for descriptor in descriptors:
@@ -222,22 +221,6 @@ class ForkServer:
             self._forks += 1
             if self._forks == FORKS_BEFORE_WARMTH:
                 self._become_warm()
-
-    def _request(self) -> tuple[bytes, list[int]]:
-        """Receive the judge's next request; no data when the judge is gone, with or without unread messages.
-
-        An uncaught exception would end this process too, but Python takes 0.3 s to tear torch down.
-        """
-        try:
-            data, descriptors, _, _ = socket.recv_fds(self._control, namespaces.MESSAGE_BYTES, 4)
-        except ConnectionResetError:
-            return b"", []
-        return data, descriptors
-
-    def _timeout_ms(self) -> int | None:
-        if not self._available.namespaces:
-            return SWEEP_MS
-        return None if self._warm else IDLE_MS
 
     def _on_idle(self) -> None:
         """Warm up further. Without pid namespaces, kill the orphans of workers, which this process has adopted."""
@@ -298,11 +281,17 @@ class ForkServer:
         )
         if folder is not landlock.OWN_FOLDER:
             folder.mkdir(mode=0o700)
-        most_bytes = most_bytes_of(request["watched_mib"])
+        most_bytes = namespaces.usage("self").memory_bytes + request["watched_mib"] * MIB + _SLACK_BYTES
         pid = os.fork()
         if pid == 0:
+            from . import worker
+
             os.close(status)
-            self._become_worker(request, policy, frames, output, parent, folder)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            available = self._available
+            layers = (available.ruleset, available.seccomp, available.namespaces)
+            plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation, folder)
+            worker.run(frames, output, plan, request.get("canary"))
         os.close(frames)
         os.close(output)
         ended = wait_for(pid, most_bytes, policy.processes)
@@ -311,24 +300,8 @@ class ForkServer:
             namespaces.kill_children()
         os._exit(0)
 
-    def _become_worker(
-        self, request: dict[str, Any], policy: WorkerPolicy, frames: int, output: int, parent: int, folder: Path
-    ) -> NoReturn:
-        from . import worker
-
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        available = self._available
-        layers = (available.ruleset, available.seccomp, available.namespaces)
-        plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation, folder)
-        worker.run(frames, output, plan, request.get("canary"))
-
 
 # Watching a worker, in process 1 of its pid namespace
-
-
-def most_bytes_of(memory_mib: int) -> int:
-    """Return how much memory a worker forked by this process may hold, `memory_mib` of it for itself."""
-    return namespaces.usage("self").memory_bytes + memory_mib * MIB + _SLACK_BYTES
 
 
 def wait_for(worker: int, memory_bytes: int, threads: int) -> dict[str, str | int]:
@@ -399,10 +372,21 @@ def serve_both() -> NoReturn:
     child = os.fork()
     if child == 0:
         ours.close()
-        _release_judge_streams()
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)  # the judge's streams must end when the judge does
+        os.dup2(2, 1)
+        os.close(null)
         prepare_and_serve(theirs, setup, judge)
     theirs.close()
-    _become_judge(_read_message(), ours, child)
+    setup = _read_message()
+    gc.freeze()
+    Filtered.without -= landlock.BLOCKED_PACKAGES
+    sys.path.insert(0, setup["root"])
+    sys.dont_write_bytecode = bool(setup["dont_write_bytecode"])
+    os.environ.update(setup["environment"])
+    server = importlib.import_module("attncli.judge.server")
+    sys.exit(server.main(ours, child))
 
 
 def _end_with_standard_input() -> None:
@@ -440,22 +424,3 @@ def _read_exactly(count: int) -> bytes:
             os._exit(0)
         data += chunk
     return data
-
-
-def _release_judge_streams() -> None:
-    """Close the judge's streams in the zygote: they must end when the judge does."""
-    os.setsid()
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    os.close(null)
-
-
-def _become_judge(setup: dict[str, Any], control: socket.socket, child: int) -> NoReturn:
-    gc.freeze()
-    Filtered.without -= landlock.BLOCKED_PACKAGES
-    sys.path.insert(0, setup["root"])
-    sys.dont_write_bytecode = bool(setup["dont_write_bytecode"])
-    os.environ.update(setup["environment"])
-    server = importlib.import_module("attncli.judge.server")
-    sys.exit(server.main(control, child))

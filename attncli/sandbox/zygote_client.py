@@ -157,9 +157,10 @@ class ZygoteClient:
 
     def close(self) -> None:
         """Kill every worker, then the zygote, and remove their files. Does nothing the second time."""
-        if self._control.fileno() >= 0:
-            for worker in self._worker_processes():
-                worker.kill()
+        running = namespaces.children_of(self._process.pid) if self._control.fileno() >= 0 and self.alive() else ()
+        for pid in running:  # process 1 of each worker
+            with contextlib.suppress(ProcessLookupError):
+                Process(pid, os.pidfd_open(pid)).kill()
         self._control.close()
         for process in self._forked.values():
             process.kill()
@@ -172,14 +173,6 @@ class ZygoteClient:
         self._log.close()
         if self._scratch is not None:
             self._scratch.cleanup()
-
-    def _worker_processes(self) -> list[Process]:
-        """Return process 1 of every running worker."""
-        processes = []
-        for pid in namespaces.children_of(self._process.pid) if self.alive() else ():
-            with contextlib.suppress(ProcessLookupError):
-                processes.append(Process(pid, os.pidfd_open(pid)))
-        return processes
 
     def _take_prepared(self, memory_mib: int, policy: WorkerPolicy) -> Worker | None:
         """Return the prepared worker, unless it is of another kind or the zygote has warmed up further since."""
@@ -221,17 +214,14 @@ class ZygoteClient:
     def _await_worker(self, requested: _RequestedWorker) -> Worker:
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(requested.close)
-            process = self._await_fork(requested.number)
+            while requested.number not in self._forked:
+                self._handle_message(*self._receive(time.monotonic() + 20))
             cleanup.pop_all()
+        process = self._forked.pop(requested.number)
         start_seconds = requested.policy.start_seconds
         return Worker(
             process, requested.frames, requested.output, requested.status, requested.memory_mib, start_seconds
         )
-
-    def _await_fork(self, number: int) -> Process:
-        while number not in self._forked:
-            self._handle_message(*self._receive(time.monotonic() + 20))
-        return self._forked.pop(number)
 
     def _handle_message(self, message: dict[str, Any], handle: int | None) -> None:
         """Remember what the zygote says. Raises JudgeFailed for `failed`."""
@@ -339,7 +329,12 @@ def describe(gpu: bool = False) -> dict[str, Any]:
     try:
         with ZygoteClient.start() as zygote:
             layers, notes = zygote.layers, zygote.notes
-            on_gpu = {"gpu": _on_gpu(zygote)} if gpu else {}
+            on_gpu = {}
+            if gpu:
+                try:
+                    on_gpu = {"gpu": {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}}
+                except JudgeFailed as error:
+                    on_gpu = {"gpu": {"layers": [], "notes": [str(error)]}}
     except (JudgeFailed, SandboxUnavailable) as error:
         return {"available": False, "layers": [], "missing": {}, "notes": [str(error)]}
     missing = {
@@ -348,11 +343,3 @@ def describe(gpu: bool = False) -> dict[str, Any]:
         if name not in layers
     }
     return {"available": True, "layers": list(layers), "missing": missing, "notes": notes, **on_gpu}
-
-
-def _on_gpu(zygote: ZygoteClient) -> dict[str, Any]:
-    """Return the layers for files on a GPU; none if CUDA does not start there, and why."""
-    try:
-        return {"layers": list(zygote.layers_under(CUDA)), "notes": [WEAKER]}
-    except JudgeFailed as error:
-        return {"layers": [], "notes": [str(error)]}

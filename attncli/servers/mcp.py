@@ -23,7 +23,7 @@ from attncli.errors import AttnError, NotFound, UsageError
 from attncli.i18n import Lang, Localised, _
 from attncli.practice import assistant
 from attncli.practice.assistant import AssistantSession
-from attncli.practice.grade import WarmJudge
+from attncli.practice.grade import Judge
 from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def serve(workspace: Workspace, rng: Random) -> None:
         async with stdio_server(lines) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
-    grader = WarmJudge()
+    grader = Judge()
     try:
         anyio.run(session)
     finally:
@@ -69,7 +69,7 @@ def serve(workspace: Workspace, rng: Random) -> None:
 class ToolServer:
     """One session with one assistant; calls run one after the other, and gradings in a thread."""
 
-    def __init__(self, workspace: Workspace, grader: WarmJudge, rng: Random) -> None:
+    def __init__(self, workspace: Workspace, grader: Judge, rng: Random) -> None:
         from anyio import Lock
 
         self.workspace = workspace

@@ -197,7 +197,7 @@ class Kind:
             return served(Returns(self.chance), request, unanswered)
         found = self.honest.get(id(request))
         if found is None:
-            namespace = dict(self.grading.exam.demands.reference)
+            namespace = dict(self.grading.exam.folder.reference)
             sound = served(namespace, request, answered_by(Callables(request.case, Guard())))
             shapes = [list(item.value.shape) for item in request.case.inputs]
             shapes += [entry["shape"] for entry in sound[0].get("tensors", ())]
@@ -286,7 +286,7 @@ QUESTIONS: dict[str, tuple[str, list[tuple[type, str]]]] = {
 def test_there_is_a_verdict_on_every_answer(exam, name):
     asked = kind(exam, name)
     record, kinds = QUESTIONS[name]
-    questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
+    questions = [made(exam.folder, case_of(exam, record, profile)) for made, profile in kinds]
 
     found = asked_of(asked, lambda: asked.grading.ask(asked.chance.choice(questions)))
     assert found > ANSWERS // 3
@@ -354,14 +354,14 @@ def test_every_call_of_a_callable_is_answered(exam):
 
 def test_naming_a_mistake_survives_every_answer(exam):
     asked = kind(exam, "diagnosis")
-    questions = [made(exam.demands, case_of(exam, "case", "float64")) for made in (Values, Gradients)]
+    questions = [made(exam.folder, case_of(exam, "case", "float64")) for made in (Values, Gradients)]
     looked = 0
     for _ in range(ANSWERS // 10):
         request = asked.chance.choice(questions).request
         observed = asked.grading.submission.run(request)
         if isinstance(observed, Observed):
             looked += 1
-            due = Expectation(exam.demands.reference, request.case)
+            due = Expectation(exam.folder.reference, request.case)
             rung = asked.chance.choice(("solved", "hardened"))
             assert isinstance(diagnose(exam.folder, [Probe(request, observed, due)], rung, "x = 1"), list)
     assert looked > ANSWERS // 100

@@ -79,7 +79,7 @@ def challenges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
     with Judge.start() as opened:
-        opened.hello()
+        opened.layers()
         yield opened
 
 

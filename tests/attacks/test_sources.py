@@ -73,7 +73,7 @@ COSTLY: dict[str, bytes] = {
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
     with Judge.start() as opened:
-        opened.hello()
+        opened.layers()
         yield opened
 
 

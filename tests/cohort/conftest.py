@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from attncli.domain.challenge import Challenge, Mistake
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.errors import JudgeFailed
 from attncli.i18n import Localised, quoted
-from attncli.judge.client import GradeOptions, GradeRequest
+from attncli.judge.client import GradeOptions, GradeRequest, Judge
 
 RIGHT, WRONG, DEADLY = b"right", b"wrong", b"deadly"
 SAID = Localised("largest error 2", "最大误差 2")
@@ -58,16 +57,21 @@ def report_on(source: bytes) -> GradeReport:
     return replace(report, checks=(loads, failed), diagnosis=(Diagnosis("adds", "Adds.", ("att-02",)),))
 
 
-class FakeJudge:
-    """Dies of deadly files; counts those who started it."""
+class FakeJudge(Judge):
+    """Dies of deadly files; counts how often it is started."""
 
     def __init__(self, log: list[str]) -> None:
-        self._alive = True
-        self._log = log
-        log.append("start")
+        super().__init__()
+        self._alive = False
+        self._written = log
 
-    def hello(self) -> dict[str, Any]:
-        return {"layers": ["process"], "notes": []}
+    def _start_process(self) -> None:
+        self._written.append("start")
+        self._alive = True
+
+    def layers(self) -> list[str]:
+        self.restart()
+        return ["process"]
 
     def alive(self) -> bool:
         return self._alive
@@ -77,14 +81,15 @@ class FakeJudge:
             self._alive = False
         if not self._alive:
             raise JudgeFailed(quoted("the judge died (signal 11); run attn doctor, then try again"))
-        self._log.append(threading.current_thread().name)
+        self._written.append(threading.current_thread().name)
         return report_on(request.source)
 
     def kill(self) -> None:
         self._alive = False
 
     def close(self) -> None:
-        self._log.append("close")
+        if self._written.count("start") > self._written.count("close"):
+            self._written.append("close")
 
 
 @pytest.fixture

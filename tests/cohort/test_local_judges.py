@@ -13,7 +13,7 @@ from attncli.cohort.grade_class import TaskQueue, default_jobs, grade_here, stor
 from attncli.cohort.outcomes import is_stored_result
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
-from attncli.judge.client import GradeRequest, WarmJudge
+from attncli.judge.client import GradeRequest
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, task
 
@@ -40,11 +40,12 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
 
 
 def test_without_any_judge_the_whole_run_ends(judge_log) -> None:
-    def start() -> FakeJudge:
-        raise JudgeFailed(quoted("grading needs PyTorch"))
+    class Missing(FakeJudge):
+        def _start_process(self) -> None:
+            raise JudgeFailed(quoted("grading needs PyTorch"))
 
     with pytest.raises(JudgeFailed, match="PyTorch"):
-        list(grade_here([task("a"), task("b")], 2, start))
+        list(grade_here([task("a"), task("b")], 2, lambda: Missing(judge_log)))
 
 
 def test_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
@@ -54,12 +55,13 @@ def test_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
     assert judge_log.count("start") == judge_log.count("close")
 
 
-def test_whatever_ends_a_judge_s_thread_is_raised() -> None:
-    def start() -> FakeJudge:
-        raise ZeroDivisionError
+def test_whatever_ends_a_judge_s_thread_is_raised(judge_log) -> None:
+    class Broken(FakeJudge):
+        def _start_process(self) -> None:
+            raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(grade_here([task("a")], 1, start))
+        list(grade_here([task("a")], 1, lambda: Broken(judge_log)))
 
 
 class Stuck(FakeJudge):
@@ -73,7 +75,7 @@ class Stuck(FakeJudge):
 
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.grade_class.PATIENCE_LIMITS", 0.001)
-    judge = WarmJudge(lambda: Stuck(judge_log))
+    judge = Stuck(judge_log)
     graded, said = stored_grading(judge, task("a").standard.request(RIGHT))
     assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")
 
@@ -86,7 +88,7 @@ class Failing(FakeJudge):
 
 
 def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:
-    judge = WarmJudge(lambda: Failing(judge_log))
+    judge = Failing(judge_log)
     assert stored_grading(judge, task("a").standard.request(RIGHT)) == (None, "no process could be started")
 
 

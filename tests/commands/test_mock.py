@@ -11,7 +11,7 @@ import pytest
 from attncli.commands import plain
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
-from attncli.practice.grade import WarmJudge
+from attncli.practice.grade import Judge
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn
@@ -35,7 +35,7 @@ def no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise JudgeFailed(quoted("there is no torch here; install it"))
 
-    monkeypatch.setattr(WarmJudge, "grade", fail)
+    monkeypatch.setattr(Judge, "grade", fail)
 
 
 def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:

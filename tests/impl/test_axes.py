@@ -16,7 +16,7 @@ import yaml
 from torch import Tensor
 
 from attncli.judge.case import Case, profile_of
-from attncli.judge.challenge import Demands, Folder, edge_functions, named_arguments
+from attncli.judge.challenge import Folder, edge_functions, named_arguments
 from attncli.judge.compare import leaves
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.exam import drawn
@@ -87,11 +87,11 @@ def cases(folder: Folder) -> Iterator[Case]:
 
 
 def calls(folder: Folder, case: Case) -> Iterator[Call]:
-    outcomes = run_reference(folder.reference.__dict__, case, as_given).outcomes
+    outcomes = run_reference(folder.reference, case, as_given).outcomes
     weights: dict[str, list[Part]] = {}
     for step, outcome in zip(case.steps, outcomes, strict=True):
         function, owner = str(step.get("name", "")), str(step.get("object"))
-        taken = [(name, value(tree, case, outcomes)) for name, tree in named_arguments(vars(folder.reference), step)]
+        taken = [(name, value(tree, case, outcomes)) for name, tree in named_arguments(folder.reference, step)]
         parts = [
             Part(function, root + "".join(f"[{key!r}]" for key in path), leaf)
             for root, whole in [*taken, ("return", outcome)]
@@ -120,7 +120,7 @@ def value(tree: Any, case: Case, outcomes: list[Any]) -> Any:
 
 def of_entry(folder: Folder, step: dict[str, Any]) -> bool:
     if step["op"] == "method":
-        return any(step["name"] in vars(vars(folder.reference)[name]) for name in folder.entry)
+        return any(step["name"] in vars(folder.reference[name]) for name in folder.entry)
     return bool(step["op"] == "call" and step["name"] in folder.entry)
 
 
@@ -136,7 +136,7 @@ def sizes(path: Path, call: Call) -> Iterator[tuple[str, str, int]]:
     axes = {name for said in vars(folder_at(path).inputs).get("AXES", {}).values() for name in said.split()}
     for part in call.parts:
         if isinstance(part.value, Tensor):
-            names = Demands(folder_at(path)).axes(part.function, part.place, part.value.dim())
+            names = folder_at(path).axes(part.function, part.place, part.value.dim())
             for name, size in zip(names, part.value.shape, strict=False):
                 if name and not (part.place.startswith(MASKS) and size == 1):  # where a mask broadcasts
                     yield name, part.place, size
@@ -157,12 +157,12 @@ def worth(name: str, found: Mapping[str, int]) -> int | None:
 
 
 def _what_is_said_of_a_tensor_fits_its_dimensions(path: Path) -> None:
-    demands = Demands(folder_at(path))
+    folder = folder_at(path)
     for call in calls_of(path):
         for part in call.parts:
             said = spec(path, part)
             if said is not None and isinstance(part.value, Tensor):
-                names = demands.axes(part.function, part.place, part.value.dim())
+                names = folder.axes(part.function, part.place, part.value.dim())
                 assert len(names) == part.value.dim() and (any(names) or said == "..."), (
                     call.case,
                     part.place,

@@ -21,6 +21,6 @@ def test_more_measurements_never_narrow_what_is_allowed(path):
     exam = Exam(Folder({"id": path.name}, path), 0)
     checks = ("matches-reference", "stable", "low-precision")
     for stratum in (stratum for check in checks for stratum in exam.strata(check, 2)):
-        due = Expectation(exam.demands.reference, stratum.questions[-1].case)
+        due = Expectation(exam.folder.reference, stratum.questions[-1].case)
         assert due._closer.keys() == due._slack.keys()
         assert all(bool((due._closer[place] >= due._slack[place]).all()) for place in due._slack)

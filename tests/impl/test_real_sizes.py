@@ -24,7 +24,7 @@ def record_at_real_sizes(folder: Path) -> None:
     exam = Exam(Folder({"id": folder.name}, folder), 0)
     for contract in contracts(exam.folder, "memory"):
         if contract.real is not None:
-            asked = exam.sized(contract.record, int(contract.real["size"]), contract.measure, "meta")
+            asked = exam.sized(contract.case, int(contract.real["size"]), contract.measure, "meta")
             assert len(asked.request.header["steps"]) <= MOST_STEPS
 
 

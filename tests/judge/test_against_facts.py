@@ -10,7 +10,7 @@ import yaml
 
 from attncli.domain.grade_report import BothAnswers
 from attncli.judge.case import Case, profile_of
-from attncli.judge.challenge import Demands, Folder, edge_functions
+from attncli.judge.challenge import Folder, edge_functions
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.exam import drawn
 from attncli.judge.make import Recorder
@@ -38,7 +38,7 @@ def test_sizes_that_must_agree_are_told(tmp_path: Path) -> None:
     folder = Folder({"id": "mqa", "entry": ["mqa"]}, bundled_impl() / "cache" / "gqa")
     make = Recorder(fixed_draw, profile_of("ordinary", folder.facts), declared=folder.declared)
     make.call("gqa", make.normal(2, 4, 3, 8), make.normal(3, 2, 3, 8), make.normal(3, 2, 3, 8))
-    said = [line.en for line in forbidden(make.case, folder.facts, Demands(folder))]
+    said = [line.en for line in forbidden(make.case, folder)]
     assert said == ["B is 3 in k and 2 in q; they must be equal", said[1]] and "in v" in said[1]
 
 
@@ -49,14 +49,14 @@ def test_nothing_that_a_challenge_asks_for_is_forbidden(path: Path) -> None:
     if folder.kernel:
         pytest.importorskip("triton")
     folder.prepare()
-    profile, demands = profile_of("ordinary", folder.facts), Demands(folder)
+    profile = profile_of("ordinary", folder.facts)
     cases = drawn(folder.inputs.case, profile, DRAWN, 1, 0, folder.declared)
     for label, _, record in edge_functions(folder):
         make = Recorder(fixed_draw, profile, label=label, declared=folder.declared)
         record(make)
         cases.append(make.case)
     for case in cases:
-        assert not forbidden(_answered(case), folder.facts, demands), case.label
+        assert not forbidden(_answered(case), folder), case.label
 
 
 def _answered(case: Case) -> Case:

@@ -17,7 +17,6 @@ import pytest
 import torch
 
 from attncli.judge.case import Profile
-from attncli.judge.challenge import Demands
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.protocol import Request, UnreadableReply, read_reply
@@ -41,7 +40,7 @@ def question(tmp_path_factory) -> EdgeWithGradients:
     x, w = make.normal(2, 3), make.normal(3, 2)
     make.call("f", x, w)
     make.call("f", x, w)
-    return EdgeWithGradients(Demands(folder), make.case)
+    return EdgeWithGradients(folder, make.case)
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +159,7 @@ def judged(question: EdgeWithGradients, asked: Request, data: bytes, chance: ran
         seen += 1
         question.finding(got)
         with_graph(question.case, got)
-        same(question.case, Expectation(question._demands.reference, question.case), got, got)
+        same(question.case, Expectation(question._folder.reference, question.case), got, got)
     return seen
 
 

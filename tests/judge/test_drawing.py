@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attncli.judge.case import Facts, Profile, Turn
+from attncli.domain.challenge import Facts
+from attncli.judge.case import Profile, Turn
 from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
 

@@ -37,7 +37,7 @@ def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay
     (request,) = exam.sample("matches-reference", 1)
     submission = Submission(SOURCE.encode(), "mine.py", ["keep"], InProcessWorker, Budget(60), device=ELSEWHERE)
     assert submission.load() is None
-    mine, due = submission.run(request), run_natively(exam.demands.reference, request.case, as_given)
+    mine, due = submission.run(request), run_natively(exam.folder.reference, request.case, as_given)
     assert isinstance(mine, Observed)
     assert mine.devices == due.devices
     places = {path: CPU if "before" in path else ELSEWHERE for path in due.devices}
@@ -46,6 +46,6 @@ def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay
 
 def test_what_is_compared_has_the_names_of_the_whole(exam: Exam) -> None:
     (request,) = exam.sample("matches-reference", 1)
-    observed = run_natively(exam.demands.reference, request.case, as_given)
+    observed = run_natively(exam.folder.reference, request.case, as_given)
     assert observed.parts(request.case).keys() == observed.whole().keys() == {0, 1, "shared 0"}
     assert all(isinstance(part, torch.Tensor) and type(part) is torch.Tensor for part in observed.shared[0])

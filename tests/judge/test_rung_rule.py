@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.domain.challenge import Facts
 from attncli.domain.checks import CHECK_NAMES, CHECKS
 from attncli.i18n import Localised
-from attncli.judge.case import Case, Facts, Input, Profile
+from attncli.judge.case import Case, Input, Profile
 from attncli.judge.exam import rung_of, rung_of_finding
 from attncli.judge.submission import FailedCase, gravest_finding
 from in_process import INPUTS, SPEC, check, grade, write_challenge

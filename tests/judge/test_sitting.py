@@ -36,7 +36,7 @@ SUBMISSIONS = [
 @pytest.fixture
 def judge():
     with Judge.start() as opened:
-        opened.hello()
+        opened.layers()
         yield opened
 
 
@@ -132,10 +132,10 @@ def test_a_file_is_not_rejected_because_the_zygote_was_killed_meanwhile(judge, a
 
 
 def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
-    children = descendants(judge._process.pid)
-    os.kill(judge._process.pid, signal.SIGKILL)
+    pid = judge._process.pid
+    children = descendants(pid)
     with pytest.raises(JudgeFailed, match="the judge died"):
-        judge.grade(ask(RIGHT))
+        judge.grade(ask(RIGHT), lambda event: os.kill(pid, signal.SIGKILL))
     assert ended(children), "something outlived the judge"
 
 

@@ -26,7 +26,7 @@ SECRET = "of-the-user-alone"
 def judge(monkeypatch):
     monkeypatch.setenv("ATTN_TEST_SECRET", SECRET)
     with Judge.start() as opened:
-        assert "namespaces" in opened.hello()["layers"]
+        assert "namespaces" in opened.layers()
         yield opened
 
 

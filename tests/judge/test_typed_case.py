@@ -189,6 +189,6 @@ def test_a_forged_reply_is_no_case(folder: Folder, forged: dict[str, Any]) -> No
 
 
 def test_a_module_with_weights_of_its_own_is_refused(folder: Folder) -> None:
-    folder.reference.Counter = type("Counter", (torch.nn.Module,), {})
+    folder.reference["Counter"] = type("Counter", (torch.nn.Module,), {})
     with pytest.raises(Untypable, match="Counter is a module with random weights"):
         typed_case(folder, submission_of(folder), "Counter(1)")

@@ -19,7 +19,7 @@ from attncli.judge.submission import Budget, Submission
 from attncli.judge.try_case import typed_case
 from attncli.paths import Home
 from attncli.practice.challenges import reference
-from attncli.practice.grade import WarmJudge, calls_of, counterexample_text, try_request
+from attncli.practice.grade import Judge, calls_of, counterexample_text, try_request
 from attncli.practice.workspace import Workspace
 from in_process import InProcessWorker
 
@@ -97,14 +97,14 @@ def tried(workspace: Workspace) -> Iterator[Callable[..., BothAnswers]]:
     challenge, file = workspace.library.challenge("causal-mask"), workspace.home.solutions / "causal-mask.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(reference(challenge).replace("key <= query", "key < query"), encoding="utf-8")
-    grader = WarmJudge()
+    grader = Judge()
     grader.restart()
-    judge = grader._judge
+    judge = grader._process
 
     def answers(text: str, **limits: Any) -> BothAnswers:
         request = try_request(workspace, "causal-mask", file, text)
         found = grader.try_case(replace(request, options=replace(request.options, **limits)))
-        assert grader._judge is judge
+        assert grader._process is judge
         return found
 
     yield answers

@@ -136,11 +136,11 @@ def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
     kept = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
     stored = [kept, {**kept, "draws": [10**9]}]
     attempt = record_attempt(workspace, report("rejected", stored=stored), "def double(x): ...")
-    payload = attempt.row.payload
+    payload = attempt.payload
     assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
     assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
     assert payload["stored"] == [kept] and len(payload["sha256"]) == 64
-    assert (attempt.standing, attempt.schedule) == ("tried", None)
+    assert standings(workspace)[0].standing == "tried" and workspace.store.schedules.get("double") is None
 
 
 @given(
@@ -155,7 +155,7 @@ def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
 ) -> None:
     graded = report("rejected", seed=seed, stored=stored, file=f"{reason}.py")
     graded = replace(graded, checks=(replace(graded.checks[0], reason=reason), *graded.checks[1:]))
-    checked_line(record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
+    checked_line(record_attempt(workspace, graded, source + "\x1b[31m\udc80"))
 
 
 def test_a_failed_judge_is_no_attempt(workspace: Workspace) -> None:
@@ -178,15 +178,16 @@ def test_solving_schedules_by_evidence_and_brings_the_challenge_back(
     }
     start_challenge(workspace, "double")
     next_hint(workspace, "double")
-    attempt = record_attempt(workspace, report(rung="solved"), "x + x")
-    assert attempt.standing == "solved" and attempt.schedule is not None and attempt.schedule.interval_days >= 1
+    record_attempt(workspace, report(rung="solved"), "x + x")
+    schedule = workspace.store.schedules.get("double")
+    assert standings(workspace)[0].standing == "solved" and schedule is not None and schedule.interval_days >= 1
     assert ratings(workspace) == [Rating.HARD]
     assert due_counts(workspace).challenges == 0
-    moving_clock.move(days=attempt.schedule.interval_days)  # type: ignore[attr-defined]
+    moving_clock.move(days=schedule.interval_days)  # type: ignore[attr-defined]
     assert due_counts(workspace).challenges == 1 and standings(workspace)[0].is_due
     derived = workspace.store.schedules.get("double")
     workspace.derive_all()
-    assert workspace.store.schedules.get("double") == derived == attempt.schedule
+    assert workspace.store.schedules.get("double") == derived == schedule
 
 
 def test_having_read_the_solution_counts_as_forgotten(workspace: Workspace) -> None:

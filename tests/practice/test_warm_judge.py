@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.i18n import quoted
-from attncli.judge.client import Judge
 from attncli.paths import bundled_impl
-from attncli.practice.grade import GradeOptions, GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice.grade import GradeOptions, GradeRequest, GradingCancelled, Judge
 
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 SPEC = {
@@ -37,14 +35,14 @@ def request(source: str) -> GradeRequest:
 
 
 @pytest.fixture
-def grader() -> Iterator[WarmJudge]:
-    made = WarmJudge()
+def grader() -> Iterator[Judge]:
+    made = Judge()
     yield made
     made.close()
 
 
 @pytest.mark.sandbox
-def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: WarmJudge) -> None:
+def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: Judge) -> None:
     grader.restart()
     running = threading.Event()
     cancel = threading.Thread(target=lambda: running.wait(60) and grader.cancel())
@@ -58,16 +56,13 @@ def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: WarmJud
     assert report.accepted and "matches-reference" in events
 
 
-def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: WarmJudge, monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(self: Judge, asked: GradeRequest, on_event: object) -> None:
-        raise JudgeFailed(quoted("the judge died; run attn doctor"))
-
-    monkeypatch.setattr(Judge, "grade", die)
-    with pytest.raises(JudgeFailed) as caught:
-        grader.grade(request("x = 1"), lambda event: None)
+@pytest.mark.sandbox
+def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: Judge) -> None:
+    with pytest.raises(JudgeFailed, match="the judge died") as caught:
+        grader.grade(request("while True: pass"), lambda event: grader.kill())
     assert not isinstance(caught.value, GradingCancelled)
 
 
 def test_closing_without_a_judge_is_harmless(tmp_path: Path) -> None:
-    WarmJudge().close()
-    WarmJudge().cancel()
+    Judge().close()
+    Judge().cancel()

@@ -12,13 +12,13 @@ from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.i18n import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.paths import Home
-from attncli.practice.grade import WarmJudge
+from attncli.practice.grade import Judge
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 from random_assistant import write_bank, write_secrets
 
 
-class InstantGrader(WarmJudge):
+class InstantGrader(Judge):
     """Rejects whatever it is given."""
 
     def restart(self) -> None:

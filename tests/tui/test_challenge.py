@@ -18,7 +18,7 @@ from attncli.i18n import quoted
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
 from attncli.practice import start
-from attncli.practice.grade import GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice.grade import GradeRequest, GradingCancelled, Judge
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import ConfirmScreen
 from attncli.tui.screens.cards import CardScreen
@@ -63,7 +63,7 @@ REJECTED: dict[str, Any] = {
 }
 
 
-class Scripted(WarmJudge):
+class Scripted(Judge):
     """A judge that says what it is told to."""
 
     def __init__(self, outcome: Callable[[], dict[str, Any]]) -> None:

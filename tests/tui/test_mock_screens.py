@@ -17,7 +17,7 @@ from attncli.errors import JudgeFailed, NoCardMatches
 from attncli.i18n import NOTHING, Lang, quoted
 from attncli.paths import Home
 from attncli.practice import mock_log, record
-from attncli.practice.grade import WarmJudge
+from attncli.practice.grade import Judge
 from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.mock_report import past_mocks
 from attncli.practice.record import take_back
@@ -46,7 +46,7 @@ MakeRoom = Callable[..., AttnApp]
 def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
     """`room(screen, lang=…)`: apps over one home, with enough cards and challenges for an interview, and no judge."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
-    monkeypatch.setattr(WarmJudge, "restart", lambda self: None)
+    monkeypatch.setattr(Judge, "restart", lambda self: None)
     opened: list[AttnApp] = []
 
     def make(screen: str = "mock", lang: Lang = "en", theme: str = "dark", **options: Any) -> AttnApp:
@@ -66,7 +66,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the judge answers, the last first; empty: it fails."""
     waiting: list[str] = []
 
-    def grade(self: WarmJudge, request: Any, on_check: object) -> GradeReport:
+    def grade(self: Judge, request: Any, on_check: object) -> GradeReport:
         if not waiting:
             raise JudgeFailed(quoted("there is no torch here; install it"))
         said = waiting.pop()
@@ -77,7 +77,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         id = request.spec["id"]
         return GradeReport(challenge=id, file="x.py", verdict=said, rung=rung, checks=(check,), diagnosis=told)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(WarmJudge, "grade", grade)
+    monkeypatch.setattr(Judge, "grade", grade)
     return waiting
 
 

@@ -52,7 +52,7 @@ from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar,
 
 if TYPE_CHECKING:
     from attncli.domain.card import Card
-    from attncli.practice.grade import WarmJudge
+    from attncli.practice.grade import Judge
 
 # Navigation
 
@@ -99,11 +99,11 @@ class Navigation(App[None]):
     save_text: Callable[[], bool] | None = None
 
     @cached_property
-    def grader(self) -> WarmJudge:
+    def grader(self) -> Judge:
         """The judge of this session; it starts with the first grading."""
-        from attncli.practice.grade import WarmJudge
+        from attncli.practice.grade import Judge
 
-        return WarmJudge()
+        return Judge()
 
     def show_error(self, error: AttnError) -> None:
         """Notify the learner of an error in one line; the app goes on."""

@@ -82,7 +82,9 @@ def test_head_05_a_model_on_the_meta_device_has_shapes_and_no_storage(says: Says
 
 
 def test_head_09_transpose_and_permute_change_strides_only(says: Says) -> None:
-    says("head-09", "(1, 4, 12)", "(1, 12, 4)", "does nothing if the data are row-major already", "contiguous 什么也不做")
+    says(
+        "head-09", "(1, 4, 12)", "(1, 12, 4)", "does nothing if the data are row-major already", "contiguous 什么也不做"
+    )
     x = torch.arange(24).view(2, 3, 4)
     assert (x.transpose(0, 2).stride(), x.permute(2, 0, 1).stride()) == ((1, 4, 12), (1, 12, 4))
     assert x.permute(2, 0, 1).data_ptr() == x.data_ptr()

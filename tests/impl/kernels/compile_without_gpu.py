@@ -72,7 +72,7 @@ def compile_all(path: Path, capability: int) -> dict[str, Any]:
     folder = Folder(yaml.safe_load((path / "challenge.yaml").read_text(encoding="utf-8")), path)
     exam = Exam(folder, 0)
     for case in cases(folder):
-        request = Gradients(exam.demands, case).request if folder.facts.gradients else None
+        request = Gradients(exam.folder, case).request if folder.facts.gradients else None
         leaves, vectors = (request.leaves, request.cotangents) if request else ((), None)
         run_reference(vars(module), case, as_given, leaf_indices=leaves, cotangents=vectors)
     for dtype in (torch.bfloat16, torch.float32) if path.name in BESIDE else ():

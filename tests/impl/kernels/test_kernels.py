@@ -22,8 +22,9 @@ import torch
 import yaml
 from torch import Tensor
 
-from attncli.judge.case import Case, Input
-from attncli.judge.challenge import Demands, Folder, tensor_trees
+from attncli.domain.challenge import Facts
+from attncli.judge.case import Case, Input, parts_of
+from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
 from attncli.judge.growth import MeasuredGrowth, contracts, examine_growth
 from attncli.judge.guard import Guard
@@ -39,13 +40,15 @@ EXAMPLES = 4
 DRAWN = ("matches-reference", "stable", "low-precision", "layout")
 
 
-class RoundedInside(Demands):
+class RoundedInside(Folder):
     """For a kernel with ROUNDS_INSIDE: 16 bits may be rounded on the way too, as tensor cores take them.
 
     An answer is then held to what one-ulp changes of the inputs do, as where a challenge has SIXTEEN_BITS = "native".
     """
 
-    float32_inside = False
+    @property
+    def facts(self) -> Facts:  # type: ignore[override]
+        return replace(super().facts, sixteen_bits="native")
 
 
 @cache
@@ -59,7 +62,7 @@ def exams(folder: Path) -> list[Exam]:
     found = [Exam(challenge, stream) for stream in STREAMS]
     if getattr(kernel_of(folder), "ROUNDS_INSIDE", False):
         for exam in found:
-            exam.demands = RoundedInside(challenge)
+            exam.folder = RoundedInside(challenge.spec, challenge.path)
     return found
 
 
@@ -118,7 +121,7 @@ def test_values_are_those_of_the_reference(folder: Path, check: str) -> None:
 def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
     for exam in exams(folder):
         for question in drawn(exam, "gradients" if check == "matches-reference" else check):
-            put(Gradients(exam.demands, question.case), folder)
+            put(Gradients(exam.folder, question.case), folder)
 
 
 @every_kernel
@@ -131,7 +134,7 @@ def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
         if key not in asked:
             asked.add(key)
             kind = EdgeWithGradients if differentiable(folder) else Values
-            put(kind(exam.demands, case), folder, edge.label)
+            put(kind(exam.folder, case), folder, edge.label)
 
 
 promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "memory")]
@@ -200,7 +203,7 @@ def answer(
     observed = run_reference(
         kernel, case, Rounded(cast), leaf_indices=leaves, cotangents=vectors, costs=costs, device=DEVICE
     )
-    may_change = {tree[1] for tree in tensor_trees(case.shared)}
+    may_change = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for place, (item, now) in enumerate(zip(case.inputs, given, strict=True)):
         assert place in may_change or same(now.detach().cpu(), item.value), f"input {place} was changed"
     on_cpu = [moved(part) for part in (observed.outcomes, observed.shared, observed.gradients)]
