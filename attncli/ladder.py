@@ -396,8 +396,8 @@ PLACES: Mapping[str, Localised] = {
     "chunk": _("chunk {n} of a prompt"),
     "ragged-rows": _("rows of a batch that start at different positions"),
     "first-position": _("a token at position 0"),
-    "turned": _("queries in no order of position"),
-    "distance": _("scores far into a text"),
+    "turned": _("queries with shuffled positions"),
+    "distance": _("attention scores late in a long text"),
     "groups": _("heads that share keys"),
     "copies": _("keys are copied for every head"),
     "groups-backward": _("the gradients of shared keys"),
@@ -410,8 +410,8 @@ PLACES: Mapping[str, Localised] = {
     "unknown-rule": _("an unknown gating rule"),
     "output-layer": _("loss and gradients of the output layer"),
     "logits-at-once": _("the number of logits in memory at once"),
-    "norms": _("a norm of features of several sizes"),
-    "norms-far-out": _("a norm of features far from zero"),
+    "norms": _("normalisation of features of different scales"),
+    "norms-far-out": _("normalisation of features far from zero"),
     "norms-backward": _("the gradients of a norm"),
     "table": _("rows of the embedding table and their gradients"),
     "sharp-attention": _("attention with scores of ±200"),
@@ -441,7 +441,7 @@ PLACES: Mapping[str, Localised] = {
     "filters": _("filtered logits"),
     "text": _("a text sampled without speculation"),
     "drafted": _("a text drafted by one block, verified by the model"),
-    "guesses": _("a draft that is surely accepted or rejected"),
+    "guesses": _("a draft that is always accepted or always rejected"),
     "generator": _("the source of random numbers"),
     "frequencies": _("the acceptance rate and the tokens that follow"),
     "schedule": _("the requests scheduled, preempted and finished"),
@@ -596,7 +596,7 @@ def _next(origins: Mapping[str, Any], lang: Lang) -> str:
         return _("All {total} pieces are yours: a language model and its engine.", total=len(PIECES))[lang]
     if len(missing) == len(PIECES):
         return _(
-            "None of the pieces is yours yet. Start with: attn start {challenge}, then attn grade {challenge} FILE",
+            "You have not solved any piece yet. Start with: attn start {challenge}, then attn grade {challenge} FILE",
             challenge=missing[0],
         )[lang]
     return _(

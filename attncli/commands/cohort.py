@@ -207,7 +207,7 @@ def _report_lines(report: Mapping[str, Any], lang: Lang) -> Iterator[str]:
         + (f"{colon}{REASONS[row['reason']][lang]}" if row["reason"] in REASONS else "")
         for row in report["costliest"]["checks"]
     ]
-    yield from _section(_("Checks that most people failed"), [[check] for check in checks], lang)
+    yield from _section(_("Checks failed most often"), [[check] for check in checks], lang)
     mistakes = [
         [f"{row['learners']} × {row['challenge']}", in_language(row, "says", lang)]
         for row in report["costliest"]["diagnoses"]

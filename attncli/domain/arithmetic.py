@@ -329,7 +329,7 @@ def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
     expected_values = _values(_read_formula(expected, variables), points)
     if sum(value is not None for value in expected_values) < _LEAST_VALUES:
         raise ComputeError(
-            _('"{expected}" has no value for positive variables; correct the answer', expected=expected[:60])
+            _('"{expected}" is undefined for positive variables; correct the answer', expected=expected[:60])
         )
     try:
         given_values = _values(_read_formula(given, variables), points)
@@ -362,7 +362,7 @@ def _read_formula(text: str, variables: Sequence[str]) -> Compute:
     try:
         return compile_expression(python, _FORMULA_FUNCTIONS)
     except ComputeError:
-        raise ComputeError(_('"{text}" cannot be read; write a formula such as 2*i/d', text=text[:60])) from None
+        raise ComputeError(_('"{text}" is not a formula; write one such as 2*i/d', text=text[:60])) from None
 
 
 def _plain(text: str) -> str:

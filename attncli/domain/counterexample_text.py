@@ -107,7 +107,7 @@ def frame_lines(frames: Sequence[CodeLine], file: str, lang: Lang) -> Iterator[s
     for text, same in groupby(_line(frame, file, lang) for frame in frames):
         yield text
         if count := len(list(same)) - 1:
-            yield _("… and {count} times more", count=count)[lang]
+            yield _("… repeated {count}×", count=count)[lang]
 
 
 def _line(frame: CodeLine, file: str, lang: Lang) -> str:

@@ -18,7 +18,7 @@ VERDICTS: dict[str, Localised] = {
     "error": _("the judge failed"),
 }
 REACHED: dict[str, Localised] = {
-    "solved": _("solved: right at the whiteboard"),
+    "solved": _("solved: correct at the whiteboard"),
     "hardened": _("hardened: ready for production"),
 }
 STATUSES: dict[str, Localised] = {

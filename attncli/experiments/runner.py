@@ -373,7 +373,7 @@ class _Reader:
     def series(self, document: Any, path: str, length: int, log: bool) -> Series:
         y = self.numbers(self.list(document, path, "y", "points"), f"{path}.y")
         if len(y) != length:
-            self.refuse(f"{path}.y", _("has {count} values for {length} of x", count=len(y), length=length))
+            self.refuse(f"{path}.y", _("has {count} values, but x has {length}", count=len(y), length=length))
         if log and min(y) <= 0:
             self.refuse(f"{path}.y", _("has a logarithmic axis, which needs numbers above 0"))
         return Series(self.text(self.field(document, path, "name"), f"{path}.name"), y)

@@ -427,7 +427,7 @@ def reasons(card: CardLine, summary: Summary) -> str:
         "missed": _("missed last time"),
         "points": _("points missed last time"),
         "lapses": _("forgotten {lapses} times", lapses=card.lapses),
-        "recall": _("recall on the day {recall}", recall=recall)
+        "recall": _("recall on interview day {recall}", recall=recall)
         if summary.interview
         else _("recall today {recall}", recall=recall),
     }

@@ -150,7 +150,7 @@ class Drawing:
         """Return the shape of an argument by its axes in AXES."""
         found: list[int] = []
         if argument not in self.facts.axes:
-            raise JudgeFailed(_('AXES says nothing of "{name}"; add it to inputs.py', name=argument))
+            raise JudgeFailed(_('AXES has no entry for "{name}"; add it to inputs.py', name=argument))
         for axis in self.facts.axes[argument].split():
             found += self.lead() if axis == "..." else [self._axis(axis)]
         return tuple(found)
@@ -248,7 +248,7 @@ class Drawing:
         """Take a tensor that the caller computed; "follow" casts it to the profile's dtype, "fixed" keeps its own."""
         if dtype not in ("follow", "fixed"):
             raise JudgeFailed(
-                _('make.keep knows the dtypes "follow" and "fixed", not "{dtype}"; mend inputs.py', dtype=dtype)
+                _('make.keep accepts the dtypes "follow" and "fixed", not "{dtype}"; fix inputs.py', dtype=dtype)
             )
         follows = dtype == "follow" and tensor.is_floating_point()
         kept = tensor.detach().to(self.dtype if follows else tensor.dtype, copy=True)

@@ -156,16 +156,16 @@ def extrapolate(sizes: Sequence[int], values: Sequence[float], size: int) -> flo
 
 MEASURES: dict[str, Localised] = {
     "flops": _("operations"),
-    "calls": _("calls of torch"),
+    "calls": _("torch calls"),
     "largest": _("elements in the largest tensor"),
     "handed": _("elements in the largest tensor that a call returned"),
-    "repeated": _("elements that repeat others of the same tensor"),
+    "repeated": _("repeated elements within one tensor"),
     "peak": _("bytes at the peak"),
     "moved": _("bytes that kernels load and store"),
     "returned": _("bytes kept alive by the result"),
 }
 _FIGURES = _("{got} {measure} at sizes {sizes}; expected {due}")
-_BESIDE = _("{got} {measure} at sizes {sizes}; your own code takes {due} for the whole")
+_BESIDE = _("{got} {measure} at sizes {sizes}; your own code takes {due} for the full computation")
 _IN = _("in {dtype}, {figures}")
 _REAL = _("; at {size} that is {amount}")
 _BROKEN = _("{says}: {figures}")

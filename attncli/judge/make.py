@@ -178,7 +178,7 @@ class Recorder(Drawing):
         """
         if isinstance(self.case.callables[callback.index], ExpressionFunction):
             raise JudgeFailed(
-                _("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
+                _("make.count needs a make.callable: calls to a make.function are not seen; fix inputs.py")
             )
         if holds is None:
             self.case.counted.add(callback.index)

@@ -17,16 +17,16 @@ SENTENCES: dict[str, Localised] = {
     # Comparison
     "largest-error": _("largest error {error} at {at}; tolerance {tolerance}{place}"),
     "digits-lost": _("float64 lost digits ({fault}): computed in float32?"),
-    "other-shape": _("shape {got} where {due} was expected{place}"),
-    "other-dtype": _("dtype {got} where {due} was expected{place}"),
-    "other-device": _("made on device {got} where {due} was expected{place}"),
-    "other-form": _("returned {got} where {due} was expected{place}"),
+    "other-shape": _("shape {got}, expected {due}{place}"),
+    "other-dtype": _("dtype {got}, expected {due}{place}"),
+    "other-device": _("on device {got}, expected {due}{place}"),
+    "other-form": _("returned {got}, expected {due}{place}"),
     "other-entries": _("{count} of {all} entries differ, the first at {at}{place}"),
-    "other-bits": _("{got} at {at} where exactly {due} was expected{place}"),
+    "other-bits": _("{got} at {at}, expected exactly {due}{place}"),
     "so-many-differ": _("; {count} of {all} entries differ"),
-    "other-value": _("{got} at {at} where {due} was expected{place}"),
-    "other-exception": _("raised {got} where {due} was expected"),
-    "no-exception": _("returned {got} where {due} was expected to be raised"),
+    "other-value": _("{got} at {at}, expected {due}{place}"),
+    "other-exception": _("raised {got}, expected {due}"),
+    "no-exception": _("returned {got} instead of raising {due}"),
     "missing-result": _("a result is missing"),
     "in-result": _(" in result{path}"),
     "changed-object": _(" (the object changed in place)"),
@@ -40,7 +40,7 @@ SENTENCES: dict[str, Localised] = {
     "gradient-of": _("gradient of {name}: {fault}"),
     "on-the-cpu": _("on the CPU, but another device was given: make tensors with device=x.device or device=device"),
     "not-on-the-default": _(
-        "returned a tensor on the CPU although torch's default device is another one: pass device=None on as it is"
+        "returned a CPU tensor, but torch's default device is another one: pass device=None through unchanged"
     ),
     "only-interpreted": _(
         "not checked on a GPU: only Triton's interpreter counts the bytes that a kernel moves (--device cpu)"
@@ -52,10 +52,10 @@ SENTENCES: dict[str, Localised] = {
     "interpreter-objects": _(
         "found by Triton's interpreter on the CPU, which checks each load and store; the GPU does not"
     ),
-    "no-proof-of-device": _("cannot be proved for this solution without a GPU"),
+    "no-proof-of-device": _("cannot be verified for this solution without a GPU"),
     "fails-on-another-device": _("runs on the CPU only; inputs may be on another device: {fault}"),
     "wrong-at-size": _("the result is wrong at size {size}, where its cost is measured: {fault}"),
-    "other-form-of-result": _("the result has another form than required ({error})"),
+    "other-form-of-result": _("the result has the wrong structure ({error})"),
     # Purity
     "mutated-argument": _("changed its argument {name} in place"),
     "mutated-container": _("changed a dict or list that was passed to {name}"),
@@ -63,7 +63,7 @@ SENTENCES: dict[str, Localised] = {
     "aliased-state": _("state that {name} keeps for later calls shares memory with an argument"),
     "aliased-earlier": _("the result of {name} shares memory with the result of an earlier call"),
     "aliased-objects": _("two objects made by {name} share memory"),
-    "left-in-module": _("a call of {name} leaves state in its module"),
+    "left-in-module": _("a call to {name} leaves state in its module"),
     "seeds-global": _("{name} seeds torch's global generator, which belongs to the caller"),
     "draws-global": _("{name} draws from torch's global generator, although it is given one"),
     "default-dtype-changed": _("{name} changes torch's default dtype and does not restore it"),
@@ -71,11 +71,11 @@ SENTENCES: dict[str, Localised] = {
     "changed-later": _("the result of {name} was changed by a later call"),
     "state-on-graph": _("state kept between calls is attached to the autograd graph: use torch.no_grad()"),
     "result-on-graph": _("the result of {name} is attached to the autograd graph: use torch.no_grad()"),
-    "answers-from-memory": _("answers for the old values of arguments that were changed in place"),
-    "another-answer": _("gave another answer for the same input ({fault})"),
-    "another-answer-when-fresh": _("gives another answer in a fresh process than after other calls ({fault})"),
+    "answers-from-memory": _("uses old values of arguments that were changed in place"),
+    "another-answer": _("gave different results for the same input ({fault})"),
+    "another-answer-when-fresh": _("gives a different result in a fresh process than after other calls ({fault})"),
     "only-after-other-calls": _("fails only after other calls: {fault}"),
-    "only-together": _("{fault}; this call alone is right: earlier calls change its answer"),
+    "only-together": _("{fault}; the call is correct on its own: earlier calls change its result"),
     "kept-counterexample": _("the stored counterexample: {fault}"),
     # The file and its process
     "no-entry-point": _("the file does not define {names}; keep the required name"),
@@ -101,31 +101,31 @@ SENTENCES: dict[str, Localised] = {
         "(line {line}: {code})"
     ),
     "store-twice": _(
-        "programs {other} and {program} of the grid both store to element {index} of {tensor}; they run in no order "
-        "(line {line}: {code})"
+        "programs {other} and {program} of the grid both store to element {index} of {tensor}; their order is "
+        "undefined (line {line}: {code})"
     ),
     "load-after-store": _(
-        "program {program} of the grid loads element {index} of {tensor}, which another program stores to; they run in "
-        "no order (line {line}: {code})"
+        "program {program} of the grid loads element {index} of {tensor}, which another program stores to; their "
+        "order is undefined (line {line}: {code})"
     ),
     "store-after-load": _(
-        "program {program} of the grid stores to element {index} of {tensor}, which another program loads; they run in "
-        "no order (line {line}: {code})"
+        "program {program} of the grid stores to element {index} of {tensor}, which another program loads; their "
+        "order is undefined (line {line}: {code})"
     ),
     "belongs-in-a-kernel": _(
         "line {line}: {name} computes outside of the kernel; torch may only make, view and copy tensors here"
     ),
     "no-kernel-launched": _("no Triton kernel was launched: write one and launch it as kernel[grid](...)"),
-    "in-a-call": _("in a call of {names}"),
-    "in-a-program": _("while it was used"),
-    "while-read": _("while it was read"),
-    "while-loaded": _("while it was loaded"),
+    "in-a-call": _("in a call to {names}"),
+    "in-a-program": _("while in use"),
+    "while-read": _("while reading the file"),
+    "while-loaded": _("while loading the file"),
     "still-running": _("still running after {seconds} s {place}"),
     "all-too-slow": _("all calls together have taken {seconds} s (the last one {place})"),
-    "no-result": _("sent something that is not a result ({error})"),
-    "cannot-be-judged": _("returned something that cannot be judged ({error})"),
-    "judged-too-long": _("returned something that takes more than {seconds} s to be judged"),
-    "judged-too-large": _("returned something that takes more than {mib} MiB to be judged"),
+    "no-result": _("sent an invalid result ({error})"),
+    "cannot-be-judged": _("returned something that cannot be graded ({error})"),
+    "judged-too-long": _("returned something that takes more than {seconds} s to grade"),
+    "judged-too-large": _("returned something that takes more than {mib} MiB to grade"),
     "unusable-call": _("this call cannot be answered ({error})"),
     "too-many-calls": _("called the functions passed to it more than {count} times"),
     "tried": _("tried {names}: a submission may only compute"),
@@ -136,7 +136,7 @@ SENTENCES: dict[str, Localised] = {
     "too-few-parameters": _("{name} takes {count} parameters; the call is {asked}"),
     "other-parameter-name": _("parameter {number} of {name} is called {got}; in {asked} it is {due}"),
     "more-required-parameters": _("{name} has more required parameters than {asked}"),
-    "other-keywords": _("{name} has other keyword parameters than {asked}"),
+    "other-keywords": _("{name} does not have the keyword parameters of {asked}"),
     # Patterns in the answers
     "the-result": _("The result"),
     "part-of-the-result": _("Part {part} of the result"),
@@ -152,7 +152,7 @@ SENTENCES: dict[str, Localised] = {
     "inputs-rounded": _("{what} is right for inputs rounded to {dtype}: they are cast before anything is computed."),
     # Cases that the learner types
     "while-typed": _("in the case that you typed"),
-    "typed-refused": _("a case may compute, and nothing else: it tried {names}"),
+    "typed-refused": _("a case may only compute: it tried {names}"),
     "typed-too-large": _("a case has up to {calls} calls and {numbers} numbers; make it smaller"),
     "typed-unfit": _("{name} does not take these arguments: {error}; its parameters are {known}"),
     "typed-not-allowed": _(
@@ -166,7 +166,7 @@ SENTENCES: dict[str, Localised] = {
     "typed-other-choice": _("{argument} is {got}; use one of {choices}"),
     "typed-no-tensor": _("{argument} must be a tensor"),
     "reference-raises": _("the reference raises {name} for these arguments"),
-    "reference-too-slow": _("this case takes the reference too long or too much memory; make it smaller"),
+    "reference-too-slow": _("this case is too slow or too large for the reference; make it smaller"),
     "typed-same": _("both answers are the same"),
     "typed-random": _("the technique is random: both answers may be right"),
     # The course of a grading

@@ -77,7 +77,7 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
         )
     if len(ranges) > 1:
         turns = [Turn(number=n, sizes={axis: limits[0]}) for n, (axis, limits) in enumerate(ranges.items())]
-        yield Motif("one", _("one size after the other at its smallest"), turns)
+        yield Motif("one", _("each axis at its minimum in turn"), turns)
         yield Motif(
             "equal",
             _("all sizes equal: a transposition keeps every shape"),
@@ -94,7 +94,7 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
             for n, (sizes, lead) in enumerate(held)
             for k in range(2)
         ]
-        yield Motif("long", _("one long side after the other"), turns)
+        yield Motif("long", _("each axis very long in turn"), turns)
     if used.lead:
         turns = [
             Turn(number=rank, lead=rank, mask=3 if used.masks and rank % 2 else None) for rank in range(len(LEADS))
@@ -106,7 +106,7 @@ def _of_calls(used: Used) -> Iterator[Motif]:
     again = [Turn(number=n) for n in (0, 0, 1, 1, 0)]
     yield Motif("again", _("calls of equal shape do not share state"), again, about_calls=True)
     if used.named:
-        label = _("arguments by position, by keyword and left out")
+        label = _("positional, keyword and default arguments")
         turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
         yield Motif("styles", label, turns, about_calls=True)
     if used.alike:
@@ -154,6 +154,6 @@ def _of_masks(used: Used) -> Iterator[Motif]:
     turns = [Turn(number=n, mask=n, lead=2) for n in range(min(MOST_MASKS, used.masks))]
     turns += [Turn(number=n, mask=n, lead=(3, 3), every=3) for n in range(min(MOST_MASKS, used.masks))]
     yield Motif("masks", _("masks of every shape that broadcasts"), turns)
-    label = _("rows that are masked whole: zeros, and zero gradients")
+    label = _("fully masked rows: zeros, and zero gradients")
     turns = [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)]
     yield Motif("empty-rows", label, turns, extreme=True)

@@ -116,7 +116,7 @@ class Server:
             return {"layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
         perform = {"grade": self._grade, "try": self._try, "verify": self._verify}.get(operation)
         if perform is None:
-            message = _("the judge does not know the request {operation!r}; update attncli", operation=operation)
+            message = _("unknown judge request {operation!r}; update attncli", operation=operation)
             raise JudgeFailed(message)
         return perform(request, self._folder(request), GradeOptions(**request["options"]))
 

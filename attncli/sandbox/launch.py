@@ -69,7 +69,7 @@ def package_folders() -> list[Path]:
 
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        raise JudgeFailed(_("grading needs PyTorch, and this Python has none: install it with `pip install torch`"))
+        raise JudgeFailed(_("grading needs PyTorch, which this Python lacks: install it with `pip install torch`"))
     package = Path(spec.origin).parent
     folders = [package.parent if spec.submodule_search_locations else package]
     folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]

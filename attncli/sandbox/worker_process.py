@@ -88,7 +88,7 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
     if "excess" in status:
         if status["excess"] == "memory":
             return out_of_memory(memory_mib)
-        return Stopped("refused", _("started more threads or processes than a submission may"))
+        return Stopped("refused", _("started too many threads or processes"))
     if "exit" in status:
         code = status["exit"]
         if code == OUT_OF_MEMORY:
@@ -105,8 +105,8 @@ def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: st
     if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
         return out_of_memory(memory_mib)
     if doing == "loaded":
-        return Stopped("crashed", _("killed by {signal} while it was loaded", signal=name))
-    return Stopped("crashed", _("killed by {signal} while it was called", signal=name))
+        return Stopped("crashed", _("killed by {signal} while loading", signal=name))
+    return Stopped("crashed", _("killed by {signal} during a call", signal=name))
 
 
 def out_of_memory(memory_mib: int) -> Stopped:
@@ -227,7 +227,7 @@ class Worker:
             if not self._pending and self._started:
                 self._wait(0)
                 if self._arrived or not self._reader.empty:
-                    raise Stopped("protocol", _("sent something that it was not asked for"))
+                    raise Stopped("protocol", _("sent a message that was not requested"))
             self._await_ready()
             request = _Request(header["op"], secrets.token_hex(8), on_invoke, reply_limit)
             self._pending.append(request)
@@ -320,7 +320,7 @@ class Worker:
         while True:
             frame = self._next_frame(min(deadline, latest), _("still running after {seconds:g} s", seconds=seconds))
             if frame.header.get("nonce") != request.nonce:
-                raise Stopped("protocol", _("answered something else than it was asked"))
+                raise Stopped("protocol", _("replied to a different request"))
             if frame.header["op"] == "invoke" and request.on_invoke is not None:
                 deadline += self._answer(frame, request.on_invoke)
             elif frame.header["op"] in allowed:

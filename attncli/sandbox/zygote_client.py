@@ -35,10 +35,10 @@ __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", 
 CANARY_MEMORY_MIB = 256
 START_SECONDS = 60.0
 
-WEAKER = N_("code can reach the GPU driver; host memory is watched, not limited (SECURITY.md)")
-_AS_ROOT = N_("running as root; the number of threads is limited by a watch alone")
-_GOT_PAST = N_("was set up, but the self-test got past it")
-_NOT_IN_FORCE = N_("not in force")
+WEAKER = N_("code can reach the GPU driver; host memory is monitored, not capped (SECURITY.md)")
+_AS_ROOT = N_("running as root; the thread limit is enforced by monitoring only")
+_GOT_PAST = N_("set up, but the self-test bypassed it")
+_NOT_IN_FORCE = N_("not active")
 
 
 class ZygoteClient:

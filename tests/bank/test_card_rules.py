@@ -120,11 +120,11 @@ def only(found: list[str], start: str) -> None:
             lambda c: c["blanks"][0].update(answer="2*x/d"),
             '"x" is not a name of this formula; its variables are d, i',
         ),
-        ("cloze", lambda c: c["blanks"][0].update(answer="2*i/"), '"2*i/" cannot be read; write a formula'),
+        ("cloze", lambda c: c["blanks"][0].update(answer="2*i/"), '"2*i/" is not a formula; write one'),
         (
             "cloze",
             lambda c: c["blanks"][0].update(answer="sqrt(0-i)"),
-            '"sqrt(0-i)" has no value for positive variables',
+            '"sqrt(0-i)" is undefined for positive variables',
         ),
         (
             "cloze",

@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_not_equal(text: str) -> None:
 def test_an_expected_answer_that_cannot_be_read_is_an_error(text: str) -> None:
     with pytest.raises(ComputeError) as caught:
         algebra_equal(text, "x", ["x"])
-    assert caught.value.message.en == f'"{text[:60]}" cannot be read; write a formula such as 2*i/d'
+    assert caught.value.message.en == f'"{text[:60]}" is not a formula; write one such as 2*i/d'
 
 
 @pytest.mark.parametrize(("variables", "listed"), [(["y", "x"], "x, y"), ([], "none")])

@@ -93,7 +93,7 @@ def test_a_frame_is_file_line_function_and_code(lang, file, said):
 
 def test_a_recursion_is_told_once_and_counted():
     frames = [INNER, *[OUTER] * 20]
-    assert list(frame_lines(frames, "x.py", "en"))[1:] == ["x.py:9, in sdpa: return a(q)", "… and 19 times more"]
+    assert list(frame_lines(frames, "x.py", "en"))[1:] == ["x.py:9, in sdpa: return a(q)", "… repeated 19×"]
 
 
 def test_a_frame_without_code_still_names_its_line():

@@ -90,8 +90,8 @@ def report(rung: str, *checks: dict) -> GradeReport:
     ("rung", "en", "zh"),
     [
         ("none", "rejected", "未通过"),
-        ("solved", "solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
-        ("hardened", "hardened: ready for production", "已加固：可以上生产环境"),
+        ("solved", "solved: correct at the whiteboard", "已解出：达到白板面试的要求"),
+        ("hardened", "hardened: ready for production", "已加固：达到生产环境的要求"),
     ],
 )
 def test_what_is_read_first_is_what_was_reached(rung: str, en: str, zh: str) -> None:

@@ -46,7 +46,7 @@ WRONG: list[tuple[list[Any], Any, str]] = [
     (["plots", 0, "x", 0], 0, "plots[0].x has a logarithmic axis, which needs numbers above 0"),
     (["plots", 0, "x", 0], "one", "plots[0].x[0] is not a finite number"),
     (["plots", 0, "series"], [], "plots[0].series is empty"),
-    (["plots", 0, "series", 0, "y"], [1], "plots[0].series[0].y has 1 values for 2 of x"),
+    (["plots", 0, "series", 0, "y"], [1], "plots[0].series[0].y has 1 values, but x has 2"),
     (["plots", 0, "series", 0, "y", 0], -1, "plots[0].series[0].y has a logarithmic axis"),
     (["plots", 0, "series", 0, "y", 0], True, "plots[0].series[0].y[0] is not a finite number"),
     (["plots", 1, "log"], "x", "plots[1].x has a logarithmic axis"),

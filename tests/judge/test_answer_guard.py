@@ -70,7 +70,7 @@ def test_whatever_is_raised_is_a_fault_of_the_answer(error):
     before = limits()
     fault = fault_of(Guard(), raising(error))
     assert fault.reason == "protocol" and not fault.final
-    assert fault.message.en.startswith(f"returned something that cannot be judged ({type(error).__name__}: ")
+    assert fault.message.en.startswith(f"returned something that cannot be graded ({type(error).__name__}: ")
     assert "said" in fault.message.en and "said" in fault.message.zh
     assert limits() == before
 
@@ -94,7 +94,7 @@ def test_memory_beyond_the_limit_is_too_much_for_a_look(look):
     before = limits()
     fault = fault_of(Guard(MEMORY_MIB), look)
     assert fault.reason == "too-large" and fault.final
-    assert fault.message.en == f"returned something that takes more than {MEMORY_MIB} MiB to be judged"
+    assert fault.message.en == f"returned something that takes more than {MEMORY_MIB} MiB to grade"
     assert limits() == before
     assert len(bytearray(4 * MEMORY_MIB << 20)), "the limit is lifted"
 
@@ -104,7 +104,7 @@ def test_a_look_without_end_ends(look):
     before = limits()
     fault = fault_of(Guard(seconds=0.2), look)
     assert fault.reason == "timeout" and fault.final
-    assert fault.message.en == "returned something that takes more than 0.2 s to be judged"
+    assert fault.message.en == "returned something that takes more than 0.2 s to grade"
     assert limits() == before
 
 

@@ -113,7 +113,7 @@ def test_what_holds_is_told_with_its_figures(folder):
 
 def test_a_loop_over_the_length_is_seen_by_its_calls(folder):
     source = "def total(x):\n    t = x[0]\n    for row in x[1:]:\n        t = t + row\n    return t\n"
-    assert "calls of torch" in check(grade(folder, source), "work")["message"]
+    assert "torch calls" in check(grade(folder, source), "work")["message"]
 
 
 SIXTEEN_BITS = (
@@ -178,7 +178,7 @@ def test_a_part_is_judged_beside_the_whole_of_the_same_solution(tmp_path, line, 
     assert report["verdict"] == verdict
     told = check(report, "work")
     if verdict == "rejected":
-        assert told["message"].endswith("; your own code takes 32 → 64 → 128 for the whole"), told["message"]
+        assert told["message"].endswith("; your own code takes 32 → 64 → 128 for the full computation"), told["message"]
         assert told["message_zh"].startswith("算一半和算全部一样贵：规模 16 → 32 → 64 时"), told["message_zh"]
 
 

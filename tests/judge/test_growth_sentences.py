@@ -42,4 +42,4 @@ def test_a_kept_promise_gives_its_figures(measure):
 def test_several_promises_are_told_in_one_line():
     kept = {**BROKEN, "holds": True}
     said = growth_told([kept, kept])
-    assert said.en.count("; expected") == said.zh.count("；合理的实现为") == 2
+    assert said.en.count("; expected") == said.zh.count("；应为") == 2

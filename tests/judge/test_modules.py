@@ -91,7 +91,7 @@ def test_a_module_may_have_another_dtype_than_its_inputs(tmp_path):
     assert grade(folder, MODULE)["verdict"] == "accepted"
     widened = MODULE.replace("self.proj(x)", "self.proj(x).float()")
     message = check(grade(folder, widened), "matches-reference")["message"]
-    assert "dtype float32 where bfloat16 was expected" in message
+    assert "dtype float32, expected bfloat16" in message
 
 
 def test_two_instances_that_share_state_are_found(tmp_path):
@@ -210,7 +210,7 @@ def case(make):
     failed = check(report, "matches-reference")
     assert (failed["message"], failed["message_zh"]) == ("not a permutation of x", "不是 x 的排列")
     nothing = check(grade(folder, "def shuffle(x):\n    return None\n"), "matches-reference")
-    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果的形式不符合要求（AttributeError")
+    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果的结构不符合要求（AttributeError")
 
 
 WATCHED_INPUTS = """
@@ -283,7 +283,7 @@ def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(t
     report = grade(folder, source)
     assert report["verdict"] == verdict, report
     if verdict == "rejected":
-        assert check(report, "pure")["message"] == "a call of forward leaves state in its module"
+        assert check(report, "pure")["message"] == "a call to forward leaves state in its module"
 
 
 PARAMETRISED = """

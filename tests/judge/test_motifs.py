@@ -173,6 +173,6 @@ def test_an_unknown_fact_is_named_with_its_line_and_a_guess(tmp_path: Path) -> N
 
 def test_an_argument_without_axes_is_named(folder) -> None:
     make = Recorder(fixed_draw, Profile("ordinary"), declared=folder.declared)
-    with pytest.raises(JudgeFailed, match='AXES says nothing of "w"'):
+    with pytest.raises(JudgeFailed, match='AXES has no entry for "w"'):
         make.argument("w")
     assert motifs(folder.inputs.case, folder.declared)

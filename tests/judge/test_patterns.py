@@ -46,7 +46,7 @@ def told(root: Path, answer: str, inputs: str = INPUTS, source: str = SCORES) ->
         (f"({DUE}).roll(1, -1)", "off-by-one", "off by one along S", "沿 S 错开了一位：每个位置放的是前一个位置的值"),
         (f"({DUE}).roll(-1, -2)", "off-by-one", "along T: each position holds the value of the one after", "后一个"),
         (f"-({DUE})", "sign-flipped", "opposite sign", "正负号相反"),
-        ("q @ k.transpose(-1, -2)", "scaled", "is √d times the expected value", "处处是正确值的 √d 倍"),
+        ("q @ k.transpose(-1, -2)", "scaled", "is √d times the expected value", "整体是正确值的 √d 倍"),
         ("q @ k.transpose(-1, -2) / q.shape[-1]", "scaled", "1/√d times", "1/√d 倍"),
         (f"({DUE}) / math.log(2)", "scaled", "1/log 2 times", "1/log 2 倍"),
         (f"({DUE}) * 2", "scaled", "is 2 times", "2 倍"),
@@ -158,7 +158,7 @@ def test_a_part_of_the_result_is_named_where_the_others_are_right(tmp_path: Path
     folder = write_challenge(tmp_path, spec, TWO.format(answer="x - 1"), inputs, {})
     (found,) = grade(folder, TWO.format(answer="1 - x"))["diagnosis"]
     assert found["says"] == "Part [1]['sum'] of the result has the opposite sign everywhere."
-    assert found["says_zh"] == "结果的 [1]['sum'] 部分处处正负号相反。"
+    assert found["says_zh"] == "结果的 [1]['sum'] 部分的正负号全部相反。"
 
 
 def test_a_known_mistake_comes_before_a_pattern(tmp_path: Path) -> None:

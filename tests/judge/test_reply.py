@@ -170,9 +170,9 @@ class Fed(InProcessWorker):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"op": "result"}, "sent something that is not a result ('tensors')"),
-        ({**RAISED, "op": "raised", "reason": "bogus"}, "sent something that is not a result (an exception without"),
-        ({**RAISED, "op": "raised", "type": 7}, "sent something that is not a result (something else where a text is"),
+        ({"op": "result"}, "sent an invalid result ('tensors')"),
+        ({**RAISED, "op": "raised", "reason": "bogus"}, "sent an invalid result (an exception without"),
+        ({**RAISED, "op": "raised", "type": 7}, "sent an invalid result (something else where a text is"),
     ],
 )
 def test_a_reply_of_another_form_ends_the_grading_as_protocol(tmp_path, monkeypatch, header, message):

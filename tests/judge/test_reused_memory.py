@@ -53,7 +53,7 @@ def test_the_verdict_names_what_happened(tmp_path):
     kept += "    return x @ next(copy for seen, copy in KEPT if seen.data_ptr() == w.data_ptr())\n"
     found = check(grade(folder, kept), "pure")
     assert found["reason"] == "depends-on-earlier-calls"
-    assert found["message"] == "answers for the old values of arguments that were changed in place"
+    assert found["message"] == "uses old values of arguments that were changed in place"
 
 
 def test_a_wrong_answer_that_keeps_nothing_is_not_said_to_come_from_memory(tmp_path):

@@ -51,7 +51,7 @@ def test_every_place_of_a_sentence_is_filled(key: str) -> None:
 def test_a_part_in_both_languages_goes_into_each() -> None:
     fault = say("other-shape", got=[1], due=[2, 1], place=say("in-result", path="[0]"))
     said = say("gradient-of", name="params['wk']", fault=fault)
-    assert said.en == "gradient of params['wk']: shape [1] where [2, 1] was expected in result[0]"
+    assert said.en == "gradient of params['wk']: shape [1], expected [2, 1] in result[0]"
     assert said.zh == "params['wk'] 的梯度：形状为 [1]，应为 [2, 1]，在 result[0]"
 
 

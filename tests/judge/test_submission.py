@@ -144,13 +144,13 @@ def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
         failure = asked.run(request())
         asked.close()
     assert isinstance(failure, Failure) and failure.reason == "timeout"
-    assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call of f)"
+    assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call to f)"
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Ending("timeout", quoted("still running after 9 s"), ""), "while it was read"),
+        (Ending("timeout", quoted("still running after 9 s"), ""), "while reading the file"),
         (Ending("memory", quoted("needed more than 64 MiB"), ""), "64 MiB"),
         (Ending("crashed", quoted("killed by SIGSEGV"), ""), "SIGSEGV"),
         (

@@ -131,4 +131,4 @@ def test_a_syntax_error_is_shown_with_its_line(load: Grade) -> None:
 
 def test_a_crash_is_shown_with_its_line(call: Grade) -> None:
     ending = call("import ctypes\ndef f():\n    ctypes.string_at(0)")
-    assert ending.message.en == "killed by SIGSEGV while it was called, in line 3 (f)"
+    assert ending.message.en == "killed by SIGSEGV during a call, in line 3 (f)"

@@ -16,7 +16,7 @@ from attncli.sandbox.worker_process import classify
         ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit)"),
         ({"exit": CHANNEL_LOST}, "", "protocol", "closed its channel"),
         ({"exit": OUT_OF_MEMORY}, "", "memory", "needed more than 512 MiB"),
-        ({"signal": signal.SIGSEGV}, "", "crashed", "killed by SIGSEGV while it was called"),
+        ({"signal": signal.SIGSEGV}, "", "crashed", "killed by SIGSEGV during a call"),
         ({"signal": signal.SIGKILL}, "", "crashed", "killed by SIGKILL"),
         ({"signal": signal.SIGXCPU}, "", "timeout", "processor time"),
         ({"signal": signal.SIGSYS}, "", "refused", "system call of another architecture"),

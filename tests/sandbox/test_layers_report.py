@@ -48,5 +48,5 @@ def test_a_path_that_is_not_granted_is_no_reason_for_a_missing_landlock(
     monkeypatch.setattr(ZygoteClient, "_receive", received)
     monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self, policy: findings)
     found = describe()
-    assert found["missing"] == {"landlock": "landlock: was set up, but the self-test got past it"}
+    assert found["missing"] == {"landlock": "landlock: set up, but the self-test bypassed it"}
     assert len(ungranted) == 1 and str(tmp_path / "gone") in ungranted[0] and ungranted[0] in found["notes"]
