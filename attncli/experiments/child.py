@@ -38,7 +38,7 @@ def main() -> None:
 
 def _run(experiment: ModuleType, request: dict[str, Any], seed: int, progress: Callable[[float], None]) -> Any:
     """Run one seed. `run` has a parameter `reference` if it uses references of `impl/`, `text` if it reads a text."""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"control": True} if request["control"] else {}
     parameters = inspect.signature(experiment.run).parameters
     if "text" in parameters:
         options["text"] = request["text"]

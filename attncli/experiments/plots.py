@@ -72,14 +72,17 @@ def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: boo
         "caveats": [caveat[lang] for caveat in experiment.caveats],
         "quick": quick,
         "holds": all(outcome.holds for outcome in outcomes),
+        "skipped": outcomes[0].skipped[lang],
         "seeds": [outcome.document(lang) for outcome in outcomes],
     }
 
 
 def _verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
-    """Return a sentence: whether the claim holds, and what was seen, in a failed seed if there is one."""
+    """Return a sentence: whether the claim holds, or a part of it, and what was seen, if possible in a failed seed."""
     failed = [outcome for outcome in outcomes if not outcome.holds]
-    shown = _("Not as claimed") if failed else _("As claimed")
+    skipped = outcomes[0].skipped
+    held = _("As claimed, in part (not run: {skipped})", skipped=skipped) if skipped else _("As claimed")
+    shown = _("Not as claimed") if failed else held
     some = len(failed or outcomes)
     several = _(" in {some} of {seeds} seeds", some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
     return _("{shown}{seeds}: {seen}", shown=shown, seeds=several, seen=(failed or outcomes)[0].seen)

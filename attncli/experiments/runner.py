@@ -76,13 +76,30 @@ class Experiment:
 class ChildRun:
     """One run of an experiment over some seeds. The process starts at once; `outcomes` waits for it.
 
-    `text` is for an experiment that reads one. Raises ExperimentFailed if the process cannot start.
+    `text` is for an experiment that reads one. `control` runs it with the change that has to break its claim. Raises
+    ExperimentFailed if the process cannot start.
     """
 
-    def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool, text: str = "") -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        impl: Path,
+        seeds: Sequence[int],
+        quick: bool,
+        text: str = "",
+        *,
+        control: bool = False,
+    ) -> None:
         self.experiment = experiment
         self.seeds = list(seeds)
-        request = {"file": str(experiment.file), "impl": str(impl), "seeds": self.seeds, "quick": quick, "text": text}
+        request = {
+            "file": str(experiment.file),
+            "impl": str(impl),
+            "seeds": self.seeds,
+            "quick": quick,
+            "text": text,
+            "control": control,
+        }
         environment = {name: value for name, value in os.environ.items() if name != "ATTN_HOME"}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the run
         try:
@@ -292,7 +309,7 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class SeedOutcome:
-    """The outcome of one seed; `seen` describes what was observed."""
+    """The outcome of one seed; `seen` describes what was observed, `skipped` the part of the claim that was not run."""
 
     seed: int
     columns: tuple[Localised, ...]
@@ -300,6 +317,7 @@ class SeedOutcome:
     plots: tuple[Plot, ...]
     checks: tuple[ClaimCheck, ...]
     seen: Localised
+    skipped: Localised = NOTHING
 
     @property
     def holds(self) -> bool:
@@ -352,6 +370,7 @@ class _Reader:
             plots=tuple(self.plot(plot, f"plots[{index}]") for index, plot in enumerate(plots)),
             checks=tuple(self.check(check, f"checks[{index}]") for index, check in enumerate(checks)),
             seen=self.text(self.field(document, "", "seen"), "seen"),
+            skipped=self.text(document["skipped"], "skipped") if "skipped" in document else NOTHING,
         )
 
     def plot(self, document: Any, path: str) -> Plot:

@@ -6,6 +6,8 @@ quiet one is pulled to 0. AdamW multiplies each by (1 − lr·λ), whatever its 
 copies, beside (1 − lr·λ)^2000 = 0.819. Over seeds 0 … 39 Adam with L2 ended at 0.96 … 0.99 and 0.022 … 0.024, AdamW within
 0.015 of 0.819. (A single copy wanders by 0.04.)
 
+Control: the two optimisers are swapped.
+
 Loshchilov and Hutter 2019, arXiv 1711.05101.
 """
 
@@ -54,9 +56,10 @@ def decayed(optimiser: type[torch.optim.Optimizer], seed: int, progress: Callabl
     return torch.stack(means, dim=1).tolist()
 
 
-def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
-    l2 = decayed(torch.optim.Adam, seed, lambda share: progress(share / 2))
-    adamw = decayed(torch.optim.AdamW, seed, lambda share: progress(0.5 + share / 2))
+def run(seed: int, quick: bool, progress: Callable[[float], None], control: bool = False) -> dict:
+    optimisers = (torch.optim.Adam, torch.optim.AdamW)[:: -1 if control else 1]
+    l2 = decayed(optimisers[0], seed, lambda share: progress(share / 2))
+    adamw = decayed(optimisers[1], seed, lambda share: progress(0.5 + share / 2))
     due = (1 - RATE * DECAY) ** STEPS
     ends = {"noisy_l2": l2[0][-1], "quiet_l2": l2[1][-1], "noisy": adamw[0][-1], "quiet": adamw[1][-1]}
     stray = max(abs(ends["noisy"] - due), abs(ends["quiet"] - due))

@@ -9,6 +9,8 @@ that is new has nothing to look up, and its weight goes to BOS or where random v
 it is "about" anything. Words and punctuation are the tokens, in Chinese each character. Over seeds 0 … 9 the greatest weight lay
 behind an earlier occurrence in 0.999 … 1.000 of the repeated places of fresh random sequences.
 
+Control: the keys are not smeared, so that no key knows its previous token.
+
 Olsson et al. 2022, arXiv 2209.11895 (induction heads, smeared keys); Jain and Wallace 2019, arXiv 1902.10186.
 """
 
@@ -47,17 +49,18 @@ TOKEN = re.compile(
 )
 
 
-def run(seed, quick, progress, text):
+def run(seed, quick, progress, text, control=False):
     generator = torch.Generator().manual_seed(seed)
-    head = trained(generator, 300 if quick else 600, progress)
+    smear = 0 if control else 1
+    head = trained(generator, 300 if quick else 600, smear, progress)
     fresh, again = drawn(generator, 64)  # (b, T) each
-    pattern, _ = attend(head, vectors(fresh, VOCABULARY, generator)[0])  # (b, T, T)
+    pattern, _ = attend(head, vectors(fresh, VOCABULARY, smear, generator)[0])  # (b, T, T)
     held = share(pattern, fresh, again)
     all_tokens = TOKEN.findall(unicodedata.normalize("NFC", text))
     tokens = ["BOS", *all_tokens[:MOST_TOKENS]]
     names = sorted(set(tokens))
     ids = torch.tensor([[names.index(token) for token in tokens]])  # (1, n)
-    shown, _ = attend(head, vectors(ids, len(names), generator)[0])  # (1, n, n)
+    shown, _ = attend(head, vectors(ids, len(names), smear, generator)[0])  # (1, n, n)
     repeated = (ids[:, :, None] == ids[:, None]).tril(-1).any(-1)  # (1, n)
     found = share(shown, ids, repeated) if repeated.any() else 0.0
     rows = [told(tokens, shown[0, place], place) for place in range(1, len(tokens)) if repeated[0, place]]
@@ -129,11 +132,11 @@ def drawn(generator, count):
     return ids, (ids[:, :, None] == ids[:, None]).tril(-1).any(-1)
 
 
-def vectors(ids, vocabulary, generator):
-    """For ids (b, T) each token's random vector beside its previous one's, (b, T, 2w); and all vectors (b, V, w)."""
+def vectors(ids, vocabulary, smear, generator):
+    """For ids (b, T) each token's random vector beside `smear` times its previous one's, (b, T, 2w); and all vectors (b, V, w)."""
     embedded = F.normalize(torch.randn(len(ids), vocabulary, WIDTH, generator=generator), dim=-1)
     own = embedded.gather(1, ids[..., None].expand(-1, -1, WIDTH))  # (b, T, w)
-    return torch.cat([own, F.pad(own, (0, 0, 1, 0))[:, :-1]], dim=-1), embedded
+    return torch.cat([own, smear * F.pad(own, (0, 0, 1, 0))[:, :-1]], dim=-1), embedded
 
 
 def attend(head, x):
@@ -145,12 +148,12 @@ def attend(head, x):
     return pattern.detach(), pattern @ x[..., :WIDTH]
 
 
-def trained(generator, steps, progress):
+def trained(generator, steps, smear, progress):
     head = [(torch.randn(2 * WIDTH, WIDTH, generator=generator) / WIDTH**0.5).requires_grad_() for _ in range(2)]
     optimiser = torch.optim.Adam(head, lr=0.02)
     for step in range(steps):
         ids, again = drawn(generator, BATCH)  # (b, T)
-        x, embedded = vectors(ids, VOCABULARY, generator)  # (b, T, 2w), (b, V, w)
+        x, embedded = vectors(ids, VOCABULARY, smear, generator)  # (b, T, 2w), (b, V, w)
         _, gathered = attend(head, x)
         logits = 10 * gathered[:, :-1] @ embedded.transpose(1, 2)  # (b, T-1, V)
         loss = F.cross_entropy(logits[again[:, :-1]], ids[:, 1:][again[:, :-1]])

@@ -8,6 +8,8 @@ to. Seen in seeds 0 … 9: BOS got 0.62 … 0.996 elsewhere, at most 0.03 at tri
 there. The rate matters: at 3e-3 two seeds had no sink after 500 steps, and each of the other settings that were tried
 (0.02, with and without warm-up) left one to several seeds of ten without one.
 
+Control: triggers are ordinary tokens, so that there is nothing to copy.
+
 Xiao et al. 2023, arXiv 2309.17453; Guo et al. 2024, arXiv 2410.13835 (the task).
 """
 
@@ -34,11 +36,12 @@ TOKENS, TRIGGERS, LENGTH, WIDTH, BATCH, STEPS = 32, 3, 48, 64, 32, 500  # the tr
 BOS = TOKENS
 
 
-def run(seed, quick, progress):
+def run(seed, quick, progress, control=False):
     generator = torch.Generator().manual_seed(seed)
     chain = torch.softmax(2 * torch.randn(TOKENS, TOKENS, generator=generator), dim=-1)  # (from, to)
-    model = trained(chain, generator, progress)
-    sequences = drawn(chain, 64, generator)  # (b, n)
+    triggers = 0 if control else TRIGGERS
+    model = trained(chain, triggers, generator, progress)
+    sequences = drawn(chain, triggers, 64, generator)  # (b, n)
     with torch.no_grad():
         _, pattern, written = attend(model, sequences)  # (b, n, n), (b, n)
     trigger = sequences < TRIGGERS  # (b, n)
@@ -84,12 +87,12 @@ def check(en, zh, got, due, holds):
     return {"says": {"en": en, "zh": zh}, "holds": holds, "got": f"{got:.3f}", "due": due}
 
 
-def drawn(chain, count, generator):
+def drawn(chain, triggers, count, generator):
     """Sequences (count, n): BOS, a token that is no trigger, then by the chain, or copied after a trigger."""
     found = [torch.full((count,), BOS), torch.randint(TRIGGERS, TOKENS, (count,), generator=generator)]
     while len(found) < LENGTH:
         by_chain = torch.multinomial(chain[found[-1]], 1, generator=generator)[:, 0]
-        found.append(torch.where(found[-1] < TRIGGERS, found[-2], by_chain))
+        found.append(torch.where(found[-1] < triggers, found[-2], by_chain))
     return torch.stack(found, dim=1)
 
 
@@ -105,13 +108,13 @@ def attend(model, sequences):
     return F.layer_norm(x + pattern @ values, (WIDTH,)) @ head, pattern, values.norm(dim=-1)
 
 
-def trained(chain, generator, progress):
+def trained(chain, triggers, generator, progress):
     shapes = [(TOKENS + 1, WIDTH), (LENGTH, WIDTH)] + [(WIDTH, WIDTH)] * 4 + [(WIDTH, TOKENS)]
     scales = [1, 1] + [0.072] * 5  # embeddings of 1, matrices of 1/√(3d)
     drawing = zip(scales, shapes, strict=True)
     model = [(scale * torch.randn(*shape, generator=generator)).requires_grad_() for scale, shape in drawing]
     optimiser = torch.optim.AdamW(model)
-    pool = drawn(chain, 2048, generator)  # (2048, n)
+    pool = drawn(chain, triggers, 2048, generator)  # (2048, n)
     for step in range(STEPS):
         optimiser.param_groups[0]["lr"] = 1.5e-2 * min(1, 5 - 5 * step / STEPS)  # level, then down
         sequences = pool[torch.randint(len(pool), (BATCH,), generator=generator)]  # (b, n)

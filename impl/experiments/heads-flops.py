@@ -6,6 +6,8 @@ heads, and h·d_k = d. What to look at: three equal bars. What does grow with h 
 scores that the softmax has to go through, hn²: they are no matrix products, so the counter does not see them.
 Nothing is drawn by lot but the inputs, and the counts do not depend on them: every seed gives the same integers.
 
+Control: every head is as wide as the model, instead of sharing its width.
+
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.2.
 """
 
@@ -32,15 +34,15 @@ WIDTH = 256
 TOKENS = 128
 
 
-def run(seed, quick, progress):
+def run(seed, quick, progress, control=False):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(TOKENS, WIDTH, generator=generator)  # (n, d)
-    weights = [torch.randn(WIDTH, WIDTH, generator=generator) for _ in range(4)]  # (d, d) each
     many = (1, 8, 32) if quick else (1, 2, 4, 8, 16, 32, 64, 128)
     rows = []
     for place, heads in enumerate(many):
-        parts = flops(x, weights, heads)
-        rows.append([heads, WIDTH // heads, *parts, sum(parts), heads * TOKENS**2])
+        d_k = WIDTH if control else WIDTH // heads
+        parts = flops(x, heads, d_k, generator)
+        rows.append([heads, d_k, *parts, sum(parts), heads * TOKENS**2])
         progress((place + 1) / len(many))
     totals = {row[5] for row in rows}
     told = " or ".join(f"{total:,}" for total in sorted(totals))
@@ -89,17 +91,18 @@ def run(seed, quick, progress):
     }
 
 
-def flops(x, weights, heads):
+def flops(x, heads, d_k, generator):
     """The FLOPs of the projections, of QKᵀ and of A·V, as counted while they run."""
-    d_k = WIDTH // heads
+    draw = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
+    wq, wk, wv, wo = *(draw(WIDTH, heads * d_k) for _ in range(3)), draw(heads * d_k, WIDTH)  # (d, d) if heads share d
     with FlopCounterMode(display=False) as around:
-        q, k, v = ((x @ w).view(TOKENS, heads, d_k).transpose(0, 1) for w in weights[:3])  # (h, n, d_k)
+        q, k, v = ((x @ w).view(TOKENS, heads, d_k).transpose(0, 1) for w in (wq, wk, wv))  # (h, n, d_k)
     with FlopCounterMode(display=False) as scoring:
         scores = q @ k.transpose(1, 2) / d_k**0.5  # (h, n, n)
     with FlopCounterMode(display=False) as mixing:
         mixed = torch.softmax(scores, dim=-1) @ v  # (h, n, d_k)
     with FlopCounterMode(display=False) as last:
-        mixed.transpose(0, 1).reshape(TOKENS, WIDTH) @ weights[3]  # (n, d)
+        mixed.transpose(0, 1).reshape(TOKENS, -1) @ wo  # (n, d)
     return around.get_total_flops() + last.get_total_flops(), scoring.get_total_flops(), mixing.get_total_flops()
 
 

@@ -6,6 +6,8 @@ trained to imitate it on 1024 Gaussian inputs. The best approximation of rank r 
 curve lies on that line until r = 4 and drops to nothing there. Over seeds 0 … 9, r < 4 came within 2e-5 of the least
 possible, relatively, and from r = 4 on at most 4e-7 was left.
 
+Control: ΔW has full rank.
+
 Hu et al. 2021, arXiv 2106.09685; Eckart & Young 1936, Psychometrika 1.
 """
 
@@ -30,10 +32,11 @@ SECONDS = (4, 9)
 WIDTH, RANK, STRENGTH, INPUTS = 64, 4, 3.0, 1024
 
 
-def run(seed, quick, progress):
+def run(seed, quick, progress, control=False):
     generator = torch.Generator().manual_seed(seed)
-    left, _ = torch.linalg.qr(torch.randn(WIDTH, RANK, generator=generator))  # (d, 4), orthonormal columns
-    right, _ = torch.linalg.qr(torch.randn(WIDTH, RANK, generator=generator))  # (d, 4)
+    rank = WIDTH if control else RANK
+    left, _ = torch.linalg.qr(torch.randn(WIDTH, rank, generator=generator))  # (d, 4), orthonormal columns
+    right, _ = torch.linalg.qr(torch.randn(WIDTH, rank, generator=generator))  # (d, 4)
     change = STRENGTH * left @ right.T  # (d, d), singular values 3, 3, 3, 3
     x = torch.randn(INPUTS, WIDTH, generator=generator)  # (n, d)
     ranks = (1, 2, 4, 8) if quick else (1, 2, 3, 4, 5, 8)

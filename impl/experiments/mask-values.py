@@ -4,6 +4,7 @@ Four keys, in float32, bfloat16 and float16, by `masked_fill`: two of the four h
 weights of a row with nothing to see are NaN with −inf, and 1/4 each with a finite value, as if nothing were hidden. And
 the two traps of float16, which ends at 65504: it refuses −1e9, and two masks of finfo.min make −inf where they meet.
 The scores are drawn; the outcome does not depend on them (seeds 0 … 199).
+Control: the fill is −10 instead of −1e9.
 """
 
 from __future__ import annotations
@@ -70,12 +71,13 @@ def hides(scores: Tensor) -> bool:
     return bool((scores[PARTLY] == float("-inf")).all())
 
 
-def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
+def run(seed: int, quick: bool, progress: Callable[[float], None], control: bool = False) -> dict:
     scores = torch.randn(4, generator=torch.Generator().manual_seed(seed))  # (4,)
     rows, seen = [], {}
     for dtype in DTYPES:
         for name, fill in FILLS.items():
-            some, every = (weights(scores.to(dtype), hidden, fill(dtype)) for hidden in (PARTLY, WHOLLY))
+            value = -10.0 if control and name == "−1e9" else fill(dtype)
+            some, every = (weights(scores.to(dtype), hidden, value) for hidden in (PARTLY, WHOLLY))
             seen[name, dtype] = (hidden_weight(some), whole_row(every))
             rows.append([str(dtype).removeprefix("torch."), name, *seen[name, dtype]])
     half = scores.half()

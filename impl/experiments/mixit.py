@@ -1,13 +1,18 @@
-"""Attention retrieves, the MLP memorises: freeze either, and the one task that needs it fails while the other does not.
+"""Retrieval needs attention that depends on the input. Memorisation needs trained parameters, in the MLP or elsewhere.
 
-Small Transformers in four variants: all trained; MixiT, whose heads mix positions by a fixed random causal matrix instead
-of attention; W_Q and W_K frozen at random; the MLP frozen at random. Tasks: retrieval (8 key–value pairs, then the same
-keys in another order: say each value), memorisation (a random label for each pair of tokens) and modular addition.
-What to look at: MixiT fails at retrieval alone, since the place of the key changes from sequence to sequence; the frozen
-MLP at memorisation alone; frozen W_Q and W_K at nothing. One gets 0.42 in retrieval without looking at a key, by
-excluding values already used: MixiT must stay below. Seen in the quick form over seeds 0 … 9: MixiT 0.16 … 0.27 in
-retrieval, the frozen MLP 0.47 … 0.54 in memorisation, everything else 0.96 or more; the same in full over seeds 0 … 9.
-MixiT learns addition late: after 1,500 steps one seed of ten stood at 0.88, after 2,500 all at 1.00.
+Small Transformers in variants: all trained; MixiT, whose heads mix positions by a fixed random causal matrix instead of
+attention; W_Q and W_K frozen at random; the MLP frozen at random; for memorisation also a frozen MLP in a wider model,
+and the MLP alone trained (with the 96 numbers of the positions). Tasks: retrieval (8 key–value pairs, then the same
+keys in another order: say each value), memorisation (a random label for each of 4,096 pairs of tokens) and modular
+addition.
+What to look at: MixiT fails at retrieval alone, since the place of the key changes from sequence to sequence. One gets
+0.42 there without looking at a key, by excluding values already used: MixiT must stay below. A frozen MLP halves the
+trained parameters, and half of the facts are lost. At width 48 it trains fewer parameters than the full model of width
+32, and nearly all facts are learnt; the MLP alone, with as many trained parameters as all but the MLP, learns fewer. So
+the loss measures trained parameters, not a task that only the MLP can do.
+Seen over seeds 0 … 9: MixiT 0.16 … 0.27 in retrieval, the frozen MLP 0.47 … 0.54 in memorisation; at width 48 0.986 …
+0.999 (seeds 0 … 4); the MLP alone 0.34 … 0.38 (seeds 0, 1).
+Control: nothing is frozen, and MixiT has attention.
 
 Inspired by arXiv 2506.01115 (2025), whose MixiT matrix differs in detail.
 """
@@ -19,10 +24,13 @@ import math
 import torch
 import torch.nn.functional as F
 
-TITLE = {"en": "Attention retrieves, the MLP memorises", "zh": "注意力负责检索，MLP 负责记忆"}
+TITLE = {
+    "en": "Retrieval needs attention, memorisation needs trained parameters",
+    "zh": "检索靠注意力，记忆靠可训练参数",
+}
 CLAIM = {
-    "en": "Fixed random mixing fails at retrieval, a frozen MLP at memorisation beyond its capacity; frozen W_Q and W_K at neither.",
-    "zh": "固定的随机混合做不了检索，冻结的 MLP 记不住超出容量的事实；冻结 W_Q、W_K 则两样都行。",
+    "en": "Retrieval needs attention that depends on the input, even with W_Q and W_K frozen; memorisation needs enough trained parameters, in the MLP or elsewhere.",
+    "zh": "检索需要随输入变化的注意力，W_Q、W_K 冻结也行；记忆需要足够多的可训练参数，不一定在 MLP 里。",
 }
 CARDS = ("eval-07", "eval-08", "eval-09", "eval-10", "eval-11", "peft-12")
 CAVEATS = (
@@ -31,35 +39,59 @@ CAVEATS = (
         "zh": "检索任务不能拿随机水平（0.06）作基线：只排除用过的值，不看 key 也有 0.42。",
     },
     {
-        "en": "Tiny models that are tested for fit; with fewer facts or more width the frozen MLP's model memorises as well.",
-        "zh": "模型很小，测的是拟合；事实少一些或模型宽一些，MLP 冻结的模型也记得住。",
+        "en": "Tiny models, tested for fit after 2,500 steps: with three times the steps the frozen MLP's model reached 0.86. A wider one also has more random features.",
+        "zh": "模型很小，测的是训练 2,500 步后的拟合；步数增到三倍，MLP 冻结的模型达到 0.86。模型加宽，随机特征也随之增多。",
     },
 )
 SEEDS = 3
 SECONDS = (60, 900)
-LAYERS, HEADS, PAIRS, SYMBOLS, GUESSING = 2, 4, 8, 16, 0.424
+LAYERS, HEADS, PAIRS, SYMBOLS, GUESSING, WIDER = 2, 4, 8, 16, 0.424, 48
 NAMES = {"full": "完整", "MixiT": "MixiT", "frozen QK": "冻结 QK", "frozen MLP": "冻结 MLP"}
 NAMES |= {"retrieval": "检索", "memorisation": "记忆", "addition": "加法"}
+NAMES |= {"frozen MLP, wider": "冻结 MLP 并加宽", "only the MLP trained": "只训练 MLP"}
 SIZES = {
     "retrieval": (64, 800, 64, 2e-3, 0),
     "memorisation": (32, 2500, 512, 3e-3, 64),
     "addition": (64, 2500, 128, 2e-3, 31),
 }
 # task: width, steps, batch, learning rate and P, where the facts are of P² pairs
-QUICK = (("retrieval", "full"), ("retrieval", "MixiT"), ("memorisation", "MixiT"), ("memorisation", "frozen MLP"))
+FROZEN = {"frozen QK": ("wq", "wk"), "MixiT": ("wq", "wk")}
+FROZEN |= {"frozen MLP": ("w1", "w2"), "frozen MLP, wider": ("w1", "w2")}
+FROZEN |= {"only the MLP trained": ("embed", "head", "wq", "wk", "wv", "wo")}
+RETRIEVED, MIXED = ("retrieval", "full"), ("retrieval", "MixiT")
+HALVED, WIDENED, ALONE = (
+    ("memorisation", name) for name in ("frozen MLP", "frozen MLP, wider", "only the MLP trained")
+)
+QUICK = (RETRIEVED, MIXED, HALVED, WIDENED)
 
 
-def run(seed, quick, progress):
-    jobs = QUICK if quick else [(task, variant) for task in SIZES for variant in list(NAMES)[:4]]
-    got = {}
+def run(seed, quick, progress, control=False):
+    jobs = QUICK if quick else [(task, name) for task in SIZES for name in list(NAMES)[:4]] + [WIDENED, ALONE]
+    found = {}
     for place, job in enumerate(jobs):
-        got[job] = accuracy(seed, *job, lambda share, place=place: progress((place + share) / len(jobs)))
-    retrieved, memorised = got["retrieval", "MixiT"], got["memorisation", "frozen MLP"]
-    least = min(score for job, score in got.items() if job not in (QUICK[1], QUICK[3]))
+        variant = "full" if control else job[1]
+        found[job] = accuracy(seed, *job, variant, lambda share, place=place: progress((place + share) / len(jobs)))
+    got = {job: score for job, (score, _) in found.items()}
+    others = [score for job, score in got.items() if job not in (*QUICK, ALONE)]
     label = lambda job: {"en": ", ".join(job), "zh": "，".join(NAMES[name] for name in job)}  # noqa: E731
+    checks = [
+        check(label(RETRIEVED), got[RETRIEVED], "≥ 0.95", got[RETRIEVED] >= 0.95),
+        check(label(MIXED), got[MIXED], f"≤ {GUESSING}", got[MIXED] <= GUESSING),
+        check(label(HALVED), got[HALVED], "≤ 0.7", got[HALVED] <= 0.7),
+        check(label(WIDENED), got[WIDENED], "≥ 0.9", got[WIDENED] >= 0.9),
+    ]
+    if not quick:
+        others_name = {"en": "the least of all others", "zh": "其余各项的最低值"}
+        checks.append(check(label(ALONE), got[ALONE], "≤ 0.7", got[ALONE] <= 0.7))
+        checks.append(check(others_name, min(others), "≥ 0.9", min(others) >= 0.9))
+    skipped = {"en": "frozen W_Q and W_K, the MLP alone", "zh": "冻结 W_Q、W_K，只训练 MLP"}
     return {
-        "columns": [{"en": "task, variant", "zh": "任务，变体"}, {"en": "accuracy", "zh": "准确率"}],
-        "rows": [[label(job), score] for job, score in got.items()],
+        "columns": [
+            {"en": "task, variant", "zh": "任务，变体"},
+            {"en": "trained parameters", "zh": "可训练参数"},
+            {"en": "accuracy", "zh": "准确率"},
+        ],
+        "rows": [[label(job), count, score] for job, (score, count) in found.items()],
         "plots": [
             {
                 "kind": "bar",
@@ -68,45 +100,44 @@ def run(seed, quick, progress):
                 "series": [{"name": {"en": "accuracy", "zh": "准确率"}, "y": list(got.values())}],
             }
         ],
-        "checks": [
-            check("MixiT, retrieval", "MixiT，检索", retrieved, f"≤ {GUESSING}", retrieved <= GUESSING),
-            check("frozen MLP, memorisation", "冻结 MLP，记忆", memorised, "≤ 0.75", memorised <= 0.75),
-            check("the least of all others", "其余各项的最低值", least, "≥ 0.95", least >= 0.95),
-        ],
+        "checks": checks,
         "seen": {
-            "en": f"MixiT retrieved {retrieved:.2f} (without a key up to 0.42 can be had), the frozen MLP memorised {memorised:.2f}, and all others reached {least:.2f} or more.",
-            "zh": f"MixiT 的检索准确率为 {retrieved:.2f}（不看 key 最多 0.42），冻结 MLP 的记忆准确率为 {memorised:.2f}，其余都不低于 {least:.2f}。",
+            "en": f"MixiT retrieved {got[MIXED]:.2f} (without a key up to 0.42 can be had), full attention {got[RETRIEVED]:.2f}. With the MLP frozen {got[HALVED]:.2f} of the facts were memorised at {found[HALVED][1]:,} trained parameters, {got[WIDENED]:.2f} at {found[WIDENED][1]:,}.",
+            "zh": f"MixiT 的检索准确率为 {got[MIXED]:.2f}（不看 key 最多 0.42），完整注意力为 {got[RETRIEVED]:.2f}。MLP 冻结时，可训练参数 {found[HALVED][1]:,} 个，记住 {got[HALVED]:.2f} 的事实；{found[WIDENED][1]:,} 个，记住 {got[WIDENED]:.2f}。",
         },
+        **({"skipped": skipped} if quick else {}),
     }
 
 
-def check(en, zh, got, due, holds):
-    return {"says": {"en": en, "zh": zh}, "holds": holds, "got": f"{got:.3f}", "due": due}
+def check(says, got, due, holds):
+    return {"says": says, "holds": holds, "got": f"{got:.3f}", "due": due}
 
 
-def accuracy(seed, task, variant, progress):
-    """Of a new model of this variant, trained on the task: the same task and the same start for every variant."""
+def accuracy(seed, task, name, variant, progress):
+    """The accuracy of a new model of this variant and its trained parameters; the same task and start for every one."""
     width, steps, batch, rate, p = SIZES[task]
+    width = WIDER if name == WIDENED[1] else width
     generator = torch.Generator().manual_seed(seed)
     table = torch.randint(max(p, 1), (p, p), generator=generator)  # (P, P), the facts
     if task == "addition":
         table = (torch.arange(p)[:, None] + torch.arange(p)) % p
     model = start(width, 2 * p + 1 if p else 2 * SYMBOLS, 3 if p else 4 * PAIRS, generator)
-    frozen = {"frozen QK": ("wq", "wk"), "MixiT": ("wq", "wk"), "frozen MLP": ("w1", "w2")}.get(variant, ())
-    trained = [weight.requires_grad_() for name, weight in model.items() if name not in (*frozen, "mix")]
+    frozen = (*FROZEN.get(variant, ()), "mix")
+    trained = [weight.requires_grad_() for name, weight in model.items() if name not in frozen]
     optimiser = torch.optim.AdamW(trained, lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
     for step in range(steps):
         warm, cosine = min(1, (step + 1) / 100), 0.55 + 0.45 * math.cos(math.pi * step / steps)
         optimiser.param_groups[0]["lr"] = rate * warm * cosine
         x, y, at = facts(table, batch, generator) if p else retrieval(batch, generator)
         optimiser.zero_grad()
-        F.cross_entropy(logits(model, x, variant)[:, at].flatten(0, 1), y.flatten()).backward()
+        F.cross_entropy(logits(model, x, at, variant).flatten(0, 1), y.flatten()).backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
         progress((step + 1) / steps)
     x, y, at = facts(table, 4096, generator) if p else retrieval(512, generator)
     with torch.no_grad():
-        return (logits(model, x, variant)[:, at].argmax(dim=-1) == y).float().mean().item()
+        score = (logits(model, x, at, variant).argmax(dim=-1) == y).float().mean().item()
+    return score, sum(weight.numel() for weight in trained)
 
 
 def retrieval(count, generator):
@@ -142,14 +173,13 @@ def start(d, tokens, n, generator):
     return {**model, "mix": (draw(LAYERS, HEADS, n, n) / rows).tril()}
 
 
-def logits(model, x, variant):
-    """(b, n, V) for tokens x (b, n): pre-LN, causal attention or MixiT's matrix, GELU."""
+def logits(model, x, at, variant):
+    """(b, m, V) for tokens x (b, n) at m places: pre-LN, causal attention or MixiT's matrix, GELU."""
     x = model["embed"][x] + model["place"]  # (b, n, d)
     n, d = x.shape[1:]
     later = torch.ones(n, n, dtype=torch.bool).triu(1)
-    for wq, wk, wv, wo, w1, w2, mix in zip(
-        *(model[name] for name in ("wq", "wk", "wv", "wo", "w1", "w2", "mix")), strict=True
-    ):
+    weights = zip(*(model[name] for name in ("wq", "wk", "wv", "wo", "w1", "w2", "mix")), strict=True)
+    for layer, (wq, wk, wv, wo, w1, w2, mix) in enumerate(weights, 1):
         y = F.layer_norm(x, (d,))
         q, k, v = ((y @ w).unflatten(2, (HEADS, -1)).transpose(1, 2) for w in (wq, wk, wv))  # (b, h, n, d_k)
         if variant != "MixiT":
@@ -157,5 +187,6 @@ def logits(model, x, variant):
                 (q @ k.transpose(2, 3) / (d / HEADS) ** 0.5).masked_fill(later, -torch.inf).softmax(dim=-1)
             )  # (b, h, n, n)
         x = x + (mix @ v).transpose(1, 2).flatten(2) @ wo
+        x = x if layer < LAYERS else x[:, at]  # the last MLP and the head: only where something is to be said
         x = x + F.gelu(F.layer_norm(x, (d,)) @ w1) @ w2
     return F.layer_norm(x, (d,)) @ model["head"]

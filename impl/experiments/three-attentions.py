@@ -1,17 +1,17 @@
-"""Is GPT-style attention faster than multi-head attention? They are the same operator; what differs is how it is run.
+"""Is GPT-style attention faster than multi-head attention? They are the same operator, run in different ways.
 
-Three layers of one width and as many heads run over whole sequences, then over one more token with a cache: multi-head
+Three layers of equal width and head count run over whole sequences, then over one more token with a cache: multi-head
 attention as in the paper (three projections, a mask), GPT's causal self-attention (one fused projection), and
-multi-head latent attention. A fourth row of the table is GPT's again, with the scores left to one kernel that never
-stores them (`F.scaled_dot_product_attention`). What to look at: with the same weights the first two agree to rounding
-and their FLOPs are equal, so a difference in time is one of calls and of passes over memory; the column of MiB written
-counts them (a general mask argument has to be searched for empty rows). A mask saves no FLOPs: hidden scores are
-computed and then overwritten; only a kernel that never visits them saves (here its FLOPs are listed in full). MLA runs
-as in DeepSeek-V2: keys and values expanded over a whole sequence, absorbed in a step. It has not the fewest FLOPs of a
-step (beyond some thirty tokens multi-head has), but the smallest cache. Clocks depend on the machine and the moment:
-every turn times all four, the speeds told are the middle half of the turns, and where that lies on both sides of 1 the
-sentence decides nothing. Only FLOPs, bytes and outputs are checked; FLOPs and bytes are the same for every seed, the
-outputs differed by at most 5e-7 in ten.
+multi-head latent attention (MLA). A fourth row is GPT's again, with one kernel for the scores, which never stores them
+(`F.scaled_dot_product_attention`). What to look at: with the same weights the first two agree to rounding at equal
+FLOPs. A difference in time comes from calls and from passes over memory, which the column of MiB written counts. A
+mask saves no FLOPs: hidden scores are computed and then overwritten. Only a kernel that skips them saves (its FLOPs
+are listed in full here). MLA runs as in DeepSeek-V2: keys and values expanded over a sequence, absorbed in a step. Its
+cache is the smallest; beyond some thirty tokens multi-head attention needs fewer FLOPs in a step. Times depend on the
+machine and the moment. Every turn times all four, and the range given is the middle half of the turns: if it contains
+1, no difference is claimed. Only FLOPs, bytes and outputs are checked; FLOPs and bytes are the same for every seed,
+the outputs differed by at most 5e-7 in ten.
+Control: MLA's latent is as wide as all keys and values.
 
 Vaswani et al. 2017, arXiv 1706.03762; Radford et al. 2019 (GPT-2); DeepSeek-V2, arXiv 2405.04434, section 2.1.
 """
@@ -43,7 +43,7 @@ SEEDS = 1
 SECONDS = (4, 30)
 WIDTH, HEADS = 512, 16
 HEAD = WIDTH // HEADS  # d
-DECIDED = {True: ("holds", "成立"), False: ("does not hold", "不成立"), None: ("cannot be decided", "难下定论")}
+DECIDED = {True: ("faster", "更快"), False: ("slower", "更慢"), None: ("no clear difference", "差别不明显")}
 
 
 def both(en, zh):
@@ -67,10 +67,10 @@ NAMES = [
 ]
 
 
-def run(seed, quick, progress, reference):
+def run(seed, quick, progress, reference, control=False):
     torch.manual_seed(seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    layers, steps = built(reference, device)
+    layers, steps = built(reference, device, 2 * WIDTH if control else 4 * HEAD)
     lengths = (64, 128, 256) if quick else (128, 256, 512, 1024)
     rows, speeds = [], [[], [], [], []]
     for place, length in enumerate(lengths):
@@ -92,8 +92,7 @@ def run(seed, quick, progress, reference):
     step, cache = latent[3] / heads[3], latent[6] / heads[6]
     middle = [quantiles(speed, n=4) for speed in speeds]
     gpt, fused, mla = (f"{low:.2f} … {high:.2f}" for low, _, high in middle[1:])
-    holds = True if middle[1][0] > 1 else False if middle[1][2] < 1 else None
-    en, zh = DECIDED[holds]
+    en, zh = DECIDED[True if middle[1][0] > 1 else False if middle[1][2] < 1 else None]
     return {
         "columns": COLUMNS,
         "rows": rows,
@@ -114,8 +113,8 @@ def run(seed, quick, progress, reference):
             check("FLOPs of a step, MLA over multi-head", "解码一步的 FLOPs：MLA ÷ 多头", step, "> 1", step > 1),
         ],
         "seen": both(
-            f"“GPT-style attention is faster than multi-head” {en} here: at equal FLOPs, with {memory:.2f} of the bytes written, the middle half of {len(speeds[0])} turns ran at {gpt} times its speed{', so it is passes over memory that it saves' if holds else ''}; with the scores left to one fused kernel at {fused} times, MLA at {mla} times, with {cache:.2f} of the cache and {step:.1f} times the FLOPs of a step.",
-            f"“GPT 式注意力比多头注意力快”在本机{zh}：FLOPs 相同，写入的字节是 {memory:.2f} 倍，{len(speeds[0])} 轮计时的中间一半，速度是多头的 {gpt} 倍{'，省下的是对内存的读写' if holds else ''}；把分数交给一个融合算子后是 {fused} 倍；MLA 是 {mla} 倍，cache 只有 {cache:.2f} 倍，解码一步的 FLOPs 却是 {step:.1f} 倍。",
+            f"with the same weights the outputs of GPT-style and multi-head attention differed by {same:.0e}, at {flop:.2f} times the FLOPs and {memory:.2f} times the bytes written. Speed here (middle half of {len(speeds[0])} turns, multi-head = 1): GPT-style {gpt}, {en}; fused {fused}; MLA {mla}. MLA keeps {cache:.2f} of the cache, and its step takes {step:.1f} times the FLOPs.",
+            f"权重相同时，GPT 式与多头的输出相差 {same:.0e}，FLOPs 是 {flop:.2f} 倍，写入的字节是 {memory:.2f} 倍。本机速度（{len(speeds[0])} 轮计时的中间一半，多头为 1）：GPT 式 {gpt}，{zh}；融合 {fused}；MLA {mla}。MLA 的 cache 是多头的 {cache:.2f} 倍，解码一步的 FLOPs 是 {step:.1f} 倍。",
         ),
     }
 
@@ -125,11 +124,11 @@ def check(en, zh, got, due, holds):
     return {"says": both(en, zh), "holds": holds, "got": got, "due": due}
 
 
-def built(reference, device):
+def built(reference, device, latent_width):
     """The four layers, the first three with the same weights, and a step with a cache of multi-head and of MLA."""
     GPT, MLA = reference("attention/gpt-causal-self-attention").CausalSelfAttention, reference("cache/mla").MLA
     gpt = GPT(WIDTH, HEADS, max_len=4096, bias=False).to(device)
-    latent = MLA(WIDTH, HEADS, HEAD, HEAD // 2, HEAD, 4 * HEAD, 12 * HEAD).to(device)
+    latent = MLA(WIDTH, HEADS, HEAD, HEAD // 2, HEAD, latent_width, 12 * HEAD).to(device)
     mha, cached = reference("attention/mha").multi_head_attention, reference("cache/kv-cache").decode_step
     wq, wk, wv = (w.detach().T for w in gpt.c_attn.weight.chunk(3))  # (D, D) each
     params = {"wq": wq, "wk": wk, "wv": wv, "wo": gpt.c_proj.weight.detach().T}

@@ -99,6 +99,16 @@ def test_the_same_in_chinese(attn: Attn, toy: Path) -> None:
     assert lines[-1] == "与论断相符（3 个种子中的 3 个）：种子为 0。"
 
 
+def test_a_claim_of_which_a_part_was_not_run_is_shown_in_part(attn: Attn, toy: Path) -> None:
+    skipped = '"skipped": {"en": "odd seeds", "zh": "奇数种子"}, "seen":'
+    toy.write_text(TOY.replace('"seen":', skipped), encoding="utf-8")
+    done = attn("experiment", "toy", "--quick")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "As claimed, in part (not run: odd seeds): it was 0.")
+    assert attn("experiment", "toy", "--quick", "--json").json["skipped"] == "odd seeds"
+    chinese = attn("experiment", "toy", "--quick", "--lang", "zh").out.splitlines()[-1]
+    assert chinese == "与论断部分相符（未运行：奇数种子）：种子为 0。"
+
+
 def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -> None:
     fails_from(toy, 2)
     done = attn("experiment", "toy")

@@ -81,6 +81,14 @@ def test_quick_and_the_seed_reach_it(make: MakeExperiment) -> None:
     assert not outcomes(make(run=run), (2,), quick=False)[0].holds
 
 
+def test_control_reaches_only_the_run_that_asks_for_it(make: MakeExperiment) -> None:
+    run = "def run(seed, quick, progress, control=False):\n    return result(seed + control)\n"
+    toy = find(make(run=run), "toy")
+    assert outcomes(toy.file.parents[1], (2,))[0].holds
+    with ChildRun(toy, toy.file.parents[1], [2], True, control=True) as child:
+        assert not child.outcomes()[0].holds
+
+
 def test_a_reference_of_impl_is_lent(make: MakeExperiment, small_impl: Path) -> None:
     (small_impl / "basics" / "double" / "reference.py").write_text("def double(x):\n    return x + x\n")
     run = "def run(seed, quick, progress, reference):\n    return result(reference('basics/double').double(seed))\n"

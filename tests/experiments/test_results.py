@@ -57,6 +57,7 @@ WRONG: list[tuple[list[Any], Any, str]] = [
     (["checks", 0, "holds"], 1, "checks[0].holds is neither true nor false"),
     (["checks", 0, "got"], 1, "checks[0].got is not a text"),
     (["seen"], "seen", "seen is not a text in both languages"),
+    (["skipped"], "all", "skipped is not a text in both languages"),
 ]
 
 

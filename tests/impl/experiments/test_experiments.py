@@ -1,4 +1,4 @@
-"""Every experiment shows its claim in the quick form, and is what a card leads to."""
+"""Every experiment shows its claim in the quick form, its control does not, and a card leads to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.experiments.plots import lines, svg, unmet
-from attncli.experiments.runner import FIRST_SEED, ChildRun, Experiment, catalogue
+from attncli.experiments.runner import FIRST_SEED, ChildRun, Experiment, SeedOutcome, catalogue
 from attncli.i18n import LANGS, Localised
 from attncli.paths import bundled_quizbank
 
@@ -39,10 +39,15 @@ def links() -> dict[str, set[str]]:
     return found
 
 
+def run_quick_form(experiment: Experiment, *, control: bool = False) -> list[SeedOutcome]:
+    text = experiment.text.en if experiment.text else ""
+    with ChildRun(experiment, IMPL, [FIRST_SEED], True, text, control=control) as run:
+        return run.outcomes()
+
+
 @every_quick_form
 def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
-    with ChildRun(experiment, IMPL, [FIRST_SEED], True, experiment.text.en if experiment.text else "") as run:
-        outcomes = run.outcomes()
+    outcomes = run_quick_form(experiment)
     assert unmet(outcomes) == ""
     for lang in LANGS:
         told = "\n".join(lines(experiment, outcomes, 80, lang))
@@ -52,6 +57,12 @@ def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
     shown = [outcome.seen, *(check.says for check in outcome.checks), *(plot.title for plot in outcome.plots)]
     assert all(in_both(text) for text in shown), shown
     assert outcome.seen.en.endswith(".") and outcome.seen.zh.endswith("。")
+    assert in_both(outcome.skipped)
+
+
+@every_quick_form
+def test_the_control_fails_a_check(experiment: Experiment) -> None:
+    assert unmet(run_quick_form(experiment, control=True)) != ""
 
 
 @every_experiment
@@ -79,7 +90,9 @@ def test_its_cards_are_those_that_lead_to_it(experiment: Experiment) -> None:
 def test_it_stands_alone_and_can_be_read_at_one_sitting(experiment: Experiment) -> None:
     text = experiment.file.read_text(encoding="utf-8")
     assert text.count("\n") <= MOST_LINES
-    assert (ast.get_docstring(ast.parse(text)) or "").count("\n") >= 4
+    docstring = ast.get_docstring(ast.parse(text)) or ""
+    assert docstring.count("\n") >= 4
+    assert re.search(r"^Control: .*\.$", docstring, re.M)
     for node in ast.walk(ast.parse(text)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
