@@ -24,7 +24,7 @@ def test_a_broken_promise_says_what_is_wrong_and_what_it_comes_to():
     )
     assert growth_told([BROKEN]).zh == (
         "最大的张量随 T² 增长：规模 32 → 96 时，最大张量的元素数为 1,024 → 9,216；"
-        "合理的实现为 320 → 960；64k 上下文时为 16.0 GiB"
+        "应为 320 → 960；64k 上下文时为 16.0 GiB"
     )
 
 

@@ -21,12 +21,13 @@ from ..conftest import IMPL
 EXPERIMENTS = catalogue(IMPL)
 MOST_LINES = 210
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
+TRAINS_LONG = (pytest.mark.slow, pytest.mark.full)
 
 every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.id)
 every_quick_form = pytest.mark.parametrize(
     "experiment",
-    [pytest.param(one, id=one.id, marks=[pytest.mark.slow] if one.quick_seconds > 10 else []) for one in EXPERIMENTS],
-)  # `-m "not slow"` leaves out what trains for long
+    [pytest.param(one, id=one.id, marks=TRAINS_LONG if one.quick_seconds > 10 else ()) for one in EXPERIMENTS],
+)
 
 
 @cache
