@@ -22,5 +22,5 @@ def test_more_measurements_never_narrow_what_is_allowed(path):
     checks = ("matches-reference", "stable", "low-precision")
     for stratum in (stratum for check in checks for stratum in exam.strata(check, 2)):
         due = Expectation(exam.folder.reference, stratum.questions[-1].case)
-        assert due._closer.keys() == due._slack.keys()
-        assert all(bool((due._closer[place] >= due._slack[place]).all()) for place in due._slack)
+        assert due.closer.keys() == due.slack.keys()
+        assert all(bool((due.closer[place] >= due.slack[place]).all()) for place in due.slack)
