@@ -43,7 +43,7 @@ class Witness:
         self._rows_on_disk()
         self.typed = self.interview = None
         for screen in app.screen_stack:
-            if isinstance(screen, ReviewScreen) and hasattr(screen, "drill"):
+            if isinstance(screen, ReviewScreen) and hasattr(screen, "session"):
                 self._see_done(screen)
             elif isinstance(screen, MockInterviewScreen | MockCodeScreen):
                 state = screen.interview.state
@@ -85,7 +85,7 @@ class Witness:
     def _see_done(self, screen: ReviewScreen) -> None:
         """What the sitting counts as done is on disk."""
         on_disk = {row[1] for row in self.rows[-200:]}
-        for row in screen.drill._done[-100:]:
+        for row in screen.session._done[-100:]:
             _require(not row.id or row.id in on_disk, f"the {row.kind} of {row.subject} is shown as done, not on disk")
 
     def _the_interview_stands(self, workspace: Workspace) -> None:

@@ -63,7 +63,7 @@ def named(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str,
         if not seen[path.stem]:
             print(f"  {piece.id}/{path.stem}: {sorted(found.broken) or 'nobody'} named", flush=True)
         elif show:
-            print(f"  {piece.id}/{path.stem}: {describe_difference(found.blames[0].difference, 'en')}", flush=True)
+            print(f"  {piece.id}/{path.stem}: {describe_difference(found.blames[0].difference).en}", flush=True)
     return seen
 
 
@@ -71,7 +71,7 @@ def blamed(engines: Engines, own: dict[str, str], name: str) -> bool:
     """Whether right pieces are blamed, which is said."""
     found = climb(engines, own)
     for blame in found.blames:
-        print(f"  {name}: {blame.pieces} blamed: {describe_difference(blame.difference, 'en')}", flush=True)
+        print(f"  {name}: {blame.pieces} blamed: {describe_difference(blame.difference).en}", flush=True)
     return bool(found.blames)
 
 

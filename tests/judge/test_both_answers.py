@@ -62,7 +62,7 @@ def test_of_what_the_reference_raises_the_name_alone_is_told(answered: Answered)
 def test_a_reference_that_takes_too_long_is_given_up(answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REFERENCE_SECONDS", 0.05)
     monkeypatch.setattr(module, "run_reference", lambda *given: [None for _ in iter(int, 1)])
-    assert "too long" in answered("ones(1, 2)").refused.en
+    assert "too slow" in answered("ones(1, 2)").refused.en
 
 
 def test_what_cannot_be_typed_is_refused(answered: Answered) -> None:

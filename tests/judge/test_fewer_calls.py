@@ -59,7 +59,7 @@ def scaled_sum(x, weight, scale=2.0):
 def test_what_only_the_whole_program_shows_stays_whole_and_says_so(tmp_path: Path) -> None:
     failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), COUNTS)
     assert len(found["calls"]) == 6 and found["call"] == 6
-    assert "this call alone is right" in failed["message"] and "单独调用是对的" in failed["message_zh"]
+    assert "the call is correct on its own" in failed["message"] and "单独调用是对的" in failed["message_zh"]
 
 
 CHAIN = """

@@ -383,5 +383,5 @@ def test_functions_are_differentiated_through_and_callables_counted(tmp_path):
 
 def test_calls_of_a_function_cannot_be_counted(tmp_path):
     inputs = CALLED[2].replace("make.callable(lambda parts: sum(parts))", 'make.function("sum")')
-    with pytest.raises(JudgeFailed, match=r"make.count takes a make.callable"):
+    with pytest.raises(JudgeFailed, match=r"make.count needs a make.callable"):
         graded(tmp_path, CALLED[1], CALLED[0], CALLED[1], inputs, CALLED[3])

@@ -45,7 +45,7 @@ def told(root: Path, answer: str, inputs: str = INPUTS, source: str = SCORES) ->
         (f"({DUE}).transpose(-1, -2)", "transposed", "two axes swapped: T and S", "两个轴互换了：T 与 S"),
         (f"({DUE}).roll(1, -1)", "off-by-one", "off by one along S", "沿 S 错开了一位：每个位置放的是前一个位置的值"),
         (f"({DUE}).roll(-1, -2)", "off-by-one", "along T: each position holds the value of the one after", "后一个"),
-        (f"-({DUE})", "sign-flipped", "opposite sign", "正负号相反"),
+        (f"-({DUE})", "sign-flipped", "opposite sign", "正负号全部相反"),
         ("q @ k.transpose(-1, -2)", "scaled", "is √d times the expected value", "整体是正确值的 √d 倍"),
         ("q @ k.transpose(-1, -2) / q.shape[-1]", "scaled", "1/√d times", "1/√d 倍"),
         (f"({DUE}) / math.log(2)", "scaled", "1/log 2 times", "1/log 2 倍"),

@@ -76,7 +76,7 @@ def test_mask_02_what_finfo_min_and_bf16_do() -> None:
 
 
 def test_mask_03_finfo_min_filled_is_uniform_and_added_in_fp16_is_not() -> None:
-    assert said("mask-03", "it lets scores from 16 on survive and turns those of −16 or less into −inf")
+    assert said("mask-03", "lets scores from 16 on survive and turns those of −16 or less into −inf")
     assert said("mask-03", "只吞得掉 −16 到 16 之间的分数")
     least = torch.finfo(torch.float16).min
     scores = torch.tensor([-16.0, -15.9, 0.0, 15.9, 16.0]).half()
@@ -174,7 +174,7 @@ def test_mask_09_view_instead_of_transpose_in_the_head_split_leaks() -> None:
 
 
 def test_mask_12_renormalising_after_dropout_would_bias_uneven_rows() -> None:
-    assert said("mask-12", "would bias the expectation of uneven rows", "权重不均的行期望有偏")
+    assert said("mask-12", "that would bias uneven rows", "权重不均的行期望有偏")
     assert said("mask-12", "standard deviation of 0.033", "标准差 0.033")
     row, kept = torch.tensor([0.7, 0.2, 0.1]), torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 3)
     chance = torch.where(kept > 0, 0.9, 0.1).prod(-1, keepdim=True)
