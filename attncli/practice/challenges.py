@@ -49,7 +49,6 @@ class ChallengeStatus:
             "standing": self.standing,
             "due": iso(self.schedule.due_at) if self.schedule else None,
             "fixed": self.fixed,
-            "must_know": self.challenge.must_know,
         }
 
 

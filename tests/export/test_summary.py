@@ -87,7 +87,7 @@ def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
     assert card.reasons == ("points",)
     assert [point.missed for point in card.points] == [False] + [True] * (len(card.points) - 1)
     page = to_html(summarise(workspace, "zh"))
-    assert page.count("上次漏了）") == len(card.points) - 1
+    assert page.count("上次漏答）") == len(card.points) - 1
 
 
 def test_the_learners_own_code_is_in_it_whole(workspace):

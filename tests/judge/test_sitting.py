@@ -157,7 +157,7 @@ def test_closing_the_judge_leaves_no_process(ask):
 
 
 def test_an_unknown_request_is_refused_by_name(judge):
-    with pytest.raises(JudgeFailed, match="does not know the request 'dance'"):
+    with pytest.raises(JudgeFailed, match="unknown judge request 'dance'"):
         judge._ask({"op": "dance"}, None)
 
 

@@ -369,7 +369,7 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
     report = grade(folder, HEAD + f"def ones(count, device=None):\n    return {line}\n")
     assert report["verdict"] == verdict, report
     if verdict == "rejected":
-        assert "although torch's default device is another one" in check(report, "device")["message"]
+        assert "but torch's default device is another one" in check(report, "device")["message"]
 
 
 def without_numpy(tensor: torch.Tensor) -> None:
