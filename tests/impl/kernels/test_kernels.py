@@ -133,7 +133,7 @@ def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
         key = edge.label, case.profile.dtype if any(item.follow for item in case.inputs) else None
         if key not in asked:
             asked.add(key)
-            # Backward takes exp(score − logsumexp), both rounded at 3·10⁴ in float32: 0.4 % off, more on some processors.
+            # Backward takes exp(score − logsumexp), both rounded at 3·10⁴: 0.4 % off, more on some processors.
             rounded = "3·10⁴" in edge.label
             kind = EdgeWithGradients if differentiable(folder) and not rounded else Values
             put(kind(exam.folder, case), folder, edge.label)
