@@ -10,7 +10,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from attncli.bank.loader import GLOSSARY, load_glossary
-from attncli.bank.prose_rules import Terms
+from prose import Terms
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY

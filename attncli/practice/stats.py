@@ -67,7 +67,7 @@ class ForecastDay:
 
 @dataclass(frozen=True, slots=True)
 class MustKnow:
-    """What nearly every interview asks: how many of the cards are likely recalled today, how many challenges solved."""
+    """Counts of the must-know cards that are likely recalled today, and of the must-know challenges solved."""
 
     recalled: int
     cards: int
