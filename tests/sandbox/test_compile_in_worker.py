@@ -41,6 +41,7 @@ def holds(report: dict[str, Any], kernels: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_every_kernel_compiles_in_the_worker_of_a_gpu_machine() -> None:
     holds(report_of([sys.executable, str(SCRIPT), str(ROOT), *KERNELS], cwd=ROOT), KERNELS)
 

@@ -53,6 +53,9 @@ of_the_measured_compiler = pytest.mark.skipif(
 )
 
 
+pytestmark = [pytest.mark.slow, pytest.mark.full]
+
+
 @cache
 def compiled() -> dict[str, dict[str, Any]]:
     """What the compiler made of each kernel, by "entry function"; compiled once for all tests here."""
