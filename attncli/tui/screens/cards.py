@@ -241,9 +241,7 @@ class SearchScreen(AttnScreen):
         return TitleBar(_("Search")[self.lang])
 
     def body(self) -> Iterable[Widget]:
-        yield SearchField(
-            self.query_text, placeholder=_("Words from a question or answer, English or Chinese")[self.lang]
-        )
+        yield SearchField(self.query_text, placeholder=_("Search questions and answers, English or Chinese")[self.lang])
         yield Plain(
             _("Filters: #tag · is:{states} · kind:numeric · level:screen · topic:kv", states="|".join(STATES))[
                 self.lang

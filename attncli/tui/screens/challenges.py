@@ -49,7 +49,7 @@ class ChallengesScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         field = NarrowingField(
-            self.words, placeholder=_("Words from a title or track, is:{states}", states="|".join(STATES))[self.lang]
+            self.words, placeholder=_("Search titles and tracks, or is:{states}", states="|".join(STATES))[self.lang]
         )
         field.display = bool(self.words)
         yield field
