@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, reason_of, remedy_at_home, remedy_for
+from attncli.errors import ConfigInvalid, EnvironmentFailure, unreadable, unwritable
 from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
@@ -177,20 +177,10 @@ def _read(path: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except PermissionError as error:
-        raise EnvironmentFailure(
-            _(
-                "cannot read {path} ({strerror}); make it readable, or choose another folder with --home",
-                path=path,
-                strerror=reason_of(error),
-            )
-        ) from error
-    except OSError as error:
-        remedy = remedy_for(error, _("fix or delete it"))
-        raise ConfigInvalid(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigInvalid(_("cannot read {path} ({error}); fix or delete it", path=path, error=error)) from error
+        remedy = _("make it readable, or choose another folder with --home")
+        raise EnvironmentFailure(unreadable(path, error, remedy)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(unreadable(path, error, _("fix or delete it"))) from error
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
@@ -213,14 +203,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        remedy = (
-            _("free some disk space")
-            if error.errno in DISK_FULL
-            else remedy_at_home(error, _("make its folder writable"))
-        )
-        raise EnvironmentFailure(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise EnvironmentFailure(unwritable(path, error, _("make its folder writable"), at_home=True)) from error
 
 
 # Readers of values

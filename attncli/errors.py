@@ -51,25 +51,18 @@ _REMEDIES = {
     errno.ENODEV: _OTHER_PATH,
     errno.EISDIR: _("give a file, not a folder"),
     errno.EROFS: _("choose a writable location"),
-    errno.ENOSPC: _("free some disk space and try again"),
-    errno.EDQUOT: _("free some disk space and try again"),
+    **dict.fromkeys(DISK_FULL, _("free some disk space and try again")),
     errno.EMFILE: _("close other programs and try again"),
     errno.ENFILE: _("close other programs and try again"),
     errno.ENOMEM: _("close other programs and try again"),
 }
+HOME_REMEDY = _("make it writable, or choose another folder with --home")
 _OTHER_PLACE = frozenset({errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.ENODEV, errno.EROFS})
 
 
 def remedy_for(error: OSError, otherwise: Localised) -> Localised:
     """Return what helps against the cause of `error`, or `otherwise` for a missing permission and unknown causes."""
     return _REMEDIES.get(error.errno or 0, otherwise)
-
-
-def remedy_at_home(error: OSError, otherwise: Localised) -> Localised:
-    """Return the remedy for a file in the learner's folder; another place is named with --home."""
-    if error.errno in _OTHER_PLACE:
-        return _("choose another folder with --home")
-    return remedy_for(error, otherwise)
 
 
 _REASONS = (
@@ -106,9 +99,29 @@ _REASONS = (
 """Reasons of the operating system, SQLite and zipfile that have Chinese; others stay English."""
 
 
-def reason_of(error: OSError) -> Localised:
+def reason_of(error: Exception) -> Localised:
     """Return the reason that the system gives for `error`."""
-    return _(error.strerror or str(error))
+    return _(getattr(error, "strerror", None) or str(error))
+
+
+def unreadable(path: object, error: Exception, remedy: Localised, at_home: bool = False) -> Localised:
+    """Say that `path` cannot be read; `remedy` is for a missing permission and unknown causes."""
+    remedy = _remedy(error, remedy, at_home)
+    return _("cannot read {path} ({reason}); {remedy}", path=path, reason=reason_of(error), remedy=remedy)
+
+
+def unwritable(path: object, error: OSError, remedy: Localised, at_home: bool = False) -> Localised:
+    """Say that `path` cannot be written; `remedy` is for a missing permission and unknown causes."""
+    remedy = _remedy(error, remedy, at_home)
+    return _("cannot write {path} ({reason}); {remedy}", path=path, reason=reason_of(error), remedy=remedy)
+
+
+def _remedy(error: Exception, remedy: Localised, at_home: bool) -> Localised:
+    if not isinstance(error, OSError):
+        return remedy
+    if at_home and error.errno in _OTHER_PLACE:
+        return _("choose another folder with --home")
+    return remedy_for(error, remedy)
 
 
 class AttnError(Exception):

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, reason_of, remedy_for
+from attncli.errors import DISK_FULL, AttnError, EnvironmentFailure, UsageError, unwritable
 from attncli.i18n import Localised, _
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -201,18 +201,8 @@ def flush_folder(folder: Path) -> None:
 
 def cannot_write(path: Path, error: OSError, remedy: Localised) -> AttnError:
     """Return the error for a path that cannot be written; `remedy` is for causes other than missing space."""
-    if error.errno in DISK_FULL:
-        return EnvironmentFailure(
-            _(
-                "cannot write {path} ({strerror}); free some disk space and try again",
-                path=path,
-                strerror=reason_of(error),
-            )
-        )
-    remedy = remedy_for(error, remedy)
-    return UsageError(
-        _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-    )
+    kind = EnvironmentFailure if error.errno in DISK_FULL else UsageError
+    return kind(unwritable(path, error, remedy))
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> int:

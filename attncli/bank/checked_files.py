@@ -25,7 +25,7 @@ from attncli.bank.problems import Finding, shown, shown_path
 from attncli.bank.schema import SHAPES, UNKNOWN_KIND
 from attncli.domain.card import types_of
 from attncli.domain.challenge import REPAIRS
-from attncli.errors import NotFound, reason_of
+from attncli.errors import NotFound, unreadable
 from attncli.i18n import LANGS, Localised, _
 
 
@@ -112,9 +112,7 @@ def files_of(path: Path) -> list[Path]:
         is_folder = path.is_dir() and path.suffix not in SUFFIXES
         exists = path.exists() or path.is_symlink()
     except OSError as error:
-        raise NotFound(
-            _("cannot read {path} ({reason}); check the path", path=shown_path(path), reason=reason_of(error))
-        ) from None
+        raise NotFound(unreadable(shown_path(path), error, _("check the path"))) from None
     if not exists:
         raise NotFound(_("there is no {path}; give a bank file or a folder of them", path=shown_path(path)))
     files = files_in(path) if is_folder else [path]

@@ -58,13 +58,13 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"id": c.id, "topic": c.topic, "kind": c.kind, "level": c.level, "question": c.question(lang)}
+                {"id": c.id, "topic": c.topic, "kind": c.kind, "level": c.level, "question": c.question[lang]}
                 for c in found
             ]
         )
     else:
         for card in found:
-            first_line = " ".join(card.question(lang).split())
+            first_line = " ".join(card.question[lang].split())
             echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
     if not found:
         raise NothingFound(

@@ -16,7 +16,7 @@ from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.grade_report_text import diagnosis_lines, headline
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import CaseRung
-from attncli.errors import NotFound, UsageError
+from attncli.errors import NotFound, UsageError, unreadable
 from attncli.i18n import Lang, _
 from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
@@ -362,7 +362,7 @@ def _allowed(workspace: Workspace, path: Path) -> Path:
         real = path.resolve()
         closed = any(real.is_relative_to(folder.resolve()) for folder in (files.impl, files.own_challenges))
     except (OSError, ValueError, RuntimeError) as error:
-        raise UsageError(_("cannot read {path} ({error}); check the name", path=path, error=error)) from error
+        raise UsageError(unreadable(path, error, _("check the name"))) from error
     if closed:
         raise UsageError(_("{path} belongs to a challenge; grade the learner's own file", path=path))
     if real.suffix != CODE_SUFFIX:

@@ -14,7 +14,7 @@ from attncli import paths
 from attncli.bank.loader import NOT_CARDS, BankFile, load_file
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
-from attncli.errors import InvalidInput, UsageError, reason_of, remedy_for
+from attncli.errors import InvalidInput, UsageError, reason_of, remedy_for, unreadable, unwritable
 from attncli.i18n import Lang, _
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
@@ -123,9 +123,7 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
     except FileNotFoundError:
         return default
     except OSError as error:
-        raise UsageError(
-            _("cannot read {path} ({strerror}); it holds your unfinished card", path=path, strerror=reason_of(error))
-        ) from error
+        raise UsageError(unreadable(path, error, _("it holds your unfinished card"))) from error
     except ValueError as error:
         raise _no_draft(path) from error
     names = ("topic", "question", "answer")
@@ -288,10 +286,7 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
             _("{folder} already exists and will not be overwritten; choose another id", folder=folder)
         ) from error
     except OSError as error:
-        remedy = remedy_for(error, _("check the permissions of its folders"))
-        raise UsageError(
-            _("cannot write {folder} ({strerror}); {remedy}", folder=folder, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise UsageError(unwritable(folder, error, _("check the permissions of its folders"))) from error
     return folder
 
 

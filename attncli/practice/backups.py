@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from attncli.domain.log_row import LogRow
-from attncli.errors import StoreError, reason_of, remedy_for
+from attncli.errors import StoreError, unwritable
 from attncli.i18n import _
 from attncli.paths import free_name, write_whole
 from attncli.store.history import encoded
@@ -30,10 +30,7 @@ def write_copy(rows: Iterable[LogRow], path: Path) -> int:
     try:
         return write_whole(path, (encoded(number, row).decode() for number, row in enumerate(rows, 1)))
     except OSError as error:
-        remedy = remedy_for(error, _("choose another location"))
-        raise StoreError(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise StoreError(unwritable(path, error, _("choose another location"))) from error
 
 
 def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now: datetime) -> Path:
@@ -41,10 +38,7 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        remedy = remedy_for(error, _("make its parent folder writable"))
-        raise StoreError(
-            _("cannot create {folder} ({strerror}); {remedy}", folder=folder, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise StoreError(unwritable(folder, error, _("make its parent folder writable"))) from error
     free = shutil.disk_usage(folder).free
     if free < FREE_SPACE_FACTOR * size:
         raise StoreError(

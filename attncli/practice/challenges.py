@@ -15,7 +15,7 @@ from unicodedata import normalize
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule
 from attncli.domain.vocabulary import RUNGS, Rung, Standing, track_title
-from attncli.errors import InvalidInput, UsageError
+from attncli.errors import InvalidInput, UsageError, unreadable
 from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import fixed_of, standing, standing_of
 from attncli.practice.record import iso, record
@@ -232,6 +232,4 @@ def reference(challenge: Challenge) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            _("cannot read {path} ({error}); the installation or the challenge is damaged", path=path, error=error)
-        ) from error
+        raise UsageError(unreadable(path, error, _("the installation or the challenge is damaged"))) from error

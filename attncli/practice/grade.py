@@ -30,7 +30,7 @@ from attncli.domain.log_row import (
     kept_text,
 )
 from attncli.domain.vocabulary import STREAMS
-from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError
+from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError, unreadable
 from attncli.i18n import Localised, _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
@@ -140,7 +140,7 @@ def read_submission(path: Path) -> bytes:
             raise InvalidInput(_too_large(path), "file-large", file=str(path))
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        message = _("cannot read {path} ({error}); check its name and permissions", path=path, error=error)
+        message = unreadable(path, error, _("check its name and permissions"))
         raise InvalidInput(message, "file-unread", file=str(path)) from error
 
 

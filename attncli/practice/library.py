@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from attncli.domain.card import Card, Document
     from attncli.domain.challenge import Challenge
 
-# Search: the longest query, the processor time it may take, and which words are corrected by one letter.
+# Search: the longest query, and which words are corrected by one letter.
 MOST_CHARACTERS = 200
-MOST_SECONDS = 0.1
 SHORTEST_CORRECTED, LONGEST_CORRECTED, MOST_CORRECTED, MOST_CORRECTIONS = 4, 24, 4, 6
 LEAST_FOR_ALL_BUT_ONE = 3
 _ID = re.compile(r"([a-z]+)[\s_-]*(\d{1,3})")
@@ -200,31 +199,15 @@ def challenge_of(document: dict[str, Any]) -> Challenge:
 # Search
 
 
-def find(index: BankIndex, query: str, topic: str | None, seconds: float = MOST_SECONDS) -> list[CardSummary]:
+def find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
     """Return the cards that match `query`, best first; a match in the question ranks before one in the text.
 
     A question may lack one of three or more words, and one part of a Chinese run. If nothing is found, words that no
     card has are corrected by one letter; after that, a card may lack one of three or more words altogether.
 
-    Raises InvalidInput for a query longer than `MOST_CHARACTERS`, or one that takes more than `seconds` of CPU time.
+    Raises InvalidInput for a query longer than `MOST_CHARACTERS`.
     """
     require_length(query)
-    with index.within(seconds):
-        return _find(index, query, topic)
-
-
-def require_length(query: str) -> None:
-    """Raise InvalidInput for a query of more than `MOST_CHARACTERS`."""
-    if len(query) > MOST_CHARACTERS:
-        message = _(
-            "the search has {query} characters; use at most {most_characters}",
-            query=len(query),
-            most_characters=MOST_CHARACTERS,
-        )
-        raise InvalidInput(message, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
-
-
-def _find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
     runs = list(dict.fromkeys(runs_of(query)))
     if not runs:
         return index.containing_cards(query.strip(), topic)
@@ -236,6 +219,17 @@ def _find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
         if found := index.matching_cards(wanted, [every, most or every], topic, meant_id(query)):
             return found
     return index.matching_cards(most, [most], topic) if most else []
+
+
+def require_length(query: str) -> None:
+    """Raise InvalidInput for a query of more than `MOST_CHARACTERS`."""
+    if len(query) > MOST_CHARACTERS:
+        message = _(
+            "the search has {query} characters; use at most {most_characters}",
+            query=len(query),
+            most_characters=MOST_CHARACTERS,
+        )
+        raise InvalidInput(message, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
 
 
 def meant_id(query: str) -> str:

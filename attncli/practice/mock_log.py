@@ -172,7 +172,7 @@ def begin(workspace: Workspace, plan: MockPlan) -> MockState:
     """Record a new interview; on disk when this returns."""
     with recording(workspace):
         at = workspace.clock()
-        id = f"mock-{workspace.store.log.machine}-{at:%Y%m%dT%H%M%S%f}"
+        id = f"mock-{workspace.store.history.machine}-{at:%Y%m%dT%H%M%S%f}"
         state = fold_mock([_append(workspace, RowKind.MOCK, id, {"step": "begin", **plan_document(plan)})])
     assert state is not None
     return state

@@ -25,7 +25,7 @@ from attncli.domain.challenge import MOST_BUGS, REPAIRS, SIXTEEN_BITS, Challenge
 from attncli.domain.log_row import LONGEST_PATH, LogRow, RowKind, kept_text
 from attncli.domain.statement import SharedFacts, Statement, statement_of
 from attncli.domain.text import FULL_WIDTH, wrapped
-from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError, reason_of
+from attncli.errors import EditorMissing, EnvironmentFailure, InvalidInput, UsageError, unreadable
 from attncli.i18n import N_, Lang, Localised, _, ngettext, quoted
 from attncli.memory.replay import standing
 from attncli.paths import cannot_write, free_name, write_whole
@@ -200,9 +200,7 @@ def _source(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise EnvironmentFailure(
-            _("cannot read {path} ({error}); the installation or the challenge is damaged", path=path, error=error)
-        ) from error
+        raise EnvironmentFailure(unreadable(path, error, _("the installation or the challenge is damaged"))) from error
 
 
 def _parsed(source: str, path: Path) -> ast.Module:
@@ -544,8 +542,7 @@ def _read_text(path: Path) -> str:
         message = _("{path} is not UTF-8 text; open it in another editor", path=path)
         raise InvalidInput(message, "file-no-text", file=str(path)) from error
     except OSError as error:
-        message = _("cannot read {path} ({strerror}); make it readable", path=path, strerror=reason_of(error))
-        raise InvalidInput(message, "file-unread", file=str(path)) from error
+        raise InvalidInput(unreadable(path, error, _("make it readable")), "file-unread", file=str(path)) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from attncli.domain.log_row import LONGEST_LINE, LogRow, RowKind, checked_line, is_machine, row_of_line
-from attncli.errors import UsageError, reason_of, remedy_for
+from attncli.errors import UsageError, unreadable
 from attncli.i18n import Localised, _
 from attncli.paths import cannot_write, write_bytes, write_whole
 from attncli.practice.backups import BEFORE_RESTORE, keep_copy
@@ -66,15 +66,7 @@ def _names(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ENDING and not path.name.startswith("."))
     except OSError as error:
-        remedy = remedy_for(error, _("make it readable"))
-        raise UsageError(
-            _(
-                "cannot read the folder {folder} ({strerror}); {remedy}",
-                folder=folder,
-                strerror=reason_of(error),
-                remedy=remedy,
-            )
-        ) from error
+        raise UsageError(unreadable(folder, error, _("make it readable"))) from error
 
 
 def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
@@ -314,10 +306,7 @@ def read_log(path: Path) -> LogFile:
             file.seek(0)
             return _read_lines(file, LogFile(path))
     except OSError as error:
-        remedy = remedy_for(error, _("make it readable"))
-        raise UsageError(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise UsageError(unreadable(path, error, _("make it readable"))) from error
 
 
 def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:

@@ -8,17 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import thread_time
 from typing import Any
 
-from attncli.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
+from attncli.errors import HOME_REMEDY, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreUnwritable
 from attncli.i18n import Localised, _
 
 BUSY_TIMEOUT_MS = 20_000
-STEPS_BETWEEN_LOOKS = 1000
-"""SQLite's virtual machine takes so many steps, some 50 µs, before the clock is looked at."""
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
-HOME_REMEDY = _("make it writable, or choose another folder with --home")
 Values = Sequence[Any] | Mapping[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -66,6 +62,10 @@ class Connection:
         with self.words():
             return self._sqlite.execute(sql, values).fetchall()
 
+    def column(self, sql: str, values: Values = ()) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in self.rows(sql, values)]
+
     def each(self, sql: str, values: Values = ()) -> Iterator[Any]:
         """Yield rows one by one, for results that should not be held at once."""
         with self.words():
@@ -94,20 +94,6 @@ class Connection:
             if self._sqlite.in_transaction:
                 self.execute("ROLLBACK")
             raise
-
-    @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """Raise InvalidInput once the reading inside takes more than `seconds` of this thread's processor time."""
-        end = thread_time() + seconds
-        self._sqlite.set_progress_handler(lambda: thread_time() > end, STEPS_BETWEEN_LOOKS)
-        try:
-            yield
-        except StoreError as error:
-            if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
-                raise
-            raise InvalidInput(_("the search takes too long; use fewer words"), "search-time") from error
-        finally:
-            self._sqlite.set_progress_handler(None, 0)
 
     def distrust(self) -> None:
         """Prepare for a file from elsewhere: its schema calls nothing with effects, no value is larger than 16 MiB."""

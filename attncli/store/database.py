@@ -157,11 +157,9 @@ class Database(AbstractContextManager["Database"]):
 
     def _catch_up(self, sizes: dict[Path, int]) -> None:
         known = self._read_so_far()
-        fits = set(known) <= {path.name for path in sizes} and all(
-            so_far.size <= size and so_far.tail == _tail(path, so_far.size)
-            for path, size in sizes.items()
-            if (so_far := known.get(path.name))
-        )
+        pairs = [(path, size, known[path.name]) for path, size in sizes.items() if path.name in known]
+        grew = (had.size <= size and had.tail == _tail(path, had.size) for path, size, had in pairs)
+        fits = len(pairs) == len(known) and all(grew)
         if not fits:
             self._forget()
         for path in sizes:
@@ -171,13 +169,8 @@ class Database(AbstractContextManager["Database"]):
             so_far = has.get(name, ReadSoFar())
             if had.number > so_far.number:
                 path = self.history.folder / name
-                self._note(
-                    Damage(
-                        path,
-                        so_far.lines + 1,
-                        _("row {number} and all later rows are missing", number=so_far.number + 1),
-                    )
-                )
+                lost = _("row {number} and all later rows are missing", number=so_far.number + 1)
+                self._note(Damage(path, so_far.lines + 1, lost))
                 self.remarks.append(_("{path} has lost rows; restore a backup with `attn restore FILE`", path=path))
 
     def _forget(self) -> None:
@@ -212,7 +205,7 @@ class Database(AbstractContextManager["Database"]):
 
     def stale_subjects(self) -> list[str]:
         """Return the subjects whose rows have changed and whose schedules were not derived since."""
-        return [subject for (subject,) in self.connection.rows("SELECT subject FROM stale")]
+        return self.connection.column("SELECT subject FROM stale")
 
     def none_is_stale(self) -> None:
         """Note that the schedules of all subjects were derived; inside a transaction."""
@@ -272,12 +265,9 @@ class Database(AbstractContextManager["Database"]):
     def damages(self) -> list[Localised]:
         """Read the whole history; return each line that cannot be used, with file, line and reason."""
         found = [one.text() for path in self.history.files() for one in read(path) if isinstance(one, Damage)]
-        remembered = self.connection.rows("SELECT file, line, reason FROM damage ORDER BY file, line")
-        noted = [
-            Damage(self.history.folder / file, line, Localised(*json.loads(reason))).text()
-            for file, line, reason in remembered
-        ]
-        return list(dict.fromkeys([*found, *noted]))
+        for file, line, reason in self.connection.rows("SELECT file, line, reason FROM damage ORDER BY file, line"):
+            found.append(Damage(self.history.folder / file, line, Localised(*json.loads(reason))).text())
+        return list(dict.fromkeys(found))
 
     def replace_history(self, rows: Iterable[LogRow], keep: Callable[[], object]) -> None:
         """Make these rows the whole history under a new machine id, after `keep()`, while no other attn writes."""

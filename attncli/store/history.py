@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
-from attncli.errors import DISK_FULL, StoreError, StoreFull, StoreUnwritable, reason_of, remedy_at_home
+from attncli.errors import DISK_FULL, HOME_REMEDY, StoreError, StoreFull, StoreUnwritable, unreadable, unwritable
 from attncli.i18n import NOTHING, Localised, _
 from attncli.paths import flush_folder, write_bytes
 
@@ -128,12 +128,8 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                         wrong = _("row number {found} is repeated", found=found)
                         continue
                     if (count := found - number - 1 - damaged) > 0:
-                        one = _("the row before it ({found}) is missing", found=found - 1)
-                        rows = _(
-                            "the rows before it ({found} to {found_2}) are missing",
-                            found=found - count,
-                            found_2=found - 1,
-                        )
+                        one = _("row {number} before it is missing", number=found - 1)
+                        rows = _("rows {first} to {last} before it are missing", first=found - count, last=found - 1)
                         yield Damage(path, line, one if count == 1 else rows)
                     number, damaged = found, 0
                     yield Entry(row, found, line, end)
@@ -141,10 +137,7 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
                     damaged += number == before
                     yield Damage(path, line, wrong, content)
     except OSError as error:
-        remedy = remedy_at_home(error, _("make it readable"))
-        raise StoreError(
-            _("cannot read {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        raise StoreError(unreadable(path, error, _("make it readable"), at_home=True)) from error
 
 
 # The folder
@@ -368,15 +361,5 @@ def in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in DISK_FULL:
-            raise StoreFull(
-                _(
-                    "cannot write {path} ({strerror}); free some disk space and try again",
-                    path=path,
-                    strerror=reason_of(error),
-                )
-            ) from error
-        remedy = remedy_at_home(error, _("make it writable, or choose another folder with --home"))
-        raise StoreUnwritable(
-            _("cannot write {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
-        ) from error
+        kind = StoreFull if error.errno in DISK_FULL else StoreUnwritable
+        raise kind(unwritable(path, error, HOME_REMEDY, at_home=True)) from error

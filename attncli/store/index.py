@@ -26,8 +26,8 @@ class BankFiles:
 
     def problems(self) -> list[Localised]:
         """Return the problems that the files had when they were read, file by file."""
-        rows = self._connection.rows("SELECT problems FROM bank_file WHERE problems <> '' ORDER BY path")
-        return [Localised.of(problem) for (problems,) in rows for problem in json.loads(problems)]
+        kept = self._connection.column("SELECT problems FROM bank_file WHERE problems <> '' ORDER BY path")
+        return [Localised.of(problem) for problems in kept for problem in json.loads(problems)]
 
     def put(self, path: str, stamp: Stamp, problems: Sequence[Localised]) -> None:
         """Record that `path` was read, with its problems; whatever it held before is gone."""
@@ -65,11 +65,7 @@ class CardSummary:
     level: str
     core: bool
     must_know: bool
-    question_en: str
-    question_zh: str
-
-    def question(self, lang: str) -> str:
-        return self.question_zh if lang == "zh" else self.question_en
+    question: Localised
 
 
 class BankIndex:
@@ -77,7 +73,6 @@ class BankIndex:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.within = connection.within
 
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, file, title_en, title_zh))
@@ -147,28 +142,25 @@ class BankIndex:
 
     def names_of(self, card: str) -> list[str]:
         """Return the id of `card` and those it had before."""
-        rows = self._connection.rows(f"SELECT id FROM former WHERE card = ? AND {_NOT_A_CARD} ORDER BY id", (card,))
-        return [card, *(id for (id,) in rows)]
+        former = f"SELECT id FROM former WHERE card = ? AND {_NOT_A_CARD} ORDER BY id"
+        return [card, *self._connection.column(former, (card,))]
 
     def renames(self) -> dict[str, str]:
         """Map each former id to the id."""
         return dict(self._connection.rows(f"SELECT id, card FROM former WHERE {_NOT_A_CARD}"))
 
     def card_ids(self) -> list[str]:
-        return [id for (id,) in self._connection.rows("SELECT id FROM card ORDER BY topic, position")]
+        return self._connection.column("SELECT id FROM card ORDER BY topic, position")
 
     def must_know(self) -> tuple[list[str], list[str]]:
         """Return the cards and the challenges that nearly every interview asks."""
-        cards = self._connection.rows("SELECT id FROM card WHERE must_know ORDER BY topic, position")
-        challenges = self._connection.rows(
-            "SELECT id FROM challenge WHERE json_extract(document, '$.must_know') ORDER BY id"
-        )
-        return [id for (id,) in cards], [id for (id,) in challenges]
+        challenges = "SELECT id FROM challenge WHERE json_extract(document, '$.must_know') ORDER BY id"
+        cards = "SELECT id FROM card WHERE must_know ORDER BY topic, position"
+        return self._connection.column(cards), self._connection.column(challenges)
 
     def introduction(self) -> list[tuple[str, str, bool, str, int, str]]:
         """Return (id, topic, core, level, position, kind) of every card, for the order of introduction."""
-        rows = self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
-        return [(id, topic, bool(core), level, position, kind) for id, topic, core, level, position, kind in rows]
+        return self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
 
     def topics(self, id: str | None = None) -> Sequence[tuple[str, str, str, int]]:
         """Return (id, English title, Chinese title, cards) of each topic that has cards, or of this one if it has."""
@@ -185,11 +177,12 @@ class BankIndex:
         return json.loads(text) if text else None
 
     def challenges(self) -> list[Document]:
-        rows = self._connection.rows("SELECT document FROM challenge ORDER BY track, level, id")
-        return [json.loads(text) for (text,) in rows]
+        return list(
+            map(json.loads, self._connection.column("SELECT document FROM challenge ORDER BY track, level, id"))
+        )
 
     def challenge_ids(self) -> list[str]:
-        return [id for (id,) in self._connection.rows("SELECT id FROM challenge ORDER BY id")]
+        return self._connection.column("SELECT id FROM challenge ORDER BY id")
 
     def list_cards(self, topic: str | None, most: int = -1) -> list[CardSummary]:
         """Return all cards, or those of one topic, in bank order, so many at most."""
@@ -221,7 +214,7 @@ class BankIndex:
         """Return those of `words` that some card has."""
         found = "SELECT 1 FROM card_text WHERE card_text MATCH '\"' || value || '\"'"
         sql = f"SELECT value FROM json_each(?) WHERE EXISTS ({found})"
-        return [word for (word,) in self._connection.rows(sql, (json.dumps(sorted(words)),))]
+        return self._connection.column(sql, (json.dumps(sorted(words)),))
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
         """Return the cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""
@@ -230,6 +223,6 @@ class BankIndex:
 
     def _summaries(self, sql: str, *values: Any) -> list[CardSummary]:
         return [
-            CardSummary(id, topic, kind, level, bool(core), bool(must_know), en, zh)
+            CardSummary(id, topic, kind, level, bool(core), bool(must_know), Localised(en, zh))
             for id, topic, kind, level, core, must_know, en, zh in self._connection.rows(sql, values)
         ]

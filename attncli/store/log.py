@@ -42,11 +42,6 @@ class Log:
         self._written: list[Path] = []
         self.has_grown = False
 
-    @property
-    def machine(self) -> str:
-        """Return the id of this machine; empty before its first row."""
-        return self._history.machine
-
     # Writing; all inside a transaction
 
     def append(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
@@ -110,7 +105,7 @@ class Log:
 
     def ids(self) -> set[str]:
         """Return the ids of all rows."""
-        return {id for (id,) in self._connection.each("SELECT id FROM entry")}
+        return set(self._connection.column("SELECT id FROM entry"))
 
     def length(self) -> int:
         """Return the number of rows."""
@@ -123,7 +118,7 @@ class Log:
     def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
         """Return the row of these kinds that was written last on this machine and not undone."""
         here = f"+kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING.format(log='entry')} ORDER BY seq DESC"
-        return self._first_usable(here, (*kinds, self.machine), table="entry")
+        return self._first_usable(here, (*kinds, self._history.machine), table="entry")
 
     # Rows whose time has come
 

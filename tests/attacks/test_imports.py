@@ -149,7 +149,7 @@ def test_a_hostile_database_brings_its_rows_and_nothing_else(
     workspace, before = open_workspace(), hostile_database.read_bytes()
     assert restore(workspace, hostile_database).rows == 1 and hostile_database.read_bytes() == before
     record.answer(workspace, "att-01", Rating.GOOD)
-    assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 2
+    assert is_machine(workspace.store.history.machine) and workspace.store.log.length() == 2
     shared = tmp_path / "one" / "two" / "shared"
     shared.mkdir(parents=True)
     files = {path for path in tmp_path.rglob("*") if not path.is_relative_to(workspace.home.root)}

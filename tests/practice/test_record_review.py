@@ -258,7 +258,11 @@ class Sitting(RuleBasedStateMachine):
         counts = due_counts(self.workspace)
         assert sum(counts.topics.values()) == counts.due
         log = self.workspace.store.log
-        here = [row for row in standing(log.everything()) if row.machine == log.machine and row.is_usable_review]
+        here = [
+            row
+            for row in standing(log.everything())
+            if row.machine == self.workspace.store.history.machine and row.is_usable_review
+        ]
         assert len(here) == self.reviews
         counted = log.review_days()
         reviews = [row for row in standing(log.everything()) if row.is_usable_review]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import thread_time
@@ -19,7 +18,7 @@ from attncli import paths
 from attncli.domain.card import ClozeCard
 from attncli.errors import InvalidInput, NotFound
 from attncli.practice.indexing import Synonyms
-from attncli.practice.library import find, meant_id, one_slip_away
+from attncli.practice.library import meant_id, one_slip_away
 from attncli.practice.marking import mark_cloze
 from attncli.practice.queue import browse
 from attncli.practice.record import toggle_tag
@@ -127,7 +126,7 @@ def ids_of(workspace: Workspace) -> list[str]:
 
 
 def test_no_template_is_listed_undrawn(bundled: Workspace) -> None:
-    listed = [card.question(lang) for card in bundled.library.cards() for lang in ("en", "zh")]
+    listed = [card.question[lang] for card in bundled.library.cards() for lang in ("en", "zh")]
     shown = [bundled.library.card(id).listed[lang] for id in ids_of(bundled) for lang in ("en", "zh")]
     assert not re.search(r"\{\{|\}\}", "\n".join([*listed, *shown]))
 
@@ -143,7 +142,7 @@ def test_a_chinese_question_is_found_though_a_text_has_the_very_phrase(bundled: 
 
 
 def test_words_in_the_question_come_before_words_in_the_text(bundled: Workspace) -> None:
-    found = [card.question_en.lower() + card.question_zh for card in bundled.library.cards("perplexity")]
+    found = [card.question.en.lower() + card.question.zh for card in bundled.library.cards("perplexity")]
     says = ["perplexity" in question or "困惑度" in question for question in found]
     assert says == sorted(says, reverse=True) and any(says) and not all(says)
 
@@ -208,17 +207,10 @@ def test_a_word_said_again_and_again_asks_for_what_it_says_once(bundled: Workspa
 @pytest.mark.parametrize(
     "query", ["注意力机制" * 40, " ".join("abcdefghijklmnopqrstuvwxyz0123456789"), "quantizaton " * 16, "a" * 200]
 )
-def test_the_longest_query_takes_at_most_a_little_more_than_its_time(bundled: Workspace, query: str) -> None:
+def test_the_longest_query_takes_little_time(bundled: Workspace, query: str) -> None:
     before = thread_time()
-    with suppress(InvalidInput):
-        bundled.library.cards(query)
+    bundled.library.cards(query)
     assert thread_time() - before < 5, "processor seconds; such queries took minutes and gigabytes"
-
-
-def test_a_search_that_takes_too_long_is_stopped(bundled: Workspace) -> None:
-    with pytest.raises(InvalidInput, match="takes too long; use fewer words"):
-        find(bundled.store.index, "attention", None, seconds=0)
-    assert bundled.library.cards("attention"), "the next search has time again"
 
 
 def test_a_word_of_many_letters_or_many_unknown_words_are_not_all_corrected(bundled: Workspace) -> None:

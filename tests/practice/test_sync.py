@@ -78,7 +78,9 @@ def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, sh
         sync(machine, shared)
     assert {machine.store.log.length() for machine in machines} == {6}
     assert len({str(schedules(machine)) for machine in machines}) == 1
-    assert sorted(path.name for path in shared.iterdir()) == sorted(f"{m.store.log.machine}.jsonl" for m in machines)
+    assert sorted(path.name for path in shared.iterdir()) == sorted(
+        f"{m.store.history.machine}.jsonl" for m in machines
+    )
     assert sync(machines[0], shared).received == 0
 
 
@@ -105,13 +107,13 @@ def test_what_an_older_backup_lacks_comes_back_from_the_folder(
     write_copy(workspace.store.log.everything(), tmp_path / "monday.jsonl")
     for card in ("att-02", "kv-01", "kv-02"):
         record.answer(workspace, card, Rating.GOOD)
-    before, machine, file = rows_in(workspace), workspace.store.log.machine, sync(workspace, shared).file
+    before, machine, file = rows_in(workspace), workspace.store.history.machine, sync(workspace, shared).file
     assert restore(workspace, tmp_path / "monday.jsonl").missing == 3
     assert rows_in(workspace) == before[:1]
     assert sync(workspace, shared).received == 3
     assert rows_in(workspace) == before and ids_in(file) == set(before)
     record.answer(workspace, "att-01", Rating.GOOD)
-    assert workspace.store.log.machine != machine and sync(workspace, shared).file != file
+    assert workspace.store.history.machine != machine and sync(workspace, shared).file != file
 
 
 def test_a_second_restore_keeps_what_the_first_one_kept(workspace: Workspace, tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_a_copied_home_and_its_original_get_to_know_everything(open_workspace: O
     other = copied(one, open_workspace, "other")
     record.answer(one, "att-02", Rating.GOOD)
     record.answer(other, "kv-01", Rating.GOOD)
-    assert one.store.log.machine != other.store.log.machine
+    assert one.store.history.machine != other.store.history.machine
     for machine in (one, other, one, other):
         sync(machine, shared)
     assert sorted(rows_in(one)) == sorted(rows_in(other)) and len(rows_in(one)) == 3
@@ -311,7 +313,7 @@ def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared
 
 def test_parts_of_dead_runs_are_ignored_and_removed(workspace: Workspace, shared: Path) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
-    own = f"{workspace.store.log.machine}.jsonl"
+    own = f"{workspace.store.history.machine}.jsonl"
     dead, alive = shared / f".{own}.0badc0de.part", shared / f".{own}.cafebabe.part"
     for part in (dead, alive):
         part.write_text("half a li")
@@ -339,8 +341,8 @@ def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
 
 def test_a_folder_in_place_of_the_own_file_is_named(workspace: Workspace, shared: Path) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
-    (shared / f"{workspace.store.log.machine}.jsonl").mkdir()
-    with pytest.raises(UsageError, match=rf"cannot write .*{workspace.store.log.machine}.jsonl"):
+    (shared / f"{workspace.store.history.machine}.jsonl").mkdir()
+    with pytest.raises(UsageError, match=rf"cannot write .*{workspace.store.history.machine}.jsonl"):
         sync(workspace, shared)
     assert len(rows_in(workspace)) == 1
 

@@ -118,7 +118,7 @@ def test_where_nothing_can_be_written_everything_can_be_read(path: Path, rows: l
 
 def test_the_history_is_replaced_as_a_whole_under_a_new_id(path: Path, rows: list[LogRow]) -> None:
     with Database.open(path) as database:
-        before = database.log.machine
+        before = database.history.machine
         database.replace_history(rows[:4], lambda: None)
         assert list(database.log.everything()) == rows[:4]
         new = review(database, "kv-01", 80)

@@ -91,14 +91,14 @@ async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytes
     def fails(workspace: Workspace, query: str, *most: int) -> FoundCards:
         if not query:  # what is there before anything is typed
             return browse(workspace, query, *most)
-        raise InvalidInput(quoted("the search takes too long; use fewer words"), "search-time")
+        raise InvalidInput(quoted("the search has 201 characters"), "search-length", count="201", most="200")
 
     monkeypatch.setattr("attncli.tui.screens.cards.browse", fails)
     app = make_app("search")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("a")
         await pilot.pause()
-        assert "The search takes too long; use fewer words." in shown(app)
+        assert "The search is too long: 201 characters, at most 200." in shown(app)
 
 
 async def test_enter_opens_the_question_space_the_rest_and_escape_returns_to_the_query(make_app: MakeApp) -> None:

@@ -377,7 +377,6 @@ _INVALID: dict[str, Localised] = {
     "note": _("The note is too long; shorten it."),
     "topic": _("Use lower-case letters, digits and single hyphens for a topic."),
     "search-length": _("The search is too long: {count} characters, at most {most}."),
-    "search-time": _("The search takes too long; use fewer words."),
     "number": _("Enter a number, e.g. 1.5, 1.5e3 or 3/4."),
     "number-unread": _("Enter a number, e.g. 1.5, 1.5e3 or 3/4; commas separate groups of three digits."),
     "unit": _("Answer in {unit}, not in “{given}”."),

@@ -311,7 +311,7 @@ class SearchScreen(AttnScreen):
             rows.add_rows(self._rows(found, _AT_ONCE, _MOST_ROWS))
 
     def _rows(self, found: FoundCards, first: int, end: int) -> list[tuple[str, Content]]:
-        return [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[first:end]]
+        return [(card.id, self._row(found, card.id, card.question[self.lang])) for card in found.cards[first:end]]
 
     def _row(self, found: FoundCards, id: str, question: str) -> Content:
         noted = found.annotations.get(id)
