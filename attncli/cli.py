@@ -5,7 +5,7 @@ from __future__ import annotations
 import gettext
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from importlib import import_module
@@ -18,7 +18,7 @@ import click
 from attncli.commands.session import COMPLETION_VARIABLE, Session
 from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
-from attncli.i18n import CATALOGUE, LANGS, N_, Localised, _, quoted
+from attncli.i18n import CATALOGUE, LANGS, N_, Lang, Localised, _, quoted
 
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.cards:answer",
@@ -60,11 +60,22 @@ COMMANDS: dict[str, str] = {
 }
 
 
+SECTIONS: dict[str, tuple[str, ...]] = {
+    N_("Study"): ("review", "drill", "quiz", "mock", "plan"),
+    N_("Code"): ("challenges", "start", "grade", "hint", "solution"),
+    N_("Progress"): ("stats", "export", "import", "sync"),
+    N_("Setup"): ("config", "doctor"),
+}
+"""The commands that `attn --help` explains; of the others it gives the names."""
+_TITLE, _NAME, _WIDTH = 10, 12, 80
+_SENTENCE = re.compile(r"(?<=[.:;])\s|[。：；]")
+
+
 class Commands(click.Group):
     """Import the module of a command when it is called, so that no command pays for another."""
 
-    localise: Callable[[click.Command], click.Command] = staticmethod(lambda command: command)
-    """Returns a command with its help in the learner's language."""
+    lang: Lang = "en"
+    """The language of the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -75,7 +86,27 @@ class Commands(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         _accept_global_options(command)
-        return self.localise(command)
+        return with_chinese_help(command) if self.lang == "zh" else command
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a page of 24 lines and 80 columns: the usual commands by section, of the others the names."""
+        lang, listed = self.lang, [name for names in SECTIONS.values() for name in names]
+        lines = [_("Usage: attn [OPTIONS] [COMMAND]    (without a command, the app opens)")[lang]]
+        lines += [_("Practise for Transformer and LLM interviews: cards on a schedule, graded code.")[lang], ""]
+        for section, names in SECTIONS.items():
+            for name in names:
+                command = self.get_command(ctx, name)
+                summary = _SENTENCE.split(command.help or "", maxsplit=1)[0] if command else ""
+                heading = _(section)[lang] if name == names[0] else ""
+                lines.append(left(heading, _TITLE) + left(name, _NAME) + summary.rstrip(".:;"))
+        more = ", ".join(sorted(COMMANDS.keys() - set(listed)))
+        options = _(
+            "--home DIR (data folder), --lang en|zh, --debug, --version, --help; `attn COMMAND --help` says more"
+        )
+        for title, text in ((_("More"), more), (_("Options"), options[lang])):
+            first, *rest = wrapped(text, _WIDTH - _TITLE)
+            lines += [left(title[lang], _TITLE) + first, *(" " * _TITLE + line for line in rest)]
+        formatter.write("\n".join(lines) + "\n")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -158,10 +189,6 @@ def _accept_global_options(command: click.Command) -> None:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     name="attn",
-    help=N_(
-        "Prepare for Transformer and LLM interviews: scheduled cards and graded code.\n\n"
-        "Without a command, open the app."
-    ),
 )
 @click.option(
     "--version",
@@ -267,7 +294,7 @@ def _click_in_chinese() -> Iterator[None]:
 def _in_chinese() -> click.Group:
     chinese = with_chinese_help(cli)
     assert isinstance(chinese, Commands), "a copy is what was copied"
-    chinese.localise = with_chinese_help
+    chinese.lang = "zh"
     return chinese
 
 

@@ -55,6 +55,8 @@ class Settings:
     """Move nothing in the app that need not move: lists jump, they do not glide."""
     answer_timer: bool = False
     """Count down the 30 seconds that an answer takes aloud."""
+    diagnosis: bool = True
+    """Name the likely mistake of a rejected solution at once; otherwise when it is asked for."""
     editor: str = ""
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
     rung: CaseRung = "solved"
@@ -83,7 +85,7 @@ class Settings:
 PER_TOPIC = "topic_retention"
 _STEPS = ("learning_steps", "relearning_steps")
 SCHEDULING_KEYS = ("desired_retention", *_STEPS, "maximum_interval_days", "fuzz", PER_TOPIC)
-SWITCHES = ("fuzz", "reduced_motion", "answer_timer")
+SWITCHES = ("fuzz", "reduced_motion", "answer_timer", "diagnosis")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
 

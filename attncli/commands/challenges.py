@@ -76,18 +76,18 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
         echo(_("kept the old file as {file}", file=started.kept)[workspace.lang], err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
+    command = shlex.join(["attn", "grade", challenge, *([str(started.path)] if folder else [])])
+    next_step = _("next: write your solution there, then run `{command}`", command=command)
     if repair is not None:
-        grade = shlex.join(["attn", "grade", challenge, str(started.path)])
-        echo(
-            ngettext(
-                "{count} bug to find and fix; check with `{command}`",
-                "{count} bugs to find and fix; check with `{command}`",
-                started.bugs,
-                command=grade,
-            )[workspace.lang],
-            err=True,
+        next_step = ngettext(
+            "{count} bug to find and fix; check with `{command}`",
+            "{count} bugs to find and fix; check with `{command}`",
+            started.bugs,
+            command=command,
         )
     echo(str(started.path))
+    if not bug:
+        echo(next_step[workspace.lang], err=True)
 
 
 @click.command(help=N_("Print the next hint for CHALLENGE; it is recorded as seen."))

@@ -316,7 +316,7 @@ def restore(file: Path) -> None:
         echo(_("The previous history is kept in {kept}", kept=done.kept)[lang])
 
 
-@click.command(help=N_("Sync the history with all machines that share the folder DIR."))
+@click.command(help=N_("Sync the history with the machines that share folder DIR."))
 @click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 def sync_(folder: Path) -> None:
     with session().workspace() as workspace:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +37,7 @@ from attncli.domain.grade_report_text import (
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
-from attncli.i18n import N_, Lang, Localised, _
+from attncli.i18n import N_, Lang, Localised, _, ngettext
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
@@ -45,7 +46,8 @@ from attncli.practice.grade import GradeOptions, require_gpu
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.workspace import Workspace
 
-PRINTED_LINES = 20
+PRINTED_LINES, FEW_PRINTED_LINES = 20, 5
+MOST_LINES = 30
 INDENT = " " * 8
 POLL_SECONDS = 0.2
 # Ctrl-D; also read when the terminal is gone.
@@ -58,11 +60,19 @@ CheckStatus = tuple[str, str]
 
 
 @click.command(
-    help=N_("Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 usage error, 3 the judge failed.")
+    help=N_(
+        "Grade your solution: FILE, or what `attn start CHALLENGE` wrote. FILE alone is enough if attn started it.\n\n"
+        "Exit codes: 0 accepted, 1 rejected, 2 usage error, 3 the judge failed."
+    )
 )
 @click.argument("challenge")
-@click.argument("file", type=UserPath(path_type=Path))
+@click.argument("file", type=UserPath(path_type=Path), required=False)
 @json_option
+@click.option("--full", is_flag=True, help=N_("Print every check and counterexample, however long."))
+@click.option("--format", "style", type=click.Choice(["gcc"]), help=N_("Print FILE:LINE:COLUMN: MESSAGE, for editors."))
+@click.option(
+    "--diagnosis/--no-diagnosis", default=None, help=N_("Name the likely mistake, or withhold it (default: setting).")
+)
 @click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
 @click.option(
     "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
@@ -91,8 +101,11 @@ CheckStatus = tuple[str, str]
 @click.option("--no-record", is_flag=True, help=N_("Do not count this as an attempt."))
 def grade(
     challenge: str,
-    file: Path,
+    file: Path | None,
     as_json: bool,
+    full: bool,
+    style: str | None,
+    diagnosis: bool | None,
     watch: bool,
     examples: int,
     seed: int,
@@ -106,8 +119,8 @@ def grade(
         require_gpu()
     if math.isnan(timeout):
         raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
-    if watch and as_json:
-        raise UsageError(_("--json and --watch cannot be combined; leave out one of them"))
+    if as_json + watch + bool(style) > 1:
+        raise UsageError(_("--json, --watch and --format cannot be combined; leave out the others"))
     options = GradeOptions(
         timeout_seconds=timeout,
         memory_mib=memory,
@@ -117,89 +130,163 @@ def grade(
         record=not no_record,
         device=device,
     )
+    layout = Layout(full, session().settings.diagnosis if diagnosis is None else diagnosis)
     if watch:
-        _watch(challenge, file, options)
+        _watch(challenge, file, options, layout)
     else:
-        _grade_once(challenge, file, options, as_json)
+        _grade_once(challenge, file, options, "json" if as_json else style or "", layout)
 
 
-def _grade_once(id: str, file: Path, options: GradeOptions, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How much of a report is printed: all of it, or 30 lines; with the likely mistake, or without."""
+
+    full: bool = False
+    diagnosis: bool = True
+
+
+SHORT = Layout()
+
+
+def _grade_once(id: str, file: Path | None, options: GradeOptions, style: str, layout: Layout) -> None:
     def show_check(check: CheckResult) -> None:
         show_progress(f"{check.name} …" if check.status == "running" else "")
 
-    with Judge.start() as judge:  # it imports torch while this process reads the file and opens the workspace
+    with Judge.start() as judge, session().workspace() as workspace:  # torch is imported while the workspace opens
+        id, file = grading.target(workspace, id, file)
         grading.read_submission(file)
-        with session().workspace() as workspace:
-            challenge, lang = workspace.library.challenge(id), workspace.lang
-            unsolved = not is_solved(workspace, challenge.id)
-            try:
-                report = grading.grade(workspace, judge, challenge.id, file, options, None if as_json else show_check)
-            except JudgeFailed as error:
-                if as_json:
-                    print_json(report_document(grading.failed_report(challenge.id, file, error)))
-                raise
-            first = unsolved and report.repaired is None
-            next_challenge = next_unsolved(workspace, challenge.id) if report.accepted and first else None
+        challenge, lang = workspace.library.challenge(id), workspace.lang
+        unsolved = not is_solved(workspace, id)
+        try:
+            report = grading.grade(workspace, judge, id, file, options, None if style else show_check)
+        except JudgeFailed as error:
+            if style == "json":
+                print_json(report_document(grading.failed_report(id, file, error)))
+            raise
+        first = unsolved and report.repaired is None
+        next_challenge = next_unsolved(workspace, id) if report.accepted and first else None
     with keep_verdict():
-        if as_json:
+        if style == "json":
             print_json(report_document(report))
+        elif style == "gcc":
+            echo("".join(f"{line}\n" for line in gcc_lines(report, file, challenge.entry, lang)), end="")
         else:
-            print_report(report, challenge, lang)
+            print_report(report, challenge, lang, layout)
     if not report.accepted:
-        raise Rejected(_rejection(report, file, challenge.id, lang))
-    if not as_json:
+        raise Rejected(_rejection(report, file, challenge.id))
+    if not style:
         if first:
             echo("\n".join(after_solving(challenge, next_challenge, lang)))
         again = f"attn grade {challenge.id} {file} --seed {grading.fresh_seed(report)}"
         echo("  " + _("Grade again on other inputs: {command}", command=again)[lang])
 
 
-def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> Localised:
-    failed = next(iter(deciding_checks(report.checks)), None)
-    name, message = (failed.name, told(failed, lang)) if failed else ("", "")
+def _rejection(report: GradeReport, file: Path, challenge: str) -> Localised:
+    check = next((check.name for check in deciding_checks(report.checks)), "")
     if report.rung == "solved":
-        return _("{file} is solved, but not hardened: {check}: {message}", file=file, check=name, message=message)
+        return _("{file} is solved, but not hardened: it fails {check}", file=file, check=check)
     return _(
-        "{file} is rejected by {check}: {message}; for a hint: `attn hint {challenge}`",
+        "{file} is rejected by {check}; for a hint: `attn hint {challenge}`",
         file=file,
-        check=name,
-        message=message,
+        check=check,
         challenge=challenge,
     )
+
+
+def gcc_lines(report: GradeReport, file: Path, entry: Sequence[str], lang: Lang) -> Iterator[str]:
+    """Yield `file:line:column: error: message` for each failed check, as compilers print it and editors read it."""
+    lines = grading.read_submission(file).decode("utf-8", "replace").splitlines()
+    for check in deciding_checks(report.checks):
+        frames = check.counterexample.frames if check.counterexample else ()
+        said = re.search(r"\bline (\d+)", check.message.en)
+        line = frames[-1].line if frames else int(said[1]) if said else _definition(lines, entry)
+        source = lines[line - 1] if line <= len(lines) else ""
+        column = len(source) - len(source.lstrip()) + 1
+        yield f"{file}:{line}:{column}: error: {check.name}: {told(check, lang)}"
+
+
+def _definition(lines: Sequence[str], entry: Sequence[str]) -> int:
+    """Return the line on which a name of `entry` is defined, 1 if none is."""
+    defined = re.compile(rf"(?:def|class)\s+(?:{'|'.join(entry)})\b")
+    return next((number for number, line in enumerate(lines, 1) if defined.match(line)), 1)
 
 
 # The report
 
 
-def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
+def print_report(report: GradeReport, challenge: Challenge, lang: Lang, layout: Layout = SHORT) -> None:
     """Print the report at the width of the terminal, or of 100 columns without one."""
-    for line in report_lines(report, challenge, lang, get_terminal_size((100, 24)).columns):
+    for line in report_lines(report, challenge, lang, get_terminal_size((100, 24)).columns, layout):
         echo(line)
 
 
-def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
-    """Yield the report: verdict, checks with counterexamples, diagnosis, output of the code, device, sandbox."""
-    yield _head(report, challenge)[lang]
+def report_lines(
+    report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100, layout: Layout = SHORT
+) -> Iterator[str]:
+    """Yield the verdict, the likely mistake, the smallest counterexample, the failed checks, then the rest.
+
+    Unless the layout is full, the rest is one line, and the whole has at most MOST_LINES.
+    """
+    failed = deciding_checks(report.checks)
+    shown = failed + [check for check in report.checks if check not in failed] if layout.full else failed[:1]
+    before = [_head(report, challenge)[lang], *_under_the_verdict(report, challenge, lang, layout)]
+    counterexamples = [line for check in shown for line in _check_lines(check, report, lang, width)]
+    after = [] if layout.full else [*_one_line_each(report, failed[1:], lang)]
+    printed = printable(report.printed).splitlines()[: PRINTED_LINES if layout.full else FEW_PRINTED_LINES]
+    after += ["  " + _("Your code printed:")[lang], *(f"    {line}" for line in printed)] if printed else []
+    after += [f"  {note[lang]}" for note in _device_notes(report, challenge)]
+    after.append("  " + _foot(report)[lang])
+    room = len(counterexamples) if layout.full else MOST_LINES - len(before) - len(after)
+    if len(counterexamples) > room:
+        hidden = len(counterexamples) - room + 1
+        more = ngettext("… {count} more line, with --full", "… {count} more lines, with --full", hidden)
+        counterexamples[room - 1 :] = [INDENT + more[lang]]
+    yield from (*before, *counterexamples, *after)
+
+
+def _under_the_verdict(report: GradeReport, challenge: Challenge, lang: Lang, layout: Layout) -> Iterator[str]:
+    if layout.diagnosis:
+        yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
+    elif report.diagnosis:
+        yield "  " + _("The likely mistake is known; to see it: --diagnosis")[lang]
     if checks := to_harden(report):
         yield "  " + _("to harden it: {checks}", checks=", ".join(checks))[lang]
     if checks := unproved(report):
         yield "  " + _("not verified: {checks}", checks=", ".join(checks))[lang]
-    for check in report.checks:
-        badge = "" if check.required else _(" (badge)")[lang]
-        yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
-        if check.status == "fail" and check.counterexample and not follows(check, report.checks):
-            shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
-            yield from (f"{INDENT}{line}".rstrip() for _style, line in shown)
     if report.repaired is not None:
         yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
-    yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
-    if report.printed:
-        yield "  " + _("Your code printed:")[lang]
-        yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
-    yield from (f"  {note[lang]}" for note in _device_notes(report, challenge))
+
+
+def _check_lines(check: CheckResult, report: GradeReport, lang: Lang, width: int) -> Iterator[str]:
+    yield _check_line(check, lang)
+    if check.status == "fail" and check.counterexample and not follows(check, report.checks):
+        shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
+        yield from (f"{INDENT}{line}".rstrip() for _style, line in shown)
+
+
+def _check_line(check: CheckResult, lang: Lang) -> str:
+    badge = "" if check.required else _(" (badge)")[lang]
+    return f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
+
+
+def _one_line_each(report: GradeReport, failed: Sequence[CheckResult], lang: Lang) -> Iterator[str]:
+    """Yield failed checks, and in one more line the names of those that passed and of those that were skipped."""
+    yield from (_check_line(check, lang) for check in failed)
+    names = {
+        status: [check.name for check in report.checks if check.status == status] for status in ("pass", "skipped")
+    }
+    passed, skipped = (", ".join(found) for found in names.values())
+    parts = [
+        _("passed: {checks}", checks=passed)[lang] if passed else "",
+        _("skipped: {checks}", checks=skipped)[lang] if skipped else "",
+    ]
+    if any(parts):
+        yield "  " + " · ".join(filter(None, parts))
+
+
+def _foot(report: GradeReport) -> Localised:
     layers = ", ".join(report.sandbox)
-    foot = _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
-    yield f"  {foot[lang]}"
+    return _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
 
 
 def _head(report: GradeReport, challenge: Challenge) -> Localised:
@@ -221,11 +308,12 @@ def _device_notes(report: GradeReport, challenge: Challenge) -> Iterator[Localis
 # `attn grade --watch`
 
 
-def _watch(challenge: str, file: Path, options: GradeOptions) -> None:
+def _watch(challenge: str, file: Path | None, options: GradeOptions, layout: Layout) -> None:
     """Grade on every save with one warm judge, until `q` or Ctrl-C."""
-    grading.read_submission(file)
     with Judge.start() as grader, session().workspace() as workspace:
-        watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
+        id, file = grading.target(workspace, challenge, file)
+        grading.read_submission(file)
+        watch = GradeWatch(workspace, grader, id, file, options, layout)
         lang = session().lang
         echo(_("watching {file}", file=file)[lang] + f" · {KEYS[lang]}", err=True)
         with keys() as read:
@@ -245,6 +333,7 @@ class GradeWatch:
     id: str
     file: Path
     options: GradeOptions
+    layout: Layout
     before: dict[str, CheckStatus] = field(default_factory=dict)
     seen: tuple[int, int] | None = None
     to_confirm: str = ""
@@ -270,7 +359,7 @@ class GradeWatch:
             echo(f"attn: {error.line(self.lang)}", err=True)
             return
         echo("")
-        print_report(report, challenge, self.lang)
+        print_report(report, challenge, self.lang, self.layout)
         for line in changes(self.before, report, self.lang):
             echo(line)
         self.before = check_statuses(report)

@@ -38,9 +38,10 @@ from attncli.judge.client import GradingCancelled as GradingCancelled
 from attncli.judge.client import Judge as Judge
 from attncli.judge.client import OnCheck
 from attncli.judge.client import TryRequest as TryRequest
+from attncli.paths import expanded
 from attncli.practice.challenges import written
 from attncli.practice.record import record
-from attncli.practice.start import planted_in
+from attncli.practice.start import planted_in, solution_file
 from attncli.practice.workspace import Workspace
 from attncli.sandbox.policy import gpu_is_seen
 
@@ -127,6 +128,27 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
         if len(kept) >= KEPT_COUNTEREXAMPLES:
             break
     return kept[:KEPT_COUNTEREXAMPLES]
+
+
+def target(workspace: Workspace, challenge: str, file: Path | None) -> tuple[str, Path]:
+    """Return the id and the file to grade. Raises NotFound, UsageError.
+
+    A challenge alone means the file that was begun for it last; a file alone the challenge that it was begun for, or
+    else the one that it is named after.
+    """
+    if file is not None:
+        return workspace.library.challenge(challenge).id, file
+    begun = [(row.subject, row.payload.get("file")) for row in reversed(workspace.store.log.of_kind(RowKind.START))]
+    path = Path(expanded(challenge))
+    if path.suffix == ".py":
+        id = next((subject for subject, name in begun if name == str(path.absolute())), path.stem)
+        try:
+            return workspace.library.challenge(id).id, path
+        except NotFound:
+            raise UsageError(_("name the challenge too: attn grade CHALLENGE {file}", file=path)) from None
+    id = workspace.library.challenge(challenge).id
+    files = [Path(name) for subject, name in begun if subject == id and isinstance(name, str)]
+    return id, next((found for found in files if found.is_file()), solution_file(workspace, id))
 
 
 def read_submission(path: Path) -> bytes:

@@ -88,6 +88,7 @@ class ChallengeScreen(AttnScreen):
         Binding("h", "hint", N_("Hint")),
         Binding("o", "solution", N_("Solution")),
         Binding("c", "card", N_("Card")),
+        Binding("v", "diagnosis", N_("Likely mistake"), show=False),
         Binding("b", "bug", N_("Debug")),
         Binding("r", "repair", N_("Repair"), show=False),
         Binding("x", "harden", N_("Hardening requirements"), show=False),
@@ -147,9 +148,9 @@ class ChallengeScreen(AttnScreen):
     def _after_solving(self) -> Iterable[Widget]:
         return after_solving(self.workspace, self.challenge, self.lang, self.opened, self.question_of)
 
-    async def _show_report(self, report: GradeReport, after: str) -> None:
+    async def _show_report(self, report: GradeReport, after: str, diagnosis: bool = False) -> None:
         view = self.query_one(GradeReportView)
-        await view.show(report, after)
+        await view.show(report, after, diagnosis or self.workspace.settings.diagnosis)
         if report.accepted:
             await mount_in(view, self._after_solving())
 
@@ -311,6 +312,12 @@ class ChallengeScreen(AttnScreen):
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()
+
+    async def action_diagnosis(self) -> None:
+        """Name the likely mistake, which the setting withholds."""
+        if self.report is not None:
+            async with self.composing:
+                await self._show_report(self.report, self._next_due_text(), diagnosis=True)
 
     def action_card(self) -> None:
         """Open the card that explains the likely mistake, else a card about the challenge."""

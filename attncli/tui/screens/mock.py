@@ -481,9 +481,9 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     def _next_due_text(self) -> str:
         return ""
 
-    async def _show_report(self, report: GradeReport, after: str) -> None:
+    async def _show_report(self, report: GradeReport, after: str, diagnosis: bool = False) -> None:
         """Show the verdict, which can be read while the clock is stopped, and above it the key that goes on."""
-        await super()._show_report(report, after)
+        await super()._show_report(report, after, diagnosis)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
             go_on = heading(_("Press Enter to continue. The clock is paused.")[self.lang])

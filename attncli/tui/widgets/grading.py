@@ -83,20 +83,20 @@ class GradeReportView(Page):
         """Show `text`, the reason why there is no verdict."""
         await self._replace([Plain(text, classes="verdict")])
 
-    async def show(self, report: GradeReport, after: str) -> None:
-        """Show the report, and `after` it when the challenge is next due."""
-        await self._replace(self._report_parts(report, after))
+    async def show(self, report: GradeReport, after: str, diagnosis: bool = True) -> None:
+        """Show the report, and `after` it when the challenge is next due; `diagnosis`: name the likely mistake too."""
+        await self._replace(self._report_parts(report, after, diagnosis))
         self.scroll_home(animate=False)
 
     async def _replace(self, parts: Sequence[Widget] | Iterator[Widget]) -> None:
         await self.remove_children()
         await mount_in(self, parts)
 
-    def _report_parts(self, report: GradeReport, after: str) -> Iterator[Widget]:
+    def _report_parts(self, report: GradeReport, after: str, diagnosis: bool) -> Iterator[Widget]:
         yield self._verdict(report, after)
         if report.repaired is not None:
             yield from self._repaired(report, report.repaired)
-        parts = [self._mistake(report), self._first_failure(report.checks, Path(report.file).name)]
+        parts = [self._mistake(report, diagnosis), self._first_failure(report.checks, Path(report.file).name)]
         for widgets in reversed(parts) if any(follows(c, report.checks) for c in report.checks) else parts:
             yield from widgets
         yield heading(_("All checks")[self.lang])
@@ -105,10 +105,13 @@ class GradeReportView(Page):
             yield heading(_("Your file printed")[self.lang])
             yield Plain(report.printed, classes="lines")
 
-    def _mistake(self, report: GradeReport) -> Iterator[Widget]:
-        """Yield the likely mistakes, two at most."""
+    def _mistake(self, report: GradeReport, named: bool) -> Iterator[Widget]:
+        """Yield the likely mistakes, two at most; unless `named`, only that one is known."""
         diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
-        if lines := [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]:
+        lines = [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]
+        if lines and not named:
+            lines = [Content(_("v: show the likely mistake")[self.lang])]
+        if lines:
             yield heading(_("Diagnosis")[self.lang])
             yield Plain(Content("\n").join(lines), classes="lines")
 
