@@ -82,11 +82,14 @@ def _has(found: ChallengeStatus, word: str) -> bool:
 
 
 def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
-    """Return the next unsolved challenge in reading order, starting over after the last; None if all are solved."""
+    """Return the easiest unsolved challenge of the same track, else of those that follow; None if all are solved."""
     listed = standings(workspace)
-    place = next(k for k, found in enumerate(listed) if found.challenge.id == id)
-    rest = [found.challenge for found in [*listed[place + 1 :], *listed[:place]] if found.standing not in RUNGS]
-    return rest[0] if rest else None
+    tracks = list(dict.fromkeys(found.challenge.track for found in listed))
+    here = next(found.challenge.track for found in listed if found.challenge.id == id)
+    place = tracks.index(here)
+    order = {track: rank for rank, track in enumerate([*tracks[place:], *tracks[:place]])}
+    rest = [found.challenge for found in listed if found.standing not in RUNGS and found.challenge.id != id]
+    return min(rest, key=lambda challenge: (order[challenge.track], challenge.level), default=None)
 
 
 ASKED_NEXT = _("What interviewers ask next")

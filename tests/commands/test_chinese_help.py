@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import click
 import pytest
@@ -31,6 +31,7 @@ def commands(ctx: click.Context, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 
 COMMANDS = dict(commands(click.Context(cli, info_name="attn")))
+ALL = cast(click.Group, COMMANDS.pop(()))
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +54,18 @@ def columns_of(lines: list[str]) -> set[int]:
     """The cells in which the descriptions of a list begin."""
     found = [re.match(r"(  -.*?\S {2,}| {8,})(?=\S)", line) for line in lines]
     return {cells(match[0]) for match in found if match}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_of_all_commands_fits_a_terminal_of_80_by_24_and_cuts_nothing(attn: Attn, lang: str) -> None:
+    lines = attn("--lang", lang, "--help").out.splitlines()
+    assert len(lines) <= 24 and max(cells(line) for line in lines) <= 80
+    text = "\n".join(lines)
+    assert "…" not in text and "..." not in text
+    assert all(re.search(rf"(?<![\w-]){name}(?![\w-])", text) for name in ALL.list_commands(click.Context(ALL)))
+    if lang == "zh":
+        described = [line[22:].strip() for line in lines[3:19]]
+        assert [line for line in described if SENTENCE.search(line) or not line] == []
 
 
 def test_options_of_both_languages_are_the_same(attn: Attn) -> None:

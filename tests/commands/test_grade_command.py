@@ -104,7 +104,7 @@ def test_people_get_lines_in_their_language(attn):
     assert out.startswith("缩放点积注意力：未通过（10 项检查通过 ")
     assert "数值不对：最大误差" in out and "期望" in out and "实际" in out
     assert "忘了" in out
-    assert "no-scale.py 未通过 matches-reference：数值不对" in err and len(err.splitlines()) == 1
+    assert "no-scale.py 未通过 matches-reference；" in err and len(err.splitlines()) == 1
     assert "Traceback" not in out + err
 
 
@@ -116,7 +116,10 @@ def test_people_get_lines_in_their_language(attn):
         (["grade", "sdpa", str(SDPA)], "not a file"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "-1"], "--timeout"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "nan"], "--timeout"),
-        (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--json"], "leave out one of them"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--json"], "leave out the others"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--format", "gcc"], "leave out the others"),
+        (["grade", "notes.py"], "name the challenge too: attn grade CHALLENGE notes.py"),
+        (["grade", "sdpa"], "there is no file"),
         pytest.param(
             ["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"],
             "no NVIDIA GPU found; use --device cpu",
@@ -147,6 +150,52 @@ def test_a_file_that_does_not_parse_or_decode_is_rejected(attn, tmp_path):
         code, out, _ = attn("grade", "sdpa", tmp_path / "x.py", "--json")
         assert code == 1
         assert json.loads(out)["checks"][0]["status"] == "fail"
+
+
+def test_a_challenge_alone_means_the_file_that_was_started_and_a_file_alone_its_challenge(attn, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    _, out, err = attn("start", "sdpa", "--dir", tmp_path / "elsewhere")
+    file = Path(out.strip())
+    assert f"attn grade sdpa {file}" in err
+    file.write_text(TEXTBOOK, encoding="utf-8")
+    for words in (["sdpa"], [file], ["sdpa", file]):
+        code, out, _ = attn("grade", *words, "--json")
+        assert (code, json.loads(out)["file"]) == (0, str(file)), words
+    other = file.rename(tmp_path / "rms-norm.py")
+    assert json.loads(attn("grade", other, "--json", "--no-record")[1])["challenge"] == "rms-norm"
+    _, out, err = attn("start", "sdpa")
+    assert "then run `attn grade sdpa`" in err
+    assert json.loads(attn("grade", "sdpa", "--json")[1])["file"] == out.strip()
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "said"),
+    [
+        ("def sdpa(q, k, v, mask=None, scale=None):\n    x = (\n", 2, 5, "loads: SyntaxError"),
+        ("def sdpa(q, k, v, mask=None, scale=None):\n    if 1:\n        return y\n", 3, 9, "NameError"),
+        ("import torch\n\ndef sdpa(q, k, v, mask=None, scale=None):\n    return v\n", 3, 1, "shape"),
+    ],
+)
+def test_editors_get_file_line_and_column_of_each_failed_check(attn, tmp_path, source, line, column, said):
+    (tmp_path / "x.py").write_text(source)
+    code, out, _ = attn("grade", "sdpa", tmp_path / "x.py", "--format", "gcc")
+    first = out.splitlines()[0]
+    assert code == 1 and first.startswith(f"{tmp_path / 'x.py'}:{line}:{column}: error: ") and said in first
+    assert attn("grade", "sdpa", SDPA / "reference.py", "--format", "gcc")[:2] == (0, "")
+
+
+@pytest.mark.parametrize("id", ["sdpa", "rope", "paged-kv", "mla"])
+def test_a_rejection_names_the_likely_mistake_within_three_lines_and_has_thirty_at_most(attn, id):
+    folder = next(ROOT.glob(f"impl/*/{id}"))
+    wrong = sorted(folder.glob("wrong/*.py"))
+    named = 0
+    for file in wrong[:: max(1, len(wrong) // 3)]:
+        lines = attn("grade", id, file, "--no-record")[1].splitlines()
+        assert len(lines) <= 30, file
+        named += any("Likely mistake: " in line for line in lines[1:3])
+    assert named >= 2
+    withheld = attn("grade", id, wrong[0], "--no-record", "--no-diagnosis", "--full")[1]
+    assert "Likely mistake: " not in withheld and "--diagnosis" in withheld
 
 
 def test_a_loop_ends_at_the_timeout_and_says_so(attn, tmp_path):
@@ -206,7 +255,8 @@ def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(at
     file.write_text(TEXTBOOK, encoding="utf-8")
     code, out, err = attn("grade", "sdpa", file, "--rung", "hardened")
     assert (code, len(err.splitlines())) == (1, 1)
-    assert "is solved, but not hardened: edge-cases: float16 inputs" in err
+    assert "is solved, but not hardened: it fails edge-cases" in err
+    assert "to harden it: edge-cases, low-precision" in out
     assert out.startswith("Scaled dot-product attention: solved, but not hardened (")
     _, listed, _ = attn("challenges", "--json")
     assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"
@@ -217,5 +267,5 @@ def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(at
     assert failed == {"edge-cases": "hardened", "low-precision": "hardened"}
     assert attn("config", "rung", "hardened")[0] == 0
     code, _, err = attn("--lang", "zh", "grade", "sdpa", file, "--no-record")
-    assert code == 1 and "已解出，但未加固：edge-cases：［float16 输入" in err
+    assert code == 1 and "已解出，但未加固：未通过 edge-cases" in err
     assert attn("grade", "sdpa", file, "--rung", "solved", "--no-record")[0] == 0

@@ -14,7 +14,7 @@ import pytest
 from attncli import paths
 from attncli.commands import grade as module
 from attncli.commands.challenges import print_hint
-from attncli.commands.grade import KEYS, GradeWatch, changes
+from attncli.commands.grade import KEYS, SHORT, GradeWatch, changes
 from attncli.domain.grade_report import GradeReport, read
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
@@ -70,7 +70,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> GradeWatch:
-    return GradeWatch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
+    return GradeWatch(workspace, Scripted(*answers), "double", file, GradeOptions(), SHORT)  # type: ignore[arg-type]
 
 
 def test_what_comes_after_solving_is_told_once(workspace, file, capsys):

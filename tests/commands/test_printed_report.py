@@ -76,6 +76,19 @@ def test_two_mistakes_at_once_are_introduced_as_such(lang, said):
     assert places == sorted(places) and said not in "\n".join(report_lines(REPORT, CHALLENGE, lang))
 
 
+def test_failed_checks_are_a_line_each_the_rest_one_line_and_all_of_it_with_full():
+    fail = {"status": "fail", "required": True, "message": "wrong"}
+    shown = {"args": {f"x{number}": {"shape": [9, 3], "dtype": "float32", "values": [0.0] * 27} for number in range(9)}}
+    checks = [{**fail, "name": "gradients", "counterexample": shown}, {**fail, "name": "pure"}, *REPORT["checks"]]
+    report = read(GradeReport, {**REPORT, "verdict": "rejected", "rung": "none", "checks": checks})
+    lines = list(grade.report_lines(report, CHALLENGE, "en"))
+    assert len(lines) == 30 and lines[1] == "  FAIL  gradients  wrong"
+    assert lines[-4].strip().startswith("… ") and lines[-4].endswith(" more lines, with --full")
+    assert lines[-3:-1] == ["  FAIL  pure  wrong", "  passed: loads · skipped: device, layout"]
+    full = list(grade.report_lines(report, CHALLENGE, "en", layout=grade.Layout(full=True)))
+    assert len(full) > 30 and any("cannot be proved" in line for line in full)
+
+
 FORBIDDEN = {"name": "forbidden", "status": "fail", "required": True, "message": "line 4: F.sdpa is not allowed here"}
 FOLLOWS = {
     "name": "matches-reference",

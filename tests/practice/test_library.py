@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -207,6 +208,17 @@ def test_challenges_come_in_reading_order(open_workspace: Open, small_impl: Path
         shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
     found = [challenge.id for challenge in open_workspace().library.challenges()]
     assert found == ["one", "two", "engine", "double", "last"]
+
+
+def test_the_next_challenge_is_the_easiest_of_the_track(open_workspace: Open, small_impl: Path) -> None:
+    for id, level in (("hard", 5), ("easy", 1)):
+        folder = shutil.copytree(small_impl / "basics" / "double", small_impl / "attention" / id)
+        text = (folder / "challenge.yaml").read_text(encoding="utf-8")
+        (folder / "challenge.yaml").write_text(re.sub(r"level: \d", f"level: {level}", text), encoding="utf-8")
+    shutil.copytree(small_impl / "basics" / "double", small_impl / "attention" / "middle")
+    workspace = open_workspace()
+    following = [next_unsolved(workspace, id) for id in ("hard", "middle", "easy")]
+    assert [challenge.id for challenge in following if challenge] == ["easy", "easy", "middle"]
 
 
 def test_the_next_challenge_is_the_first_unsolved_one_and_begins_again_at_the_end(

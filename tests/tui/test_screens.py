@@ -104,7 +104,7 @@ async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytes
 async def test_enter_opens_the_question_space_the_rest_and_escape_returns_to_the_query(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 60)) as pilot:
-        await pilot.press(*"saturate", "enter", "enter")
+        await pilot.press(*"saturate", "enter")
         await pilot.pause(0.3)
         assert isinstance(app.screen, CardScreen)
         assert "att-02" in shown(app) and "independent components" not in shown(app)

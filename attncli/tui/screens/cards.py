@@ -205,10 +205,11 @@ _REST_AFTER_SECONDS = 0.25
 
 
 class SearchField(LineField):
-    """A field that searches while one types; Enter and ↓ go to the results. A text that is too long is cut."""
+    """A field that searches while one types; Enter opens the first result, ↓ goes to the list. A long text is cut."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "screen.to_results", N_("Results"), key_display="Enter"),
+        Binding("enter", "screen.open_first", N_("Open"), key_display="Enter"),
+        Binding("down", "screen.to_results", N_("Results"), key_display="↓"),
     ]
 
     def replace(self, text: str, start: int, end: int) -> None:
@@ -321,6 +322,10 @@ class SearchScreen(AttnScreen):
             (f"{marks} " if marks else "", "$accent"),
             inline(" ".join(question.split())),
         ).truncate(row_width(self.app.size.width), ellipsis=True)
+
+    async def action_open_first(self) -> None:
+        await self.searched()
+        self.query_one(Rows).action_select()
 
     async def action_to_results(self) -> None:
         await self.searched()
