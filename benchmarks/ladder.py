@@ -5,7 +5,7 @@
 A wrong solution that misses *solved* has to be named, and nothing else; a right one has to run; so do random mixes of
 right solutions and references. `--with-others` gives the wrong piece three right ones of the learner's beside it.
 Exit 1 below 95 of 100, or where a right solution is blamed. What became of each file is kept in
-`benchmarks/results/ladder.json`, which a test holds README's figure against.
+`benchmarks/results/ladder.json`, which a test holds the figure in docs/challenges.md against.
 """
 
 from __future__ import annotations

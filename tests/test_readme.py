@@ -1,10 +1,16 @@
-"""What README promises is there: commands, files, and the published score."""
+"""README and docs/ are true: their commands run, their links lead somewhere, their figures are those of the files."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 
 import click
@@ -15,33 +21,166 @@ from attncli.ladder import PIECES
 from verified import failed
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-CALLS = [line[2:].split("  #")[0].strip() for line in README.splitlines() if line.startswith("$ attn")]
+README, CONTRIBUTING, SECURITY = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
+GUIDES = [README, CONTRIBUTING, SECURITY, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("[iq]*/README.md"))]
+MOST_LINES = {"README.md": 160, "CONTRIBUTING.md": 120, "SECURITY.md": 120}
+WIDEST = 120
+
+NOT_RUN = {
+    r"git clone ": "needs a network",
+    r"pip install |pipx install |uv tool install ": "needs a network",
+    r"make (run|test)$": "sets up an environment, which needs a network; CI runs it",
+    r"attn$": "opens the app, which needs a terminal; see tests/tui",
+    r"--watch$": "ends with Ctrl-C; see tests/commands",
+    r"attn serve": "ends with Ctrl-C; see tests/servers",
+    r"attn verify ": "takes minutes; `make test-all` runs it",
+    r"attn ladder$": "takes half a minute; the page's next command builds the engine too",
+    r"attn experiment (attention-map|three-attentions)": "takes half a minute; see tests/impl/experiments",
+    r"summary\.pdf": "needs Pango and a Chinese font; see tests/export",
+    r"--device cuda|on_gpu\.sh": "needs a GPU",
+    r"--ray ": "needs a cluster",
+    r"attn new challenge ": "writes into the checkout; see tests/commands",
+    r"python tools/bank/": "reads or writes the checkout; see tests/tools",
+}
+"""Commands that no test runs, by a pattern, with the reason. All others in a `console` block are run."""
+IN_THE_APP = ("attn review", "attn drill", "attn quiz", "attn mock")
+"""Commands that open the app: they are run with --plain, and with nothing on stdin."""
+FIXED_DATE = "2026-12-24"
+"""The pages' interview date; the tests put one that lies ahead in its place."""
 
 
-def test_the_commands_of_the_readme_exist_with_their_options():
-    for name, *rest in filter(None, (shlex.split(call)[1:] for call in CALLS)):
-        assert name in COMMANDS
-        command = Commands("attn").get_command(click.Context(click.Command("attn")), name)
-        if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), rest.pop(0))
-        assert command is not None, (name, rest)
-        known = {option for parameter in command.params for option in parameter.opts}
-        assert {word for word in rest if word.startswith("-")} <= known, name
+def shown(page: Path) -> list[tuple[str, int]]:
+    """Return the commands in the `console` blocks of a page, each with the exit code that its comment names."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    parts = [re.split(r"\s+# ", line, maxsplit=1) for line in lines]
+    comments = [re.match(r"exit (\d):", "".join(comment)) for _command, *comment in parts]
+    return [(command, int(code[1]) if code else 0) for (command, *_), code in zip(parts, comments, strict=True)]
 
 
-def test_the_make_targets_and_links_of_the_readme_exist():
+def reason_not_to_run(command: str) -> str:
+    return next((reason for pattern, reason in NOT_RUN.items() if re.search(pattern, command)), "")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which the cards are indexed."""
+    folder = tmp_path_factory.mktemp("home")
+    subprocess.run([sys.executable, "-m", "attncli", "due"], env=os.environ | {"ATTN_HOME": str(folder)}, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("page", [page for page in GUIDES if shown(page)], ids=lambda page: page.stem)
+def test_the_commands_of_a_page_do_what_it_says(page: Path, home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home, tmp_path / "home")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "quizbank").symlink_to(ROOT / "quizbank")
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environ = os.environ | {"ATTN_HOME": str(tmp_path / "home"), "PATH": path, "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    ahead = str(date.today() + timedelta(days=27))
+    for command, expected in shown(page):
+        if reason_not_to_run(command):
+            continue
+        plain = " --plain" if command.startswith(IN_THE_APP) and "--plain" not in command else ""
+        ran = subprocess.run(
+            ["bash", "-c", command.replace(FIXED_DATE, ahead) + plain],
+            cwd=folder,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert ran.returncode == expected, (command, ran.stdout[-2000:], ran.stderr[-2000:])
+
+
+def test_each_reason_not_to_run_a_command_is_needed() -> None:
+    commands = [command for page in GUIDES for command, _ in shown(page)]
+    assert [pattern for pattern in NOT_RUN if not any(re.search(pattern, command) for command in commands)] == []
+
+
+def calls(page: Path) -> Iterator[list[str]]:
+    """Yield every call of attn on a page, in a block or in a line, as words after `attn`."""
+    inline = re.findall(r"`(attn [^`…]+)`", page.read_text(encoding="utf-8"))
+    for call in [*(command for command, _ in shown(page)), *inline]:
+        name, *words = shlex.split(call)
+        if name == "attn":
+            yield words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_that_a_page_names_exist_with_their_options(page: Path) -> None:
+    for words in calls(page):
+        group: click.Command = Commands("attn")
+        known = {"--home", "--lang", "--debug", "--version"}
+        while words and isinstance(group, click.Group):
+            if words[0].startswith("-"):
+                assert words[0] in known, (page.name, words)
+                words = words[2 if words[0] in ("--home", "--lang") else 1 :]
+                continue
+            assert not isinstance(group, Commands) or words[0] in COMMANDS, (page.name, words)
+            command = group.get_command(click.Context(group), words[0])
+            assert command is not None, (page.name, words)
+            group, words = command, words[1:]
+        known |= {option for parameter in group.params for option in parameter.opts}
+        assert {word for word in words if re.match(r"--?\w", word)} <= known, (page.name, words)
+
+
+def test_the_make_targets_and_extras_that_pages_name_exist() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in GUIDES)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(re.search(rf"^{target}:", makefile, re.M) for target in re.findall(r"make (\w+)", README))
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    assert [link for link in links if not link.startswith("http") and not (ROOT / link).exists()] == []
+    targets = set(re.findall(r"(?:`|\$ .*)make ([\w-]+)", text))
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.M)] == []
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = set(re.findall(r"attncli\[(\w+)\]", text))
+    assert extras and [extra for extra in extras if not re.search(rf"^{extra} = \[", project, re.M)] == []
 
 
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.DOTALL | re.M)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_path_on_a_page_leads_to_a_file(page):
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    headings = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+        if link.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
+    reached, todo = set(), [README]
+    while todo:
+        page = todo.pop()
+        if page in reached or page.suffix != ".md" or not page.is_file():
+            continue
+        reached.add(page)
+        links = re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8"))
+        todo += [(page.parent / link).resolve() for link in links if not link.startswith("http")]
+    assert set(GUIDES) <= reached
+
+
+@pytest.mark.parametrize("page", [*GUIDES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
+def test_a_page_is_short_and_narrow(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES.get(page.name, 150)
+    prose = without_code("\n".join(lines)).splitlines()
+    assert [line for line in prose if len(line) > WIDEST and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_path_on_a_page_leads_to_a_file(page: Path) -> None:
     paths = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|yaml|json))`", page.read_text(encoding="utf-8"))
     houses = (ROOT, ROOT / "attncli", ROOT / "impl" / "norms" / "layer-norm")
     learners = ("banks/",)
@@ -50,9 +189,10 @@ def test_a_path_on_a_page_leads_to_a_file(page):
 
 
 @pytest.mark.parametrize("what", ["solutions", "kernels"])
-def test_the_published_score_counts_what_is_there(what):
+def test_the_published_score_counts_what_is_there(what: str) -> None:
     score = re.search(
-        rf"(\d+) of (\d+) wrong {what} rejected, (\d+) of (\d+) right ones accepted \((\d+) challenges", README
+        rf"(\d+) of (\d+) wrong {what} rejected, (\d+) of (\d+) right ones accepted \((\d+) challenges",
+        (ROOT / "docs" / "grading-evidence.md").read_text(encoding="utf-8"),
     )
     assert score is not None
     rejected, wrong, accepted, right, challenges = map(int, score.groups())
@@ -63,8 +203,9 @@ def test_the_published_score_counts_what_is_there(what):
     assert accepted == right == sum(1 + len(list(f.glob("right/*.py"))) for f in folders)
 
 
-def test_the_published_figure_of_the_ladder_is_that_of_the_run_that_is_kept():
-    figure = re.search(r"one at a time: (\d+) of (\d+) are named, and none of (\d+) right ones is", README)
+def test_the_published_figure_of_the_ladder_is_that_of_the_run_that_is_kept() -> None:
+    page = (ROOT / "docs" / "challenges.md").read_text(encoding="utf-8")
+    figure = re.search(r"one at a time: (\d+) of (\d+) are named,\s+and\s+none\s+of\s+(\d+)\s+right\s+ones\s+is", page)
     assert figure is not None
     ran = json.loads((ROOT / "benchmarks" / "results" / "ladder.json").read_text(encoding="utf-8"))
     wrong_count = right_count = 0

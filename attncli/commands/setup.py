@@ -343,7 +343,9 @@ def mcp() -> None:
     current = session()
     if sys.stdin.isatty():
         echo(
-            _("Waiting for an MCP client on stdin; press Ctrl-C to stop. Set-up: docs/assistant.md")[current.lang],
+            _("Waiting for an MCP client on stdin; press Ctrl-C to stop. Set-up: docs/browser-and-assistant.md")[
+                current.lang
+            ],
             err=True,
         )
     with current.workspace() as workspace:

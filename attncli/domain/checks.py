@@ -46,8 +46,9 @@ class Check:
 _VALUES = "matches-reference"
 
 # Edge cases find most mistakes; of those left to drawn cases, nearly all show within the first few of a stratum
-# (docs/grading.md has the counts, and what fewer cost). Edge cases and the cases that growth is measured on are written
-# out, so they have no examples. On the second rung costs are measured in 16 bits, hence after "low-precision".
+# (docs/grading-evidence.md has the counts, and what fewer cost). Edge cases and the cases that growth is measured on
+# are written out, so they have no examples. On the second rung costs are measured in 16 bits, hence after
+# "low-precision".
 CHECKS: dict[str, Check] = {
     "loads": Check(way="file", rung="solved", once=True),
     "matches-reference": Check(strata=("ordinary", "float64"), examples=24),

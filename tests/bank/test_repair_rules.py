@@ -128,5 +128,5 @@ def test_what_is_bundled_can_be_planted():
 
 def test_the_pages_say_how_many_challenges_offer_rounds():
     root = Path(__file__).parents[2]
-    for page in ("README.md", "CHANGELOG.md"):
+    for page in ("docs/challenges.md", "CHANGELOG.md"):
         assert f"{len(BUNDLED)} challenges" in (root / page).read_text(encoding="utf-8"), page

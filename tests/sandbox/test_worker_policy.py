@@ -128,7 +128,7 @@ def test_shared_memory_and_processes_are_for_whom_the_policy_says() -> None:
 
 
 def test_the_policies_differ_in_what_is_written_down() -> None:
-    """Whoever adds a difference says it here, and in SECURITY.md."""
+    """A new difference belongs here and in docs/kernels-and-gpu.md."""
     assert _differences(CPU, CUDA) == {
         *("name", "device", "kernel_limits_memory", "runtime_mib", "written_bytes", "open_files", "processes", "calls"),
         *("any_ioctl", "shared_memory", "names_threads", "reads", "devices", "variables", "kept_variables"),
