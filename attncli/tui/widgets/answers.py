@@ -185,11 +185,6 @@ class RowsAnswer(MarkedRows):
             return text
         return Content.assemble(text, "  ", (_("(your answer)")[self.lang], "bold"))
 
-    @classmethod
-    def hint(cls, entry: Entry, in_quiz: bool) -> Localised:
-        """Return how to answer."""
-        raise NotImplementedError
-
     def complete(self) -> None:
         """Choose the row under the cursor, if one is wanted and none is chosen."""
 
@@ -219,12 +214,6 @@ class ChoiceAnswer(RowsAnswer):
         chosen = {index} ^ set(self.asked.answer.places) if self.entry.wanted != 1 else {index}
         self.asked.answer.places = sorted(chosen)
 
-    @classmethod
-    def hint(cls, entry: Entry, in_quiz: bool) -> Localised:
-        if entry.wanted == 1:
-            return _("Press the letter of your choice, then Enter.")
-        return _("Press the letter of each correct option, then Enter.")
-
     def complete(self) -> None:
         if self.entry.wanted == 1 and not self.asked.answer.places:
             self.choose(self.cursor)
@@ -251,10 +240,6 @@ class OrderingAnswer(RowsAnswer):
 
     def press(self, letter: str) -> bool:
         return False
-
-    @classmethod
-    def hint(cls, entry: Entry, in_quiz: bool) -> Localised:
-        return _("Put them in order: Shift+↑/↓ moves an item, Enter submits.")
 
     def action_move(self, step: int) -> None:
         if self.closed:
@@ -305,10 +290,6 @@ class DebugCode(RowsAnswer):
 
     def press(self, letter: str) -> bool:
         return False
-
-    @classmethod
-    def hint(cls, entry: Entry, in_quiz: bool) -> Localised:
-        return _("Which line is wrong? Select it with ↑/↓, then press Enter.")
 
     def action_cursor(self, step: int) -> None:
         super().action_cursor(step)
@@ -377,15 +358,6 @@ class TypedAnswer(Vertical):
         self.asked, self.answer = asked, asked.answer
         self.lang: Lang = lang
 
-    @classmethod
-    def hint(cls, entry: Entry, in_quiz: bool) -> Localised:
-        """Return how to answer. In a quiz no hint promises an answer before the end."""
-        if not (isinstance(entry, Fill) and entry.is_number):
-            return _("Enter goes to the next blank, then submits. Any equivalent formula is accepted.")
-        if in_quiz:
-            return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.")
-        return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer.")
-
     def compose(self) -> ComposeResult:
         entry = self.asked.entry
         assert isinstance(entry, Fill)
@@ -423,13 +395,30 @@ class TypedAnswer(Vertical):
             self.post_message(Answered())
 
 
-AnswerWidget = RowsAnswer | TypedAnswer
-ANSWER_WIDGETS: dict[type[Entry], type[AnswerWidget]] = {
+ANSWER_WIDGETS: dict[type[Entry], type[RowsAnswer | TypedAnswer]] = {
     Choose: ChoiceAnswer,
     Arrange: OrderingAnswer,
     FindLine: DebugCode,
     Fill: TypedAnswer,
 }
+
+
+def hint(entry: Entry, in_quiz: bool) -> Localised:
+    """Return how to answer with the widget. In a quiz no hint promises an answer before the end."""
+    match entry:
+        case Arrange():
+            return _("Put them in order: Shift+↑/↓ moves an item, Enter submits.")
+        case FindLine():
+            return _("Which line is wrong? Select it with ↑/↓, then press Enter.")
+        case Fill(is_number=False):
+            return _("Enter goes to the next blank, then submits. Any equivalent formula is accepted.")
+        case Fill() if in_quiz:
+            return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.")
+        case Fill():
+            return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer.")
+    if entry.wanted == 1:
+        return _("Press the letter of your choice, then Enter.")
+    return _("Press the letter of each correct option, then Enter.")
 
 
 # Lists to choose from

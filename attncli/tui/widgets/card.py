@@ -19,7 +19,7 @@ from attncli.domain.parts import Arrange, Choose
 from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.marking import Asked
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.answers import ANSWER_WIDGETS, MarkedRows, TypedAnswer
+from attncli.tui.widgets.answers import ANSWER_WIDGETS, MarkedRows, TypedAnswer, hint
 from attncli.tui.widgets.basics import (
     LineWidget,
     Page,
@@ -136,7 +136,7 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
     if asked.entry.rows or not asked.is_read:
         yield widget(asked, lang)
     if not asked.revealed:
-        yield Plain(widget.hint(asked.entry, in_quiz)[lang], classes="note")
+        yield Plain(hint(asked.entry, in_quiz)[lang], classes="note")
 
 
 # Follow-ups, points and verdict
