@@ -31,14 +31,15 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Operator
 
 from attncli.anki.package import EPOCH, MILLISECOND, SUSPENDED, CardType, ReviewType, own_guid
-from attncli.domain.card import FROM_ANKI, Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.card import FROM_ANKI, Card, FollowUp
 from attncli.domain.log_row import LogRow, Rating, Schedule, State
+from attncli.domain.parts import Arrange, Choose, Entry, Fill, FindLine, Part, Rows
 from attncli.domain.text import printable
 from attncli.errors import NotFound, NothingFound
+from attncli.export.card_markdown import markdown
 from attncli.export.render import card_parser, sanitised
 from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import standing_reviews
-from attncli.practice.marking import draw, right_order, shown, shuffled_items, shuffled_options
 from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ CORE = "core"
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUMBERS = "①②③④⑤⑥⑦⑧"
-ALTERNATIVES_SHOWN = 3
 _BLANK = re.compile(r"_{4,}")
 
 QuestionOf = Callable[[str], Localised]
@@ -88,7 +88,7 @@ def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], f
     import genanki
 
     def question_of(id: str) -> Localised:
-        return workspace.library.card(id).listed
+        return workspace.library.card(id).wording
 
     model, decks = _note_type(), dict[str, genanki.Deck]()
     titles = {topic.id: topic.title[first].strip() or topic.id for topic in workspace.library.topics()}
@@ -184,92 +184,51 @@ def side(card: Card, lang: Lang, question_of: QuestionOf) -> NoteSide:
 
     Numbers and orders are drawn with the card's id as seed, so that they are the same in every export.
     """
-    question, answer = _question_and_answer(card, lang)
+    card = card.draw(Random(card.id))
     short = block(card.answer[lang]) if card.answer else ""
     return NoteSide(
-        question=question,
-        answer=short if not answer else answer + short,
+        question=_question(card, lang),
+        answer="".join(_part(part, lang) for part in card.solution()) + short,
         why=_why(card, lang),
         points=_listed([inline(point[lang]) for point in card.points], "ol"),
-        pitfalls=_listed([inline(pitfall[lang]) for pitfall in card.pitfalls]) + _slips(card, lang),
+        pitfalls=_listed([inline(pitfall[lang]) for pitfall in card.pitfalls]),
         follow_ups="".join(_follow_up(follow_up, lang, question_of) for follow_up in card.follow_ups),
     )
 
 
-def _question_and_answer(card: Card, lang: Lang) -> tuple[str, str]:
-    rng = Random(card.id)
-    match card := card.exercise:
-        case ChoiceCard():
-            return _choice(card, lang, rng)
-        case NumericCard():
-            return _numeric(card, lang, rng)
-        case ClozeCard():
-            return _cloze(card, lang)
-        case OrderingCard():
-            return _ordering(card, lang, rng)
-        case DebugCard():
-            return _debug(card, lang)
-    return block(card.question[lang]), ""
+def _question(card: Card, lang: Lang) -> str:
+    match entry := card.entry():
+        case FindLine():
+            return block(card.wording[lang]) + code(entry.code, numbered=True)
+        case Choose():
+            several = _paragraph(_("Several options are right."), lang) if entry.several else ""
+            return block(card.wording[lang]) + several + _listed(_texts(entry, lang), 'ol type="A"')
+        case Arrange():
+            return block(card.wording[lang]) + _paragraph(_("Put in order:"), lang) + _listed(_texts(entry, lang))
+        case Fill(is_number=True) if entry.unit:
+            return block(card.wording[lang]) + _paragraph(_("Answer in {unit}.", unit=plain(entry.unit)), lang)
+        case Fill():
+            numbers = iter(NUMBERS[: entry.fields] if entry.fields > 1 else "")
+            return block(_BLANK.sub(lambda blank: next(numbers, "") + r"\_\_\_\_", card.wording[lang]))
+    return block(card.wording[lang])
 
 
-def _choice(card: ChoiceCard, lang: Lang, rng: Random) -> tuple[str, str]:
-    options = [card.options[index] for index in shuffled_options(card, rng)]
-    several = _paragraph(_("Several options are right."), lang) if card.multiple else ""
-    marked = []
-    for letter, option in zip(LETTERS, options, strict=False):
-        mark = "✓" if option.correct else "✗"
-        why = f"<br>{inline(option.why_not[lang])}" if option.why_not else ""
-        text = inline(option.text[lang])
-        marked.append(f"{mark} {letter}. " + (f"<strong>{text}</strong>" if option.correct else text) + why)
-    right = ", ".join(letter for letter, option in zip(LETTERS, options, strict=False) if option.correct)
-    choices = "".join(f"<li>{inline(option.text[lang])}</li>" for option in options)
-    asked = f'{block(card.question[lang])}{several}<ol type="A">{choices}</ol>'
-    lines = "".join(f"<li>{line}</li>" for line in marked)
-    return asked, f'<p><strong>{right}</strong></p><ul class="marked">{lines}</ul>'
+def _texts(entry: Entry, lang: Lang) -> list[str]:
+    return [inline(row.text[lang]) for row in entry.rows]
 
 
-def _numeric(card: NumericCard, lang: Lang, rng: Random) -> tuple[str, str]:
-    task = draw(card, rng)
-    unit = _paragraph(_("Answer in {unit}.", unit=plain(task.unit)), lang) if task.unit else ""
-    expected = plain(f"{shown(task.expected)} {task.unit}".strip())
-    right = _("{expected} (±{tolerance})", expected=f"<strong>{expected}</strong>", tolerance=plain(task.tolerance))[
-        lang
-    ]
-    values = ", ".join(f"{name} = {label}" for name, label in task.values.items())
-    formula = f"<code>{plain(card.compute)}</code>" + (f" ({plain(values)})" if values else "")
-    computed = _("Computation: {formula}", formula=formula)[lang]
-    return block(task.question[lang]) + unit, f"<p>{right}</p><p>{computed}</p>"
-
-
-def _cloze(card: ClozeCard, lang: Lang) -> tuple[str, str]:
-    several = len(card.blanks) > 1
-    numbers = iter(NUMBERS[: len(card.blanks)] if several else "")
-    asked = block(_BLANK.sub(lambda blank: next(numbers, "") + r"\_\_\_\_", card.question[lang]))
-    answers = []
-    for blank in card.blanks:
-        answer = f"<code>{plain(blank.answer)}</code>"
-        others = ", ".join(f"<code>{plain(other)}</code>" for other in blank.accept[:ALTERNATIVES_SHOWN])
-        answers.append(_("{answer} (also {others})", answer=answer, others=others)[lang] if others else answer)
-    return asked, _listed(answers, "ol") if several else f"<p>{answers[0]}</p>"
-
-
-def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
-    texts = card.texts
-    asked = _listed([inline(texts[key][lang]) for key in shuffled_items(card, rng)])
-    ordered = _listed([inline(texts[key][lang]) for key in right_order(card)], "ol")
-    pairs = _listed([f"{inline(texts[a][lang])} → {inline(texts[b][lang])}" for a, b in card.before])
-    free = len(card.before) < len(card.items) - 1
-    head = _paragraph(_("One right order:"), lang) if free else ""
-    more = _paragraph(_("Required order:"), lang) + pairs if free else ""
-    return block(card.question[lang]) + _paragraph(_("Put in order:"), lang) + asked, head + ordered + more
-
-
-def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
-    lines = _(" or ")[lang].join(map(str, card.lines))
-    lines, symptom = f"<strong>{lines}</strong>", inline(card.symptom[lang])
-    answer = _paragraph(_("Line {lines}: {symptom}", lines=lines, symptom=symptom), lang)
-    fix = _paragraph(_("Fixed:"), lang) + code(card.fix[lang]) if card.fix else ""
-    return block(card.question[lang]) + code(card.code, numbered=True), answer + fix
+def _part(part: Part, lang: Lang) -> str:
+    """Return a part of a solution; options have the letters of the question."""
+    if not isinstance(part, Rows):
+        return block(markdown([part], lang))
+    if part.rows[0].right is None:
+        return _listed([inline(row.text[lang]) for row in part.rows], "ol" if part.ordered else "ul")
+    lines = []
+    for letter, row in zip(LETTERS, part.rows, strict=False):
+        text, why = inline(row.text[lang]), f"<br>{inline(row.why[lang])}" if row.why else ""
+        lines.append(f"✓ {letter}. <strong>{text}</strong>{why}" if row.right else f"✗ {letter}. {text}{why}")
+    right = ", ".join(letter for letter, row in zip(LETTERS, part.rows, strict=False) if row.right)
+    return f"<p><strong>{right}</strong></p>" + _listed(lines, 'ul class="marked"')
 
 
 def _why(card: Card, lang: Lang) -> str:
@@ -277,15 +236,6 @@ def _why(card: Card, lang: Lang) -> str:
     notes = [_("Nobody has published this; it cannot be checked.")] if card.unverifiable else []
     notes += [_("As of {date}.", date=plain(card.as_of))] if card.as_of else []
     return text + "".join(f"<p><em>{note[lang]}</em></p>" for note in notes)
-
-
-def _slips(card: Card, lang: Lang) -> str:
-    card = card.exercise
-    if not isinstance(card, NumericCard) or not card.slips:
-        return ""
-    slips = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    heading = _("Common mistakes")[lang]
-    return f"<p><strong>{heading}</strong></p>" + _listed(slips)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang, question_of: QuestionOf) -> str:
@@ -308,7 +258,7 @@ def sources(card: Card) -> str:
 
 def _listed(items: Iterable[str], tag: str = "ul") -> str:
     lines = "".join(f"<li>{item}</li>" for item in items)
-    return f"<{tag}>{lines}</{tag}>" if lines else ""
+    return f"<{tag}>{lines}</{tag.split()[0]}>" if lines else ""
 
 
 # Markdown as HTML for Anki

@@ -31,7 +31,7 @@ from attncli.domain.arithmetic import (
     is_within,
     names_in,
 )
-from attncli.domain.card import BLANK
+from attncli.domain.card_kinds import BLANK
 from attncli.i18n import LANGS, NOTHING, Localised, _, ngettext, quoted
 
 Document = Mapping[str, Any]

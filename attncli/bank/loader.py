@@ -10,12 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from attncli.bank.card_rules import card_findings, choices_of
 from attncli.bank.problems import (
+    KIND_HINT,
     Finding,
     Problem,
     Way,
@@ -36,9 +37,10 @@ from attncli.bank.schema import (
     adapter,
 )
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
-from attncli.domain.card import is_identifier
+from attncli.domain.card import is_identifier, types_of
+from attncli.domain.card_kinds import CARDS
 from attncli.domain.challenge import REPAIRS
-from attncli.i18n import LANGS, _, quoted
+from attncli.i18n import LANGS, Localised, _, quoted
 
 Document = dict[str, Any]
 
@@ -50,8 +52,13 @@ SUFFIXES = frozenset({".yaml", ".yml"})
 NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS})
 
 _LEFT_OUT = {"kind": "qa", "level": "onsite"}
-_LEFT_OUT_OF_NUMERIC = {"unit": "", "tolerance": "1%"}
-_TEXTS = ("question", "lead", "short", "fact", "explain", "symptom", "fix")
+_TEXTS = {
+    name
+    for shape in OWN_SHAPES.values()
+    for name, form in types_of(shape).items()
+    if Localised in (form, *get_args(form))
+}
+"""The keys of cards whose value is a text, or a list of texts."""
 
 
 @dataclass
@@ -202,7 +209,7 @@ def _kind(card: dict[str, Any], base: Way) -> list[Finding]:
     if "kind" in card:
         message = unknown_value(quoted('"kind"'), kind, SHAPES)
     else:
-        message = _('missing "kind": write kind: qa (or choice, numeric, cloze, ordering, debug)')
+        message = _('missing "kind": {hint}', hint=KIND_HINT)
     return [Finding((*base, "kind"), message, shape=True)]
 
 
@@ -262,7 +269,7 @@ def challenge_findings(value: Any, folder: Path) -> list[Finding]:
 
 
 def card_document(topic: str, card: dict[str, Any]) -> Document:
-    """Return a valid card as the document that `attncli.domain.card.card_of` reads."""
+    """Return a valid card as the document that `card_of` reads."""
     document = {"topic": topic, **card}
     if "parameters" in card:
         document["parameters"] = [[name, choices_of(values)] for name, values in card["parameters"].items()]
@@ -305,17 +312,16 @@ class _Completion:
         if not isinstance(card, dict):
             return card
         whole = {**_LEFT_OUT, **card}
-        if whole["kind"] == "numeric":
-            whole = {**_LEFT_OUT_OF_NUMERIC, **whole}
-        for key in _TEXTS:
-            if isinstance(whole.get(key), str):
-                whole[key] = self._both(whole[key], (*way, key))
-        if isinstance(points := whole.get("points"), list):
-            whole["points"] = [
-                self._both(point, (*way, "points", number)) if isinstance(point, str) else point
-                for number, point in enumerate(points)
-            ]
+        if isinstance(whole["kind"], str) and whole["kind"] in CARDS:
+            whole = {**CARDS[whole["kind"]].presumed, **whole}
+        for key in _TEXTS & whole.keys():
+            whole[key] = self._completed(whole[key], (*way, key))
         return whole
+
+    def _completed(self, value: Any, way: Way) -> Any:
+        if isinstance(value, list):
+            return [self._completed(each, (*way, number)) for number, each in enumerate(value)]
+        return self._both(value, way) if isinstance(value, str) else value
 
     def _both(self, text: str, way: Way) -> dict[str, str]:
         self.filled.add((*way, LANGS[1]))

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from attncli.domain.card import types_of
 from attncli.domain.text import marked
+from attncli.domain.vocabulary import KINDS
 from attncli.i18n import LANGS, NOTHING, Localised, _, ngettext, quoted
 
 MAX_GUESSES = 5000
@@ -128,9 +129,10 @@ def unknown_value(name: Localised, value: object, known: Iterable[str]) -> Local
 
 # pydantic's errors as findings
 
+KIND_HINT = _("write kind: qa (or {others})", others=_(", ").join(map(quoted, KINDS[1:])))
 _TEXT_HINTS = {
     "id": _("give it a stable id, e.g. id: att-02"),
-    "kind": _("write kind: qa (or choice, numeric, cloze, ordering, debug)"),
+    "kind": KIND_HINT,
     "level": _("write level: screen, onsite or research"),
     "en": _("write the English text as en: …"),
     "zh": _("write the Chinese text as zh: …"),

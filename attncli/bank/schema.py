@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, TypeAdapter
 
-from attncli.domain.card import CARDS, Card, Id, types_of
+from attncli.domain.card import Card, Id, types_of
+from attncli.domain.card_kinds import CARDS
 from attncli.domain.challenge import Challenge
 from attncli.domain.vocabulary import Limits
 from attncli.i18n import Localised, Text
@@ -43,7 +44,7 @@ def card_shape(card: type[Card], own: bool = False) -> type:
     A learner's `own` card need not explain its answer. `Card` itself stands for a kind that is not known.
     """
     found: list[tuple[str, Any, Any]] = [("kind", Any if card is Card else Literal[card.kind], field())]
-    for name, form, default in _fields(card, "topic"):
+    for name, form, default in _fields(card, "topic", "drawn"):
         needed = not own and name in card.needed
         if needed and NoneType in get_args(form):
             form = get_args(form)[0]

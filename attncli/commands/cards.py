@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -13,13 +12,12 @@ from attncli.commands.due import print_due
 from attncli.commands.options import at_option, json_option
 from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
+from attncli.export.card_markdown import whole_card
 from attncli.i18n import LANGS, N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import record, today
-from attncli.practice.marking import Section, sections
 from attncli.practice.plan import Plan, StudyDay, make_plan
 from attncli.practice.record import schedule_document, take_back
 from attncli.practice.stats import ProgressStats, progress
@@ -336,110 +334,6 @@ def _shortened(title: str) -> str:
     while cells(title) >= TITLE_CELLS - 1:
         title = title[:-1]
     return f"{title.rstrip()}…"
-
-
-# A card as Markdown
-
-
-def whole_card(card: Card, lang: Lang) -> str:
-    """Return everything the card has."""
-    parts = [f"# {card.id} · {card.topic} · {card.kind} · {card.level}", question(card, lang)]
-    if solution := _solution(card, lang):
-        parts.append("## " + _("Answer")[lang] + f"\n\n{solution}")
-    return "\n\n".join([*parts, *revealed(card, lang)]) + "\n"
-
-
-def question(card: Card, lang: Lang) -> str:
-    """Return the question with all that is needed to answer it; parameters of numeric cards appear as names."""
-    card = card.exercise
-    parts = [re.sub(r"\{\{\s*(\w+)\s*\}\}", r"*\1*", card.question[lang]).strip()]
-    if isinstance(card, DebugCard):
-        parts.append(f"```python\n{numbered(card.code)}\n```")
-    if isinstance(card, ChoiceCard):
-        parts.append("\n".join(f"- {option.text[lang]}" for option in card.options))
-    if isinstance(card, OrderingCard):
-        parts.append("\n".join(f"- {text[lang]}" for text in card.texts.values()))
-    return "\n\n".join(parts)
-
-
-def revealed(card: Card, lang: Lang) -> Iterator[str]:
-    """Yield the blocks that follow the solution: explanation, points, pitfalls, follow-ups, sources."""
-    for section in sections(card):
-        yield from _blocks(section, card, lang)
-
-
-def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
-    match section:
-        case "answer" | "explain":
-            text = card.answer if section == "answer" else card.explain
-            heading = _("Answer") if section == "answer" else _("Why")
-            yield f"## {heading[lang]}\n\n{text[lang].strip() if text else ''}"
-        case "points":
-            points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-            yield "## " + _("Points")[lang] + f"\n\n{points}"
-        case "pitfalls":
-            yield _listed(_("Pitfalls"), [pitfall[lang] for pitfall in card.pitfalls], lang)
-        case "unverifiable":
-            yield _("Nobody has published this; it cannot be checked.")[lang]
-        case "challenge":
-            yield _("Challenge")[lang] + f": {', '.join(card.challenges)}"
-        case "experiment":
-            yield _("Experiment")[lang] + f": `attn experiment {card.experiment}`"
-        case "follow-ups":
-            if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
-                yield "\n\n".join(["## " + _("Follow-ups")[lang], *asked])
-            if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
-                yield _("See also")[lang] + f": {', '.join(linked)}"
-        case "as-of":
-            yield _("As of {date}.", date=card.as_of)[lang]
-        case "sources":
-            yield _listed(_("Sources"), [source.text for source in card.sources], lang)
-
-
-def _listed(heading: Localised, lines: list[str], lang: Lang) -> str:
-    return f"## {heading[lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
-
-
-def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
-    assert follow_up.ask and follow_up.answer
-    more = f" ({follow_up.card})" if follow_up.card else ""
-    return f"**{follow_up.ask[lang].strip()}**\n\n{follow_up.answer[lang].strip()}{more}"
-
-
-def _solution(card: Card, lang: Lang) -> str:
-    match card := card.exercise:
-        case ChoiceCard():
-            return "\n".join(_option_line(option.text, option.correct, option.why_not, lang) for option in card.options)
-        case NumericCard():
-            drawn = [
-                f"- *{name}*: {', '.join(label for label, _value in choices)}" for name, choices in card.parameters
-            ]
-            formula = f"`{card.compute}` {card.computed_in} → {card.unit or '1'} ± {card.tolerance}"
-            return "\n".join([formula, *drawn]) + _slips(card, lang)
-        case ClozeCard():
-            return "\n".join(f"{number}. `{blank.answer}`" for number, blank in enumerate(card.blanks, 1))
-        case OrderingCard():
-            texts = card.texts
-            return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
-        case DebugCard():
-            where = _("line")[lang] + f" {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
-            return (f"{where}\n\n" + _("Fix")[lang] + f": `{card.fix[lang].strip()}`") if card.fix else where
-    return ""
-
-
-def _option_line(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
-    mark = "✓" if correct else "✗"
-    return f"- {mark} {text[lang]}" + (" — " + _("why not")[lang] + f": {why_not[lang]}" if why_not else "")
-
-
-def _slips(card: NumericCard, lang: Lang) -> str:
-    lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([_("Common mistakes")[lang] + ":", "", *lines]) if lines else ""
-
-
-def numbered(code: str) -> str:
-    """Return `code` with line numbers."""
-    return "\n".join(f"{number:>2}  {line}" for number, line in enumerate(code.rstrip().splitlines(), 1))
 
 
 def print_markdown(text: str) -> None:

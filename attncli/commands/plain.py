@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from attncli.commands.cards import numbered, revealed
 from attncli.commands.grade import print_report
 from attncli.commands.session import echo
-from attncli.domain.card import Card, ChoiceCard, DebugCard, OrderingCard
 from attncli.domain.grade_report_text import deciding_checks, told
 from attncli.domain.log_row import Rating
 from attncli.domain.mock_interview import PART_NAMES
+from attncli.domain.parts import Arrange, Entry, Fill, FindLine
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
+from attncli.export.card_markdown import numbered, revealed
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import Judge
@@ -495,26 +495,24 @@ def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: Rea
     `read_numbers` reads where only numbers make sense. An empty line gives up.
     """
     echo(asked.question[lang].strip())
-    if asked.rows(lang):
+    if isinstance(asked.entry, Fill):
+        _fields(asked, asked.entry, lang, read_numbers if asked.entry.is_number else read_line)
+    elif asked.is_marked_automatically:
         _rows(asked, lang, read_numbers)
-    elif asked.task:
-        _numeric(asked, lang, read_numbers)
-    elif asked.texts:
-        _cloze(asked, lang, read_line)
 
 
 def _rows(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
     """Ask for the numbers of options, of items in their order, or of one line of code."""
-    rows, exercise = asked.rows(lang), asked.exercise
-    request, is_line = _request(exercise), isinstance(exercise, DebugCard)
-    echo(f"\n{numbered(exercise.code)}") if isinstance(exercise, DebugCard) else _print_numbered(rows)
-    drawn = asked.item_order
+    rows, entry = asked.rows(lang), asked.entry
+    if isinstance(entry, FindLine):
+        echo(f"\n{numbered(entry.code)}")
+    else:
+        echo("\n".join(f"{number}. {row}" for number, row in enumerate(rows, 1)))
     while not asked.revealed:
-        echo(request[lang])
+        echo(_request(entry)[lang])
         places = _numbers(read_line, len(rows), lang)
-        if is_line and len(places) > 1:
+        if isinstance(entry, FindLine) and len(places) > 1:
             continue
-        asked.item_order = drawn
         asked.choose(places)
         try:
             asked.submit()
@@ -522,41 +520,31 @@ def _rows(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
             echo(_out_of_range(len(rows))[lang])
 
 
-def _request(exercise: Card) -> Localised:
-    if isinstance(exercise, DebugCard):
+def _request(entry: Entry) -> Localised:
+    if isinstance(entry, FindLine):
         return _("Which line?")
-    if isinstance(exercise, OrderingCard):
+    if isinstance(entry, Arrange):
         return _("Enter the numbers in the right order")
-    if isinstance(exercise, ChoiceCard) and exercise.multiple:
-        return _("Enter the numbers of all correct options")
-    return _("Enter the number of the correct option")
+    if entry.wanted == 1:
+        return _("Enter the number of the correct option")
+    return _("Enter the numbers of all correct options")
 
 
 def _out_of_range(most: int) -> Localised:
     return _("Enter numbers from 1 to {n}", n=most)
 
 
-def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
-    unit = f" ({asked.task.unit})" if asked.task and asked.task.unit else ""
+def _fields(asked: Asked, entry: Fill, lang: Lang, read_line: ReadLine) -> None:
+    """Ask for a number until it can be read, or for the text of each blank."""
+    unit = f" ({entry.unit})" if entry.unit else ""
     while not asked.revealed:
-        echo(_("Your answer{unit}", unit=unit)[lang])
-        asked.texts = [read_line()]
+        for index in range(entry.fields):
+            echo((_("Your answer{unit}", unit=unit) if entry.is_number else _("Blank {n}", n=index + 1))[lang])
+            asked.answer.texts[index] = read_line()
         try:
             asked.submit()
         except UsageError as error:
             echo(error.line(lang))
-
-
-def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
-    for index in range(len(asked.texts)):
-        echo(_("Blank {n}", n=index + 1)[lang])
-        asked.texts[index] = read_line()
-    asked.submit()
-
-
-def _print_numbered(items: list[str]) -> None:
-    for number, item in enumerate(items, 1):
-        echo(f"{number}. {item}")
 
 
 def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:

@@ -1,4 +1,4 @@
-"""Arithmetic of cards: expressions to compute, units and tolerances of answers, formulas to compare.
+"""Arithmetic of cards: expressions to compute, units and tolerances, numbers that are typed, formulas to compare.
 
 Nothing is ever executed. An expression is a bounded walk of its syntax tree: numbers, names, `pi`, `+ - * / // % **`,
 parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang or fill
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from attncli.errors import BankInvalid
+from attncli.errors import BankInvalid, InvalidInput
 from attncli.i18n import _, ngettext, quoted
 
 Number = int | float
@@ -277,6 +277,82 @@ def is_within(value: float, right: float, tolerance: str) -> bool:
     if allowed.endswith("%"):
         return abs(value - right) <= abs(right) * float(allowed[:-1]) / 100 + rounding
     return abs(value - right) <= float(allowed) + rounding
+
+
+# Numbers that are typed
+
+LONGEST_ANSWER = 200
+"""Longest number that is read, in characters."""
+_ANSWER = re.compile(
+    r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
+)
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
+_SHORT_PLAIN = {"k": "K", "m": "M", "b": "billion", "bn": "billion", "t": "trillion"}
+
+
+def read_number(text: str, unit: str) -> Number:
+    """Parse `text` and convert it to `unit`; a number without a unit is in `unit` already. Raises InvalidInput."""
+    plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")
+    typed = text.strip()[:40]
+    match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST_ANSWER else None
+    if not match:
+        example = f"48 {unit}" if unit else "1750亿"
+        message = _(
+            "“{typed}” is not a number; enter one, e.g. 1.5, 1.5e3, 3/4 or {example}", typed=typed, example=example
+        )
+        raise InvalidInput(message, "number", text=typed, example=example)
+    try:
+        value = evaluate(_arithmetic(match["value"]), {})
+    except ComputeError as error:
+        raise InvalidInput(
+            _("cannot read “{typed}”: {message}", typed=typed, message=error.message), "number-unread", text=typed
+        ) from None
+    given = _unit(match["unit"].strip(), unit)
+    try:
+        return convert(value, given, unit) if given else value
+    except ComputeError:
+        given = given[:20]
+        if unit:
+            message = _("wrong unit “{given}”; answer in {unit}", given=given, unit=unit)
+        else:
+            message = _("unexpected unit “{given}”; enter a plain number", given=given)
+        raise InvalidInput(message, "unit" if unit else "unit-none", given=given, unit=unit) from None
+
+
+def number_text(value: Number) -> str:
+    """Format a number for feedback: whole numbers with digit groups, others with six significant digits."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.6g}"
+
+
+def _arithmetic(text: str) -> str:
+    """Convert common notation to that of `evaluate`; a comma only groups thousands."""
+    text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
+    if "," in text:
+        raise ComputeError(_("a comma only separates thousands; use a decimal point"))
+    return re.sub(r"(?<![\d.])0+(?=\d)", "", text.replace("^", "**").replace("_", ""))
+
+
+def _unit(given: str, expected: str) -> str:
+    """Return the known unit that `given` names, empty for none. `B` after a plain number is a billion, after data a
+    byte.
+    """
+    bare = given.removesuffix(".")
+    if not bare:
+        return ""
+    if bare == expected:
+        return expected
+    if expected in DIMENSIONS["plain"] and bare.lower() in _SHORT_PLAIN:
+        return _SHORT_PLAIN[bare.lower()]
+    return "/".join(_known(part.strip()) for part in bare.split("/", 1))
+
+
+def _known(unit: str) -> str:
+    if unit in KNOWN_UNITS:
+        return unit
+    alike = [known for known in KNOWN_UNITS if known.lower() == unit.lower()]
+    return alike[0] if alike else unit
 
 
 # Formulas to compare

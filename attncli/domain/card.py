@@ -1,18 +1,20 @@
-"""Cards: one dataclass for each kind, as bank files write it; the bank checks the limits of the fields with pydantic.
+"""The fields that all cards have, as bank files write them; the bank checks their limits with pydantic.
 
-The index keeps a card as plain data. `card_of` builds it again, without pydantic.
+The index keeps a card as plain data, of which `build` makes the dataclass again, without pydantic.
+The kinds of cards are in `card_kinds.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from itertools import repeat
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from random import Random
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
-from attncli.domain.text import example_labels, filled
+from attncli.domain.parts import ALOUD, Answer, Entry, Marked, Part
 from attncli.domain.vocabulary import Kind, Level, Limits, WrittenAs
 from attncli.i18n import Localised, Text, quoted
 
@@ -32,19 +34,7 @@ Name = Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)
 Date = Annotated[str, Limits(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, Limits(pattern=r"^E\d{2,3}$")]
 Flag = Annotated[bool, Limits(strict=True)]
-_NUMBER_OR_TEXT = WrittenAs(schema={"type": ["number", "string"]})
-Formula = Annotated[str, _NUMBER_OR_TEXT]
-Choices = Annotated[
-    tuple[tuple[str, float | int], ...],
-    WrittenAs(
-        schema={
-            "anyOf": [
-                {"type": "array", "items": {"type": "number"}, "minItems": 1},
-                {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
-            ]
-        }
-    ),
-]
+NUMBER_OR_TEXT = WrittenAs(schema={"type": ["number", "string"]})
 
 
 class IdOrQuestion:
@@ -88,7 +78,7 @@ class Number:
 
     says: Text
     says_zh: Text = ""
-    compute: Annotated[Any, _NUMBER_OR_TEXT]
+    compute: Annotated[Any, NUMBER_OR_TEXT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +99,17 @@ class Card:
 
     `lead` is said in the first 30 seconds, `short` goes on from there. `formula` is one to know by heart (LaTeX).
     Nearly every interview asks a `must_know`, which has a formula or, where there is none, a `fact` of one line.
-    A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says.
+    A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says. A learner's
+    own card may leave out the keys in `presumed`, which have their values then.
+
+    `drawn` is what was drawn for the card, as indices into its values or rows; no file has it. A kind of card is a
+    subclass. It draws, marks, and yields its parts by the methods below.
     """
 
     kind: ClassVar[Kind]
     needed: ClassVar[tuple[str, ...]] = ("explain",)
     fewest: ClassVar[Mapping[str, int]] = {"points": 1}
+    presumed: ClassVar[Mapping[str, str]] = {}
 
     id: Id
     topic: str
@@ -138,14 +133,7 @@ class Card:
     formula: Text = ""
     fact: Localised | None = None
     must_know: Flag = False
-
-    @property
-    def exercise(self) -> Card:
-        """The card that is asked, marked and printed in place of this one: by default itself.
-
-        A kind that is a variant of another one, such as a choice between two options, returns a card of that kind.
-        """
-        return self
+    drawn: tuple[int, ...] = ()
 
     @property
     def answer(self) -> Localised | None:
@@ -158,147 +146,32 @@ class Card:
         return (self.challenge,) if isinstance(self.challenge, str) and self.challenge else tuple(self.challenge)
 
     @property
-    def listed(self) -> Localised:
-        """The question for lists, where no values are drawn."""
+    def wording(self) -> Localised:
+        """The question with the values that were drawn, else with the first ones."""
         return self.question
 
+    def draw(self, rng: Random) -> Self:
+        """Return the card with values, or an order of its rows, that are drawn anew."""
+        return self
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QaCard(Card):
-    """Asked aloud, answered aloud, self-rated against `points`."""
+    def entry(self) -> Entry:
+        """Return how the card is answered."""
+        return ALOUD
 
-    kind = "qa"
-    needed = ("short", "explain", "points")
-    fewest: ClassVar = {"points": 3}
-    short: Localised
+    def mark(self, answer: Answer) -> Marked | None:
+        """Mark an answer; without one give up, and the feedback is the right one. None if the learner compares.
 
+        Raises UsageError for an answer that cannot be read: it is not wrong.
+        """
+        return None
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of a choice card; a wrong one says why not."""
+    def solution(self) -> Iterable[Part]:
+        """Return what is printed as the answer, before `answer` and `explain`."""
+        return ()
 
-    text: Localised
-    correct: Flag = False
-    why_not: Localised | None = None
-    errata: Errata = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChoiceCard(Card):
-    """One or several options are right."""
-
-    kind = "choice"
-    needed = ()
-    fewest: ClassVar = {**Card.fewest, "options": 3}
-    options: Annotated[tuple[Option, ...], Limits(min_length=2, max_length=5)]
-
-    @property
-    def multiple(self) -> bool:
-        return sum(option.correct for option in self.options) > 1
-
-
-@dataclass(frozen=True, slots=True)
-class Slip:
-    """A common mistake in a numeric card: the formula that it computes, and an explanation."""
-
-    compute: Formula
-    says: Localised
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumericCard(Card):
-    """A number computed from parameters that are drawn afresh each time.
-
-    `parameters` maps a name to its choices, each a (label, value) pair; `{{name}}` in the question shows the label.
-    `compute` is an arithmetic expression over the names, in `compute_unit`, or where that is empty in `unit`, in which
-    the answer is asked for. `tolerance` is relative when it ends in `%`, absolute otherwise.
-    """
-
-    kind = "numeric"
-    parameters: Annotated[tuple[tuple[str, Choices], ...], WrittenAs(dict[Name, Choices])] = ()
-    compute: Formula
-    compute_unit: str = ""
-    unit: str
-    tolerance: Formula
-    slips: tuple[Slip, ...] = ()
-
-    @property
-    def computed_in(self) -> str:
-        """The unit in which `compute` gives the answer."""
-        return self.compute_unit or self.unit
-
-    @property
-    def listed(self) -> Localised:
-        """The question with the first value of each parameter."""
-        labels = example_labels(self.parameters)
-        return Localised(filled(self.question.en, labels), filled(self.question.zh, labels))
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """One blank of a cloze card.
-
-    `form` "algebra" accepts every expression equal to `answer` in the named `variables`; "text" compares words.
-    `accept` lists further answers that count as right.
-    """
-
-    answer: Text
-    accept: tuple[Text, ...] = ()
-    form: Literal["text", "algebra"] = "text"
-    variables: tuple[Text, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClozeCard(Card):
-    """`____` in the question marks a blank, in order, in both languages."""
-
-    kind = "cloze"
-    blanks: Annotated[tuple[Blank, ...], Limits(min_length=1, max_length=8)]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An item to put in order."""
-
-    key: Name
-    text: Localised
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderingCard(Card):
-    """Items to put in order; `before` holds the pairs (i, j) of item keys in which i must come before j."""
-
-    kind = "ordering"
-    items: Annotated[tuple[Item, ...], Limits(min_length=2, max_length=12)]
-    before: Annotated[tuple[Annotated[tuple[Name, ...], Limits(min_length=2, max_length=2)], ...], Limits(min_length=1)]
-
-    @property
-    def texts(self) -> dict[str, Localised]:
-        """The text of each item, by its key."""
-        return {item.key: item.text for item in self.items}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DebugCard(Card):
-    """At most 15 lines of code with a mistake: find its line (from 1; any of `lines` counts) and its symptom."""
-
-    kind = "debug"
-    code: Text
-    lines: Annotated[tuple[Annotated[int, Limits(ge=1, strict=True)], ...], Limits(min_length=1)]
-    symptom: Localised
-    fix: Localised | None = None
-    wrong: Annotated[str, Limits(pattern=r"^[a-z0-9-]+/[a-z0-9_-]+$")] = ""
-
-
-CARDS: dict[str, type[Card]] = {
-    card.kind: card for card in (QaCard, ChoiceCard, NumericCard, ClozeCard, OrderingCard, DebugCard)
-}
-
-
-def card_of(document: Document) -> Card:
-    """Build a card from its validated document. Raises KeyError for an unknown kind."""
-    card: Card = build(CARDS[document["kind"]], document)
-    return card
+    def definition(self) -> Iterable[Part]:
+        """Return the solution for every draw."""
+        return self.solution()
 
 
 def build(form: Any, value: Any) -> Any:

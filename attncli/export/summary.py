@@ -16,13 +16,13 @@ from unicodedata import east_asian_width
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import Card
 from attncli.domain.mock_interview import MockReport
-from attncli.domain.text import code_block, code_span
+from attncli.domain.parts import Code, FindLine, Paragraph
 from attncli.domain.vocabulary import Kind, Level, Rung
-from attncli.i18n import Lang, Localised, _, pgettext
+from attncli.export.card_markdown import markdown
+from attncli.i18n import Lang, Localised, _, pgettext, quoted
 from attncli.practice.challenges import written
-from attncli.practice.marking import right_order, worked
 from attncli.practice.mock_report import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
@@ -476,69 +476,12 @@ def _width(text: str) -> float:
 
 def question(card: Card, lang: Lang) -> str:
     """Return the question, with the same numbers as in `answer`."""
-    return card.listed[lang].strip()
+    return card.wording[lang].strip()
 
 
 def answer(card: Card, lang: Lang) -> str:
     """Return the solution, with the reasons why other options are wrong, and the short answer if there is one."""
-    match card := card.exercise:
-        case ChoiceCard():
-            solution = _options(card, lang)
-        case NumericCard():
-            solution = _number(card, lang)
-        case ClozeCard():
-            solution = _filled(card, lang)
-        case OrderingCard():
-            texts = card.texts
-            solution = "\n".join(f"{n}. {texts[key][lang]}" for n, key in enumerate(right_order(card), 1))
-        case DebugCard():
-            solution = _fixed_code(card, lang)
-        case _:
-            solution = ""
-    short = card.answer[lang].strip() if card.answer else ""
-    return "\n\n".join(part for part in (solution, short) if part)
-
-
-def _options(card: ChoiceCard, lang: Lang) -> str:
-    lines = []
-    for option in sorted(card.options, key=lambda option: not option.correct):
-        text = " ".join(option.text[lang].split())
-        why = f" — {' '.join(option.why_not[lang].split())}" if option.why_not else ""
-        lines.append(f"- ✓ **{text}**" if option.correct else f"- ✗ {text}{why}")
-    return "\n".join(lines)
-
-
-def _number(card: NumericCard, lang: Lang) -> str:
-    found = worked(card)
-    *steps, result = found.steps
-    shown = "\n".join([steps[0] if steps else "", *(f"  = {step}" for step in steps[1:]), f"  = {result}"]).lstrip("\n")
-    tolerance = _(" (±{tolerance})", tolerance=found.task.tolerance)[lang]
-    slips = [
-        _("- Not {number}: {why}", number=f"{slip.value:.6g} {card.unit}".strip(), why=slip.says[lang].strip())[lang]
-        for slip in found.task.slips
-        if not found.task.fits(slip.value)
-    ]
-    return "\n\n".join([f"**{result}**{tolerance}", code_block(shown), *(["\n".join(slips)] if slips else [])])
-
-
-def _filled(card: ClozeCard, lang: Lang) -> str:
-    """Return the sentence with its blanks filled, or a list of answers if it holds formulas or code."""
-    text = card.question[lang].strip()
-    answers = [code_span(" ".join(blank.answer.split())) for blank in card.blanks]
-    if "$" in text or "`" in text or text.count(BLANK) != len(answers):
-        return "\n".join(f"{number}. {found}" for number, found in enumerate(answers, 1))
-    first, *rest = text.split(BLANK)
-    return first + "".join(f"**{found}**{after}" for found, after in zip(answers, rest, strict=True))
-
-
-def _fixed_code(card: DebugCard, lang: Lang) -> str:
-    code = card.code.rstrip().splitlines()
-    listing = "\n".join(
-        f"{'>' if number in card.lines else ' '}{number:>3}  {line}" for number, line in enumerate(code, 1)
-    )
-    lines = _(" or ")[lang].join(map(str, card.lines))
-    points = _("Line {lines}: {symptom}", lines=lines, symptom=card.symptom[lang].strip())[lang]
-    parts = [code_block(listing), points]
-    if card.fix:
-        parts += [_("Fixed:")[lang], code_block(card.fix[lang].strip(), "python")]
-    return "\n\n".join(parts)
+    entry = card.entry()
+    code = [Code(quoted(entry.code), marked=entry.lines)] if isinstance(entry, FindLine) else []
+    short = [Paragraph(card.answer)] if card.answer else []
+    return markdown([*code, *card.solution(), *short], lang)

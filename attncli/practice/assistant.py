@@ -11,17 +11,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.card import Card, FollowUp
 from attncli.domain.grade_report import GradeReport, report_document
 from attncli.domain.grade_report_text import diagnosis_lines, headline
 from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.parts import Answer, Arrange, Choose, Entry, Fill, FindLine
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import NotFound, UsageError, unreadable
 from attncli.i18n import Lang, _
 from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
-from attncli.practice.marking import Asked, Section, sections
+from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter, due_counts
 from attncli.practice.record import interval_text
 from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
@@ -120,8 +121,7 @@ class AssistantSession:
             raise UsageError(_("gave_up takes no answer; leave out {names}", names=", ".join(sorted(given))))
         item = self._refreshed()
         if gave_up:
-            asked.item_order = []
-            asked.texts = ["" for _ in asked.texts]
+            asked.answer = Answer()
         else:
             self._fill(asked, given, text or "", list(numbers or ()), list(blanks or ()))
         asked.submit()
@@ -129,12 +129,12 @@ class AssistantSession:
 
     def _fill(self, asked: Asked, given: set[str], text: str, numbers: list[int], blanks: list[str]) -> None:
         """Put an answer of the right form into `asked`, or raise UsageError."""
-        rows = len(asked.rows("en"))
-        if rows:
-            fits = given == {"numbers"} and len(set(numbers)) == len(numbers) == (asked.rows_wanted or len(numbers))
+        entry = asked.entry
+        if rows := len(entry.rows):
+            fits = given == {"numbers"} and len(set(numbers)) == len(numbers) == (entry.wanted or len(numbers))
             fits = fits and all(1 <= number <= rows for number in numbers)
-        elif isinstance(asked.exercise, ClozeCard):
-            fits = given == {"blanks"} and len(blanks) == len(asked.texts) and any(blank.strip() for blank in blanks)
+        elif isinstance(entry, Fill) and not entry.is_number:
+            fits = given == {"blanks"} and len(blanks) == entry.fields and any(blank.strip() for blank in blanks)
         else:
             fits = given == {"text"} and bool(text.strip())
         if not fits:
@@ -146,9 +146,7 @@ class AssistantSession:
                     how=how,
                 )
             )
-        asked.choose([number - 1 for number in numbers])
-        if asked.texts:
-            asked.texts = blanks or [text]
+        asked.answer = Answer([number - 1 for number in numbers], blanks or [text])
 
     def rate(self, card: str, rating: Rating, points: Sequence[int] | None = None) -> dict[str, Any]:
         """Record the rating of the attempted card; on disk when this returns.
@@ -220,19 +218,18 @@ def question_document(asked: Asked, lang: Lang) -> dict[str, Any]:
 
 def how_to_answer(asked: Asked, lang: Lang) -> str:
     """Return which argument of `attempt` this card expects."""
-    match asked.exercise:
-        case ChoiceCard() as exercise:
+    match entry := asked.entry:
+        case Choose():
             many, one = _("numbers: all correct options"), _("numbers: the one correct option")
-            return (many if exercise.multiple else one)[lang]
-        case NumericCard():
-            unit = asked.task.unit if asked.task else ""
-            return (_("text: a number in {unit}", unit=unit) if unit else _("text: a number"))[lang]
-        case ClozeCard():
-            return _("blanks: {n} texts, one per blank", n=len(asked.texts))[lang]
-        case OrderingCard():
+            return (many if entry.several else one)[lang]
+        case Arrange():
             return _("numbers: all items in the correct order")[lang]
-        case DebugCard():
+        case FindLine():
             return _("numbers: the line with the bug")[lang]
+        case Fill(is_number=True):
+            return (_("text: a number in {unit}", unit=entry.unit) if entry.unit else _("text: a number"))[lang]
+        case Fill():
+            return _("blanks: {n} texts, one per blank", n=entry.fields)[lang]
     return _("text: what the learner said")[lang]
 
 
@@ -243,43 +240,38 @@ def answer_document(asked: Asked, item: SessionItem, lang: Lang) -> dict[str, An
     if asked.marked is not None:
         document |= {"said": " ".join(text[lang] for text in asked.told if text[lang])}
         document |= {"suggested_rating": asked.suggestion.word}
-    document |= {section.replace("-", "_"): _section(section, card, lang) for section in sections(card)}
+    document |= {name: content for name, content in _sections(card, lang).items() if content}
     intervals = {rating.word: interval_text(item.interval(rating), lang) for rating in Rating}
     return {**document, "intervals": intervals}
 
 
 def _shown(asked: Asked, lang: Lang) -> dict[str, Any]:
-    names = {"choice": "options", "ordering": "items", "debug": "code"}
-    if rows := asked.rows(lang):
-        return {names[asked.exercise.kind]: _numbered(rows)}
-    return {"blanks": len(asked.texts)} if isinstance(asked.exercise, ClozeCard) else {}
+    match entry := asked.entry:
+        case Choose() | Arrange() | FindLine():
+            names: dict[type[Entry], str] = {Choose: "options", Arrange: "items", FindLine: "code"}
+            return {names[type(entry)]: _numbered(asked.rows(lang))}
+        case Fill(is_number=False):
+            return {"blanks": entry.fields}
+    return {}
 
 
 def _numbered(lines: list[str]) -> list[str]:
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 
-def _section(section: Section, card: Card, lang: Lang) -> Any:
-    match section:
-        case "answer" | "explain":
-            text = card.answer if section == "answer" else card.explain
-            return text[lang].strip() if text else ""
-        case "points":
-            return _numbered([point[lang] for point in card.points])
-        case "pitfalls":
-            return [pitfall[lang] for pitfall in card.pitfalls]
-        case "follow-ups":
-            return [_follow_up(entry, lang) for entry in card.follow_ups]
-        case "sources":
-            return [source.text for source in card.sources]
-        case "challenge":
-            return list(card.challenges)
-        case "unverifiable":
-            return True
-        case "experiment":
-            return card.experiment
-        case "as-of":
-            return card.as_of
+def _sections(card: Card, lang: Lang) -> dict[str, Any]:
+    return {
+        "answer": card.answer[lang].strip() if card.answer else "",
+        "points": _numbered([point[lang] for point in card.points]),
+        "explain": card.explain[lang].strip() if card.explain else "",
+        "pitfalls": [pitfall[lang] for pitfall in card.pitfalls],
+        "unverifiable": card.unverifiable,
+        "challenge": list(card.challenges),
+        "experiment": card.experiment,
+        "follow_ups": [_follow_up(entry, lang) for entry in card.follow_ups],
+        "as_of": card.as_of,
+        "sources": [source.text for source in card.sources],
+    }
 
 
 def _follow_up(entry: FollowUp, lang: Lang) -> dict[str, str]:

@@ -69,7 +69,7 @@ class Library:
 
     def card(self, id: str) -> Card:
         """Return the card `id`, which may be a former id. Raises NotFound with the nearest id."""
-        from attncli.domain.card import card_of  # `attn due` does without
+        from attncli.domain.card_kinds import card_of  # `attn due` does without
 
         return self._linked(card_of(self.document(id)))
 

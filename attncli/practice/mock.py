@@ -15,7 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.card import Card, QaCard
+from attncli.domain.card import Card
+from attncli.domain.card_kinds import QaCard
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import RowKind

@@ -78,7 +78,7 @@ def _missed_item(workspace: Workspace, item: MockItem, settled: Settled) -> Miss
     made = settled.points or ()
     points = tuple(point for n, point in enumerate(card.points) if n not in made)
     return MissedItem(
-        card.id, False, card.listed, NOTHING if points else card.answer or card.explain or NOTHING, points
+        card.id, False, card.wording, NOTHING if points else card.answer or card.explain or NOTHING, points
     )
 
 

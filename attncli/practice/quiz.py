@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
-from attncli.domain.card import OrderingCard
+from attncli.domain.parts import Arrange
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, UsageError
 from attncli.i18n import NOTHING, Localised, _
-from attncli.practice.marking import Asked, give_up_ordering
+from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.index import CardSummary
@@ -111,8 +111,8 @@ class Quiz:
 
 def right_answer(asked: Asked) -> Localised:
     """Return the feedback for a wrong answer: the right one, with the usual mistake behind a number; a whole order."""
-    if isinstance(asked.exercise, OrderingCard):
-        return give_up_ordering(asked.exercise).detail
+    if isinstance(asked.entry, Arrange):
+        return asked.right_answer
     return asked.marked.detail if asked.marked else NOTHING
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_file
-from attncli.domain.card import card_of
+from attncli.domain.card_kinds import card_of
 from attncli.domain.vocabulary import KINDS
 
 JUNK = st.sampled_from(

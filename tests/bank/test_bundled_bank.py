@@ -12,7 +12,7 @@ from attncli.bank.check import Report, check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import GLOSSARY, bank_files, load_file, load_glossary
 from attncli.bank.prose_rules import localised, parts_of
-from attncli.domain.card import card_of
+from attncli.domain.card_kinds import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.formulas import UnreadableLatex, draw
 

@@ -19,7 +19,7 @@ from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import BankFile, bank_files, load_file
 from attncli.bank.yaml_reader import decode, parse
-from attncli.domain.card import card_of
+from attncli.domain.card_kinds import card_of
 from attncli.paths import bundled_quizbank
 
 COUNT = int(os.environ.get("ATTN_FUZZ", "200"))

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from attncli.bank.loader import BankFile, bank_files, load_challenge, load_file, load_glossary
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
+from attncli.domain.card_kinds import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
 from attncli.i18n import NOTHING
 from attncli.practice.library import challenge_of
 

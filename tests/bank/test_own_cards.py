@@ -12,7 +12,7 @@ import pytest
 from attncli.bank.check import Report, check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import completed, load_file
-from attncli.domain.card import card_of
+from attncli.domain.card_kinds import card_of
 
 from .conftest import as_yaml
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attncli.bank.loader import card_document
-from attncli.commands.cards import whole_card
-from attncli.domain.card import card_of
+from attncli.domain.card_kinds import card_of
+from attncli.export.card_markdown import whole_card
 from attncli.i18n import LANGS
 
 CARD = {

@@ -178,7 +178,7 @@ def test_every_kind_of_card_is_shown_whole(attn: Attn, card: str) -> None:
 
 
 def test_show_tells_answers_pitfalls_and_the_schedule(attn: Attn) -> None:
-    assert "✓ attention" in attn("show", "att-02").out and "It sees neighbours." in attn("show", "att-02").out
+    assert "✓ **attention**" in attn("show", "att-02").out and "It sees neighbours." in attn("show", "att-02").out
     assert "layers * dtype" in attn("show", "kv-01").out and "{{" not in attn("show", "kv-01").out
     attn("answer", "att-01", "--rating", "easy")
     assert attn("show", "att-01", "--json").json["schedule"]["state"] == "review"

@@ -184,7 +184,9 @@ def test_editors_get_file_line_and_column_of_each_failed_check(attn, tmp_path, s
     assert attn("grade", "sdpa", SDPA / "reference.py", "--format", "gcc")[:2] == (0, "")
 
 
-@pytest.mark.parametrize("wrong", ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"])
+@pytest.mark.parametrize(
+    "wrong", ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"]
+)
 def test_a_rejection_names_the_likely_mistake_within_three_lines_and_has_thirty_at_most(attn, wrong):
     id, _, name = wrong.partition("/")
     (file,) = ROOT.glob(f"impl/*/{id}/wrong/{name}.py")

@@ -32,7 +32,7 @@ def settle(interview: MockInterview, credit: int = WHOLE) -> None:
             interview.skip()
         return
     if asked.card.kind == "choice":
-        asked.chosen = {0} if credit == WHOLE else {1}
+        asked.choose([asked.card.drawn.index(0 if credit == WHOLE else 1)])
     interview.reveal()
     asked.ticked = set(range(len(asked.card.points))) if credit == WHOLE else set()
     interview.answer(credit)
@@ -147,7 +147,7 @@ def test_the_same_question_comes_back_with_its_options_in_the_same_order(intervi
         settle(interview)
     again = MockInterview.resume(interview_room)
     assert again is not None and again.asked is not None
-    assert again.asked.option_order == interview.asked.option_order
+    assert again.asked.card.drawn == interview.asked.card.drawn
 
 
 def test_a_new_one_ends_the_unfinished_one_and_keeps_its_report(interview_room: Workspace, moving_clock: Clock) -> None:

@@ -77,7 +77,8 @@ class Interviews(RuleBasedStateMachine):
     def answer(self, ticks: set[int], credit: int, right: bool, seconds: int) -> None:
         asked = self.interview.asked
         assert asked is not None
-        asked.chosen = {0} if right else {2}
+        if asked.card.drawn:
+            asked.choose([asked.card.drawn.index(0 if right else 2)])
         self.now += timedelta(seconds=seconds)
         self.interview.reveal()
         asked.ticked = ticks

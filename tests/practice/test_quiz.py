@@ -7,31 +7,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard, card_of
+from attncli.domain.card_kinds import card_of
+from attncli.domain.parts import Fill
 from attncli.errors import NoCardMatches, NotFound, UsageError
 from attncli.practice import record
-from attncli.practice.marking import Asked, right_order
+from attncli.practice.marking import Asked
 from attncli.practice.quiz import Quiz, QuizOptions, QuizScore, right_answer
 from attncli.practice.workspace import Workspace
+from right_answer import right_answer_to
 
 Open = Callable[..., Workspace]
 MARKED = {"att-02", "att-03", "kv-01", "kv-02", "kv-03"}
 
 
-def give(asked: Asked, right: bool) -> None:
-    """Fills in a right answer, or a wrong one."""
-    match asked.card:
-        case ChoiceCard():
-            asked.chosen = {place for place, option in enumerate(asked.card.options) if option.correct == right}
-        case ClozeCard():
-            asked.texts = [blank.answer if right else "x" for blank in asked.card.blanks]
-        case OrderingCard():
-            asked.item_order = right_order(asked.card)[:: 1 if right else -1]
-        case DebugCard():
-            asked.line = asked.card.lines[0] if right else 2
-        case _:
-            assert asked.task is not None
-            asked.texts = [str(asked.task.expected if right else asked.task.expected * 3)]
+def give(asked: Asked, is_right: bool) -> None:
+    """Submits a right answer, or a wrong one."""
+    if is_right:
+        asked.answer = right_answer_to(asked.card)
+    elif isinstance(asked.entry, Fill):
+        asked.answer.texts = ["1"] * asked.entry.fields
+    else:
+        right = right_answer_to(asked.card).places
+        asked.choose(right[::-1] if len(right) > 1 else [place for place in range(2) if place not in right])
     asked.submit()
 
 
@@ -44,7 +41,7 @@ def taken(quiz: Quiz, *right: bool) -> QuizScore:
 
 
 def questions(quiz: Quiz) -> list[tuple[str, str, list[int], list[str]]]:
-    return [(a.card.id, a.question.en, a.option_order, a.item_order) for a in quiz._questions]
+    return [(a.card.id, a.question.en, list(a.card.drawn), a.rows("en")) for a in quiz._questions]
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,7 +93,7 @@ def test_the_slip_behind_a_wrong_number_is_named() -> None:
     document = {"id": "x-01", "topic": "x", "kind": "numeric", "level": "screen", "question": both, "explain": both}
     document |= {"compute": "2 * 8", "unit": "", "tolerance": "1%", "slips": [{"compute": "8", "says": says}]}
     asked = Asked.of(card_of(document), Random(1))
-    asked.texts = ["8"]
+    asked.answer.texts = ["8"]
     asked.submit()
     assert right_answer(asked).en == "Expected 16 (±1%); you entered 8. Forgets the values."
     assert right_answer(asked).zh.endswith("漏了 value。")

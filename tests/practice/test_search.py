@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli import paths
-from attncli.domain.card import ClozeCard
+from attncli.domain.card_kinds import ClozeCard
+from attncli.domain.parts import Answer
 from attncli.errors import InvalidInput, NotFound
 from attncli.practice.indexing import Synonyms
 from attncli.practice.library import meant_id, one_slip_away
-from attncli.practice.marking import mark_cloze
 from attncli.practice.queue import browse
 from attncli.practice.record import toggle_tag
 from attncli.practice.workspace import Workspace
@@ -127,7 +127,7 @@ def ids_of(workspace: Workspace) -> list[str]:
 
 def test_no_template_is_listed_undrawn(bundled: Workspace) -> None:
     listed = [card.question[lang] for card in bundled.library.cards() for lang in ("en", "zh")]
-    shown = [bundled.library.card(id).listed[lang] for id in ids_of(bundled) for lang in ("en", "zh")]
+    shown = [bundled.library.card(id).wording[lang] for id in ids_of(bundled) for lang in ("en", "zh")]
     assert not re.search(r"\{\{|\}\}", "\n".join([*listed, *shown]))
 
 
@@ -238,4 +238,4 @@ def test_one_spelling_of_a_letter_finds_the_other(tmp_path: Path, written: Liter
             assert browse(workspace, normalize(form, "#übung Zürich")).count == 1
             with pytest.raises(NotFound, match="did you mean x"):
                 workspace.library.topic(normalize(form, "über"))
-            assert isinstance(card, ClozeCard) and mark_cloze(card, [normalize(form, "Á")]).correct
+            assert isinstance(card, ClozeCard) and card.mark(Answer(texts=[normalize(form, "Á")])).correct

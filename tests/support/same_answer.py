@@ -17,7 +17,7 @@ async def answer_in_app(pilot: Pilot[Any], asked: Asked) -> list[str]:
             return ["1"]
         case "ordering":
             await pilot.press("enter")
-            return [" ".join(str(n + 1) for n in range(len(asked.item_order)))]
+            return [" ".join(str(n + 1) for n in range(len(asked.entry.rows)))]
         case "debug":
             await pilot.press("down", "down", "enter")
             return ["3"]
@@ -25,5 +25,5 @@ async def answer_in_app(pilot: Pilot[Any], asked: Asked) -> list[str]:
     for field in fields:
         field.value = "7"  # type: ignore[attr-defined]
     await pilot.pause()
-    await pilot.press(*["enter"] * len(asked.texts))
+    await pilot.press(*["enter"] * len(asked.answer.texts))
     return ["7"] * len(fields)

@@ -35,14 +35,14 @@ async def typed_at_once(pilot: Pilot[None], text: str) -> None:
 async def test_a_number_is_marked_as_it_was_typed(make_app: MakeApp, typed: str, counts: str) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
         await typed_at_once(pilot, f"{typed}\n")
-        assert asked(screen).revealed and asked(screen).texts == [counts]
+        assert asked(screen).revealed and asked(screen).answer.texts == [counts]
 
 
 async def test_each_blank_is_marked_as_it_was_typed(make_app: MakeApp) -> None:
     async with reviewing(make_app, "cloze") as (pilot, screen):
         await typed_at_once(pilot, "i/k\bd\n")
         await typed_at_once(pilot, "q, k\n")
-        assert asked(screen).revealed and asked(screen).texts == ["i/d", "q, k"]
+        assert asked(screen).revealed and asked(screen).answer.texts == ["i/d", "q, k"]
 
 
 async def test_the_answers_of_the_first_run_are_kept_as_they_were_typed(make_app: MakeApp) -> None:

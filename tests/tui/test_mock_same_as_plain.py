@@ -9,7 +9,7 @@ import pytest
 
 from attncli.commands.plain import PlainMock
 from attncli.config import Settings
-from attncli.domain.card import ClozeCard
+from attncli.domain.card_kinds import ClozeCard
 from attncli.i18n import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice.mock import MockInterview, MockOptions, asked_card

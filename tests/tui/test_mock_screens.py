@@ -97,7 +97,7 @@ async def answer(pilot: Pilot[None], app: AttnApp) -> None:
     asked = interview_of(app).asked
     assert asked is not None
     if asked.card.kind == "choice":
-        await press(pilot, "abc"[asked.option_order.index(0)], "enter")
+        await press(pilot, "abc"[asked.card.drawn.index(0)], "enter")
     elif asked.card.points:
         await press(pilot, "space", "a", "b", "c", "enter")
     else:
@@ -232,7 +232,7 @@ async def test_one_enter_too_many_skips_nothing(room: MakeRoom) -> None:
         while (asked := interview_of(app).asked) is None or asked.card.kind != "choice":
             await answer(pilot, app)
         place = interview_of(app).state.place
-        asked.chosen.clear()
+        asked.choose([])
         app.screen.complete = lambda: None  # type: ignore[attr-defined]
         await press(pilot, "enter")
         assert interview_of(app).state.place == place

@@ -115,10 +115,10 @@ async def test_an_item_is_moved_though_its_rows_are_not_there_any_more(make_app:
     async with app.run_test(size=(80, 24)) as pilot:
         await to_card("att-09")(pilot)
         rows = app.screen.query_one(OrderingAnswer)
-        first, second, *others = rows.asked.item_order
+        first, second, *others = rows.asked.answer.places
         await rows.remove_children()
         rows.action_move(1)
-        assert rows.asked.item_order == [second, first, *others]
+        assert rows.asked.answer.places == [second, first, *others]
 
 
 async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:

@@ -11,7 +11,8 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from attncli.domain.card import FollowUp, OrderingCard
+from attncli.domain.card import FollowUp
+from attncli.domain.card_kinds import NumericCard
 from attncli.domain.log_row import Rating, RowKind
 from attncli.i18n import Localised
 from attncli.practice.marking import Asked
@@ -22,6 +23,7 @@ from attncli.tui.widgets.answers import MarkedRow, MarkedRows
 from attncli.tui.widgets.card import AskedNext, Sheet
 from attncli.tui.widgets.session import RatingBar, RatingButton
 from moved_clock import Clock
+from right_answer import right_answer_to
 
 from .conftest import MakeApp, shown
 
@@ -235,7 +237,7 @@ async def test_enter_on_a_follow_up_turns_it_and_rates_nothing(make_app: MakeApp
 
 async def test_a_choice_is_marked_and_every_wrong_option_says_why(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
-        wrong = asked(screen).option_order.index(1)
+        wrong = asked(screen).card.drawn.index(1)
         await pilot.press("abcd"[wrong], "enter")
         await pilot.pause()
         assert asked(screen).marked is not None and asked(screen).correct is False
@@ -247,7 +249,7 @@ async def test_a_choice_is_marked_and_every_wrong_option_says_why(make_app: Make
 
 async def test_enter_on_an_option_answers_with_it(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
-        right = asked(screen).option_order.index(0)
+        right = asked(screen).card.drawn.index(0)
         await pilot.press(*["down"] * right, "enter")
         await pilot.pause()
         assert asked(screen).correct is True and "✓ Right" in shown(screen.attn)
@@ -257,9 +259,9 @@ async def test_enter_on_an_option_answers_with_it(make_app: MakeApp) -> None:
 
 async def test_a_number_is_marked_in_any_notation_and_unit(make_app: MakeApp) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
-        task = asked(screen).task
-        assert task is not None and "{{" not in asked(screen).question.en
-        await paste(pilot, f"{float(task.expected) * 1024:.6f} MiB")
+        card = asked(screen).card
+        assert isinstance(card, NumericCard) and "{{" not in asked(screen).question.en
+        await paste(pilot, f"{float(card.expected) * 1024:.6f} MiB")
         await pilot.press("enter")
         await pilot.pause()
         assert asked(screen).correct is True and screen.query_one(RatingBar).suggested is Rating.GOOD
@@ -277,7 +279,7 @@ async def test_what_is_no_number_is_said_and_not_marked(make_app: MakeApp) -> No
 async def test_a_minus_sign_is_typed_and_buries_nothing(make_app: MakeApp) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
         await pilot.press("1", "minus", "u", "slash", "exclamation_mark")
-        assert asked(screen).texts == ["1-u/!"] and asked(screen).card.id == "kv-04"
+        assert asked(screen).answer.texts == ["1-u/!"] and asked(screen).card.id == "kv-04"
 
 
 async def test_undo_works_while_a_field_waits_for_an_answer(make_app: MakeApp) -> None:
@@ -325,14 +327,12 @@ async def test_a_partly_right_cloze_marks_each_blank(make_app: MakeApp) -> None:
 
 async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
-        card = asked(screen).card
-        assert isinstance(card, OrderingCard)
-        wanted = list(card.texts)
-        for place, key in enumerate(wanted):
+        wanted = right_answer_to(asked(screen).card).places
+        for place, item in enumerate(wanted):
             await pilot.press(*["up"] * 4)
-            now = asked(screen).item_order.index(key)
+            now = asked(screen).answer.places.index(item)
             await pilot.press(*["down"] * now, *["K"] * (now - place))
-        assert asked(screen).item_order == wanted
+        assert asked(screen).answer.places == wanted
         await pilot.press("enter")
         await pilot.pause()
         assert asked(screen).correct is True
@@ -340,7 +340,7 @@ async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
 
 async def test_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
-        asked(screen).item_order[:] = ["values", "softmax", "scale", "scores"]
+        asked(screen).choose(right_answer_to(asked(screen).card).places[::-1])
         await pilot.press("enter")
         await pilot.pause()
         assert asked(screen).correct is False and "Correct order" in shown(screen.attn)
@@ -350,7 +350,7 @@ async def test_the_wrong_line_is_pointed_at(make_app: MakeApp) -> None:
     async with reviewing(make_app, "debug") as (pilot, screen):
         await pilot.press("down", "down", "enter")
         await pilot.pause()
-        assert asked(screen).line == 3 and asked(screen).correct is True
+        assert asked(screen).answer.places == [2] and asked(screen).correct is True
         assert "Rows no longer sum to 1." in shown(screen.attn)
 
 
@@ -358,16 +358,16 @@ async def test_an_unmoved_cursor_answers_with_the_first_line(make_app: MakeApp) 
     async with reviewing(make_app, "debug") as (pilot, screen):
         await pilot.press("enter")
         await pilot.pause()
-        assert asked(screen).line == 1 and asked(screen).correct is False
+        assert asked(screen).answer.places == [0] and asked(screen).correct is False
         assert "/ d ** 0.5  (your answer)" in shown(screen.attn)
 
 
 async def test_letters_of_a_closed_answer_do_nothing(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
         await pilot.press("a", "enter")
-        chosen = set(asked(screen).chosen)
+        chosen = list(asked(screen).answer.places)
         await pilot.press("b", "space")
-        assert asked(screen).chosen == chosen and all(rows.closed for rows in screen.query(MarkedRows))
+        assert asked(screen).answer.places == chosen and all(rows.closed for rows in screen.query(MarkedRows))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 
 from attncli import errors
 from attncli.config import Settings
+from attncli.domain.arithmetic import read_number
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import (
     AttnError,
@@ -34,7 +35,6 @@ from attncli.errors import (
 )
 from attncli.i18n import LANGS, Lang, _, quoted
 from attncli.practice import record
-from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
 from attncli.store import history
 from attncli.store.connection import Connection, error_in_words

@@ -192,7 +192,7 @@ class AttnScreen(SolidBackground, Screen[None]):
     def question_of(self, card: str) -> Localised | None:
         """Return the question of a card, or None: links may name cards that are not written yet."""
         try:
-            return self.workspace.library.card(card).listed
+            return self.workspace.library.card(card).wording
         except NotFound:
             return None
 

@@ -24,7 +24,7 @@ from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
 from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
-from attncli.tui.widgets.answers import AnswerField, ChoiceAnswer, MarkedRows, TypedAnswer
+from attncli.tui.widgets.answers import AnswerField, MarkedRows, RowsAnswer, TypedAnswer
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.session import AnswerClock, Progress, RatingBar, SessionEnd, waiting_counts
@@ -79,9 +79,9 @@ class AskingScreen(AttnScreen):
         return True
 
     def complete(self) -> None:
-        """Choose the option under the cursor, if none is chosen."""
+        """Choose the option under the cursor, if one is wanted and none is chosen."""
         answer = self.query_one(Sheet).answer()
-        if isinstance(answer, ChoiceAnswer):
+        if isinstance(answer, RowsAnswer):
             answer.complete()
 
     async def action_submit(self) -> None:

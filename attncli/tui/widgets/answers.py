@@ -25,13 +25,12 @@ from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from attncli.i18n import N_, Lang, _
+from attncli.domain.parts import Arrange, Choose, Entry, Fill, FindLine
+from attncli.i18n import N_, Lang, Localised, _
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
 
 if TYPE_CHECKING:
-    from attncli.domain.card import ChoiceCard, DebugCard, OrderingCard
-    from attncli.domain.card import Option as OfferedAnswer
     from attncli.practice.marking import Asked
 
 _COLUMN_GAP = Style.from_meta({"apart": True})
@@ -168,56 +167,60 @@ class MarkedRows(SolidBackground, Vertical, can_focus=True):
             return False
 
 
-class ChoiceAnswer(MarkedRows):
-    """The options of a choice card, in the order drawn this time.
+class RowsAnswer(MarkedRows):
+    """Rows by which a card is answered. Revealed, they take no more choices, and show which ones are right."""
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        super().__init__(self._texts(asked, lang))
+        self.asked, self.entry = asked, asked.entry
+        self.lang: Lang = lang
+        self.closed = asked.revealed
+
+    def _texts(self, asked: Asked, lang: Lang) -> list[Content]:
+        return [inline(text) for text in asked.rows(lang)]
+
+    def _with_own(self, index: int, text: Content) -> Content:
+        """Return the text of a row, which says so if the learner chose it."""
+        if index not in self.asked.answer.places:
+            return text
+        return Content.assemble(text, "  ", (_("(your answer)")[self.lang], "bold"))
+
+    def complete(self) -> None:
+        """Choose the row under the cursor, if one is wanted and none is chosen."""
+
+
+class ChoiceAnswer(RowsAnswer):
+    """Options, in the order drawn this time.
 
     Letters choose; with one right option a choice replaces the last. Revealed, every wrong option says why.
     """
 
-    def __init__(self, asked: Asked, card: ChoiceCard, lang: Lang) -> None:
-        self.asked, self.card = asked, card
-        self.lang: Lang = lang
-        super().__init__([inline(self._option(place).text[lang]) for place in range(len(card.options))])
-        self.closed = asked.revealed
-
-    def _option(self, place: int) -> OfferedAnswer:
-        return self.card.options[self.asked.option_order[place]]
-
     def mark(self, index: int) -> str:
         letter = chr(ord("A") + index)
-        chosen = self.asked.option_order[index] in self.asked.chosen
+        chosen, several = index in self.asked.answer.places, self.entry.wanted != 1
         if self.closed:
-            sign = "✓" if self._option(index).correct else "✗" if chosen else " "
+            sign = "✓" if self.entry.rows[index].right else "✗" if chosen else " "
             return f"{letter} {sign}"
-        sign = ("x" if self.card.multiple else "•") if chosen else " "
-        return f"{letter} [{sign}]" if self.card.multiple else f"{letter} ({sign})"
+        sign = ("x" if several else "•") if chosen else " "
+        return f"{letter} [{sign}]" if several else f"{letter} ({sign})"
 
     def text(self, index: int) -> Content:
-        option = self._option(index)
-        text = self.texts[index]
         if not self.closed:
-            return text
-        if self.asked.option_order[index] in self.asked.chosen:
-            text = Content.assemble(text, "  ", (_("(your answer)")[self.lang], "bold"))
-        if option.why_not is not None:
-            text = Content.assemble(text, "\n", inline(option.why_not[self.lang]).stylize("$text-muted"))
-        return text
+            return self.texts[index]
+        text, why = self._with_own(index, self.texts[index]), self.entry.rows[index].why
+        return Content.assemble(text, "\n", inline(why[self.lang]).stylize("$text-muted")) if why else text
 
     def choose(self, index: int) -> None:
-        option = self.asked.option_order[index]
-        if self.card.multiple:
-            self.asked.chosen ^= {option}
-        else:
-            self.asked.chosen = {option}
+        chosen = {index} ^ set(self.asked.answer.places) if self.entry.wanted != 1 else {index}
+        self.asked.answer.places = sorted(chosen)
 
     def complete(self) -> None:
-        """Choose the option under the cursor if only one is right and none is chosen."""
-        if not self.card.multiple and not self.asked.chosen:
+        if self.entry.wanted == 1 and not self.asked.answer.places:
             self.choose(self.cursor)
 
 
-class OrderingAnswer(MarkedRows):
-    """The items of an ordering card: arrows (j, k) choose an item, with Shift (J, K) they move it."""
+class OrderingAnswer(RowsAnswer):
+    """Items to put in order: arrows (j, k) choose an item, with Shift (J, K) they move it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+up,K", "move(-1)", N_("Move item"), key_display="Shift+↑/↓"),
@@ -226,17 +229,11 @@ class OrderingAnswer(MarkedRows):
         Binding("j", "cursor(1)", N_("Down"), show=False),
     ]
 
-    def __init__(self, asked: Asked, card: OrderingCard, lang: Lang) -> None:
-        self.asked = asked
-        self._names = {key: inline(text[lang]) for key, text in card.texts.items()}
-        super().__init__(list(self._names.values()))
-        self.closed = asked.revealed
-
     def mark(self, index: int) -> str:
         return f"{index + 1}."
 
     def text(self, index: int) -> Content:
-        return self._names[self.asked.item_order[index]]
+        return self.texts[self.asked.answer.places[index]]
 
     def choose(self, index: int) -> None:
         """Do nothing more: a click only moves the cursor."""
@@ -247,9 +244,8 @@ class OrderingAnswer(MarkedRows):
     def action_move(self, step: int) -> None:
         if self.closed:
             raise SkipAction
-        target = self.cursor + step
-        if 0 <= target < len(self.asked.item_order):
-            order = self.asked.item_order
+        order, target = self.asked.answer.places, self.cursor + step
+        if 0 <= target < len(order):
             order[self.cursor], order[target] = order[target], order[self.cursor]
             self.cursor = target
             self._show_cursor()
@@ -261,46 +257,43 @@ def _highlighted_lines(code: str) -> list[Content]:
     return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
 
 
-class DebugCode(MarkedRows):
-    """The numbered code of a debug card; the line under the cursor is the answer. Revealed, wrong lines are marked."""
+class DebugCode(RowsAnswer):
+    """Numbered code; the line under the cursor is the answer. Revealed, wrong lines are marked."""
 
     DEFAULT_CSS = """
     DebugCode { background: $surface; padding: 1 1; }
     """
 
-    def __init__(self, asked: Asked, card: DebugCard, lang: Lang) -> None:
-        self.asked, self.card = asked, card
-        self.lang: Lang = lang
-        super().__init__(_highlighted_lines(card.code))
-        self.closed = asked.revealed
-        self.cursor = max(0, asked.line - 1)
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        super().__init__(asked, lang)
+        self.cursor = next(iter(asked.answer.places), 0)
         if not self.closed:
-            asked.line = self.cursor + 1
+            self.choose(self.cursor)
+
+    def _texts(self, asked: Asked, lang: Lang) -> list[Content]:
+        return _highlighted_lines("\n".join(asked.rows(lang)))
 
     def mark(self, index: int) -> str:
         number = f"{index + 1:>2}"
         if not self.closed:
             return f"{number} │"
-        wrong = "✗" if index + 1 in self.card.lines else " "
-        return f"{number} {wrong}"
+        return f"{number} {'✗' if self.entry.rows[index].right else ' '}"
 
     def text(self, index: int) -> Content:
         line = self.texts[index]
-        if self.closed and index + 1 in self.card.lines:
-            line = line.stylize("bold underline")
-        if self.closed and index + 1 == self.asked.line:
-            line = Content.assemble(line, "  ", (_("(your answer)")[self.lang], "bold"))
-        return line
+        if not self.closed:
+            return line
+        return self._with_own(index, line.stylize("bold underline") if self.entry.rows[index].right else line)
 
     def choose(self, index: int) -> None:
-        self.asked.line = index + 1
+        self.asked.answer.places = [index]
 
     def press(self, letter: str) -> bool:
         return False
 
     def action_cursor(self, step: int) -> None:
         super().action_cursor(step)
-        self.asked.line = self.cursor + 1
+        self.choose(self.cursor)
 
 
 # Typed answers
@@ -346,7 +339,10 @@ class AnswerField(KeysInOrder, Input):
 
 
 class TypedAnswer(Vertical):
-    """Fields with `labels` in front and `unit` behind; typed text goes to `asked.texts` at once."""
+    """A field for a number (`48`, `1.5e3`, `3/4`, `1.2 TiB`, `1750亿`), or one for each blank, in order.
+
+    Typed text goes to the answer at once.
+    """
 
     DEFAULT_CSS = """
     TypedAnswer { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -357,19 +353,20 @@ class TypedAnswer(Vertical):
     TypedAnswer AnswerField:focus { background: $primary 25%; border: none; }
     """
 
-    numbers: ClassVar[bool] = False
-
-    def __init__(self, asked: Asked, labels: list[str], unit: str, lang: Lang) -> None:
+    def __init__(self, asked: Asked, lang: Lang) -> None:
         super().__init__()
-        self.asked, self.labels, self.unit = asked, labels, unit
+        self.asked, self.answer = asked, asked.answer
         self.lang: Lang = lang
 
     def compose(self) -> ComposeResult:
-        for index, label in enumerate(self.labels):
+        entry = self.asked.entry
+        assert isinstance(entry, Fill)
+        for index, text in enumerate(self.answer.texts):
+            label = _("Your answer") if entry.is_number else _("Blank {n}", n=index + 1)
             with Horizontal():
-                yield Plain(f"{label}{self._sign(index)}", classes="label")
-                yield AnswerField(self.asked.texts[index], self.numbers, str(index), self.asked.revealed)
-                yield Plain(self.unit, classes="unit")
+                yield Plain(f"{label[self.lang]}{self._sign(index)}", classes="label")
+                yield AnswerField(text, entry.is_number, str(index), self.asked.revealed)
+                yield Plain(entry.unit, classes="unit")
 
     def _sign(self, index: int) -> str:
         marked = self.asked.marked
@@ -381,8 +378,8 @@ class TypedAnswer(Vertical):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         index = int(event.input.name or 0)
-        became_empty_or_filled = bool(self.asked.texts[index]) != bool(event.value)
-        self.asked.texts[index] = event.value
+        became_empty_or_filled = bool(self.answer.texts[index]) != bool(event.value)
+        self.answer.texts[index] = event.value
         if became_empty_or_filled:  # the field now takes other keys, and the key bar shows which
             self.screen.refresh_bindings()
 
@@ -390,7 +387,7 @@ class TypedAnswer(Vertical):
         event.stop()
         fields = list(self.query(AnswerField))
         # With fast keys the change arrives after the Enter that followed it.
-        self.asked.texts[:] = [field.value for field in fields]
+        self.answer.texts[:] = [field.value for field in fields]
         index = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
         if index + 1 < len(fields):
             self.screen.set_focus(fields[index + 1])
@@ -398,21 +395,30 @@ class TypedAnswer(Vertical):
             self.post_message(Answered())
 
 
-class ClozeAnswer(TypedAnswer):
-    """One field per blank of a cloze card, in order."""
+ANSWER_WIDGETS: dict[type[Entry], type[RowsAnswer | TypedAnswer]] = {
+    Choose: ChoiceAnswer,
+    Arrange: OrderingAnswer,
+    FindLine: DebugCode,
+    Fill: TypedAnswer,
+}
 
-    def __init__(self, asked: Asked, lang: Lang) -> None:
-        labels = [_("Blank {n}", n=number)[lang] for number in range(1, len(asked.texts) + 1)]
-        super().__init__(asked, labels, "", lang)
 
-
-class NumericAnswer(TypedAnswer):
-    """One field; it takes `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿`."""
-
-    numbers = True
-
-    def __init__(self, asked: Asked, lang: Lang) -> None:
-        super().__init__(asked, [_("Your answer")[lang]], asked.task.unit if asked.task else "", lang)
+def hint(entry: Entry, in_quiz: bool) -> Localised:
+    """Return how to answer with the widget. In a quiz no hint promises an answer before the end."""
+    match entry:
+        case Arrange():
+            return _("Put them in order: Shift+↑/↓ moves an item, Enter submits.")
+        case FindLine():
+            return _("Which line is wrong? Select it with ↑/↓, then press Enter.")
+        case Fill(is_number=False):
+            return _("Enter goes to the next blank, then submits. Any equivalent formula is accepted.")
+        case Fill() if in_quiz:
+            return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.")
+        case Fill():
+            return _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer.")
+    if entry.wanted == 1:
+        return _("Press the letter of your choice, then Enter.")
+    return _("Press the letter of each correct option, then Enter.")
 
 
 # Lists to choose from

@@ -14,19 +14,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
+from attncli.domain.card import FollowUp
+from attncli.domain.parts import Arrange, Choose
 from attncli.i18n import N_, Lang, Localised, _
-from attncli.practice.marking import Asked, Section, right_order, sections
+from attncli.practice.marking import Asked
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.answers import (
-    ChoiceAnswer,
-    ClozeAnswer,
-    DebugCode,
-    MarkedRows,
-    NumericAnswer,
-    OrderingAnswer,
-    TypedAnswer,
-)
+from attncli.tui.widgets.answers import ANSWER_WIDGETS, MarkedRows, TypedAnswer, hint
 from attncli.tui.widgets.basics import (
     LineWidget,
     Page,
@@ -92,91 +85,58 @@ def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Wid
         return
     if asked.marked is not None:
         yield CardVerdict(asked, lang)
-    elif answer := asked.answer_told[lang]:
+    elif not isinstance(asked.entry, Choose | Arrange) and (answer := asked.right_answer[lang]):
         yield heading(_("Answer")[lang])
         yield Plain(inline(answer), classes="lines")
-    if isinstance(exercise := asked.exercise, OrderingCard) and not asked.correct:
-        yield from _order_parts(asked, exercise, lang)
+    if isinstance(asked.entry, Arrange) and not asked.correct:
+        texts = asked.rows(lang)
+        lines = [Content.assemble(f"{n}. ", inline(texts[place])) for n, place in enumerate(asked.entry.order, 1)]
+        yield heading(_("Correct order")[lang])
+        yield Plain(Content("\n").join(lines), classes="lines")
 
 
 def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
     """Yield the parts behind the question; they do not depend on the answer."""
-    for section in sections(asked.card):
-        yield from _section_parts(section, asked, lang, questions)
+    from attncli.tui.widgets.markdown import CardMarkdown
 
-
-_HINTS = {
-    "ordering": _("Put them in order: Shift+↑/↓ moves an item, Enter submits."),
-    "debug": _("Which line is wrong? Select it with ↑/↓, then press Enter."),
-    "numeric": _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer."),
-    "cloze": _("Enter goes to the next blank, then submits. Any equivalent formula is accepted."),
-}
+    card = asked.card
+    if card.answer:
+        yield heading(_("Answer")[lang])
+        yield CardMarkdown(card.answer[lang])
+    if card.points:
+        yield heading(_("Points you made")[lang])
+        yield Points(card.points, lang, asked.ticked)
+    if card.explain:
+        yield heading(_("Why")[lang])
+        yield CardMarkdown(card.explain[lang])
+    if card.pitfalls:
+        yield heading(_("Pitfalls")[lang])
+        lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall[lang])) for pitfall in card.pitfalls]
+        yield Plain(Content("\n").join(lines), classes="lines pitfalls")
+    if card.unverifiable:
+        yield Plain(_("Nobody has published this; it cannot be checked.")[lang], classes="note")
+    if card.challenges:
+        yield Plain(_("Implement it: challenge {id}", id=", ".join(card.challenges))[lang], classes="note")
+    if card.experiment:
+        yield Plain(_("Press x to run the experiment: {id}", id=card.experiment)[lang], classes="note")
+    if card.follow_ups:
+        can_open = any(entry.answer for entry in card.follow_ups)
+        yield heading((_("Follow-ups (o opens the next answer)") if can_open else _("Follow-ups"))[lang])
+        yield FollowUps(card.follow_ups, asked.opened, lang, questions)
+    if card.as_of:
+        yield Plain(_("As of {date}.", date=card.as_of)[lang], classes="note")
+    if card.sources:
+        yield heading(_("Sources")[lang])
+        yield Plain("\n".join(source.text for source in card.sources), classes="lines")
 
 
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
-    match card := asked.exercise:
-        case ChoiceCard():
-            yield ChoiceAnswer(asked, card, lang)
-        case OrderingCard():
-            yield OrderingAnswer(asked, card, lang)
-        case DebugCard():
-            yield DebugCode(asked, card, lang)
-        case NumericCard() if not asked.is_read:
-            yield NumericAnswer(asked, lang)
-        case ClozeCard() if not asked.is_read:
-            yield ClozeAnswer(asked, lang)
-    if asked.is_marked_automatically and not asked.revealed:
-        several = isinstance(card, ChoiceCard) and card.multiple
-        hint = _HINTS.get(
-            card.kind,
-            _("Press the letter of each correct option, then Enter.")
-            if several
-            else _("Press the letter of your choice, then Enter."),
-        )
-        if in_quiz and card.kind == "numeric":
-            hint = _("Type a number (48, 1.5e3, 3/4, 2**20), then Enter.")
-        yield Plain(hint[lang], classes="note")
-
-
-def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
-    """Yield a right order."""
-    names = {key: text[lang] for key, text in card.texts.items()}
-    lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
-    yield heading(_("Correct order")[lang])
-    yield Plain(Content("\n").join(lines), classes="lines")
-
-
-def _section_parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
-    card = asked.card
-    match section:
-        case "answer" | "explain":
-            text = card.answer if section == "answer" else card.explain
-            yield heading((_("Answer") if section == "answer" else _("Why"))[lang])
-            from attncli.tui.widgets.markdown import CardMarkdown
-
-            yield CardMarkdown(text[lang] if text else "")
-        case "points":
-            yield heading(_("Points you made")[lang])
-            yield Points(card.points, lang, asked.ticked)
-        case "pitfalls":
-            yield heading(_("Pitfalls")[lang])
-            lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall[lang])) for pitfall in card.pitfalls]
-            yield Plain(Content("\n").join(lines), classes="lines pitfalls")
-        case "unverifiable":
-            yield Plain(_("Nobody has published this; it cannot be checked.")[lang], classes="note")
-        case "challenge":
-            yield Plain(_("Implement it: challenge {id}", id=", ".join(card.challenges))[lang], classes="note")
-        case "experiment":
-            yield Plain(_("Press x to run the experiment: {id}", id=card.experiment)[lang], classes="note")
-        case "follow-ups":
-            can_open = any(entry.answer for entry in card.follow_ups)
-            yield heading((_("Follow-ups (o opens the next answer)") if can_open else _("Follow-ups"))[lang])
-            yield FollowUps(card.follow_ups, asked.opened, lang, questions)
-        case "as-of":
-            yield Plain(_("As of {date}.", date=card.as_of)[lang], classes="note")
-        case "sources":
-            yield heading(_("Sources")[lang])
-            yield Plain("\n".join(source.text for source in card.sources), classes="lines")
+    if (widget := ANSWER_WIDGETS.get(type(asked.entry))) is None:
+        return
+    if asked.entry.rows or not asked.is_read:
+        yield widget(asked, lang)
+    if not asked.revealed:
+        yield Plain(hint(asked.entry, in_quiz)[lang], classes="note")
 
 
 # Follow-ups, points and verdict
@@ -308,6 +268,6 @@ class CardVerdict(Plain):
         is_right = bool(asked.correct)
         whole = Content.styled(head, "bold $success" if is_right else "bold $error")
         # Wrong options say themselves why they are wrong.
-        if detail and not isinstance(asked.exercise, ChoiceCard):
+        if detail and not isinstance(asked.entry, Choose):
             whole = Content.assemble(whole, "  ", inline(detail))
         super().__init__(whole, classes="-right" if is_right else "")

@@ -224,7 +224,7 @@ class SessionEnd(Plain):
         library = self.session.workspace.library
         lines = [Content(""), Content.styled(_("Rated Again")[self.lang], "bold $primary")]
         for card in failed:
-            lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).listed[self.lang])))
+            lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).wording[self.lang])))
         return lines
 
 

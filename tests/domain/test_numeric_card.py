@@ -1,34 +1,44 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.card import NumericCard, Slip
+from attncli.domain.arithmetic import read_number
+from attncli.domain.card_kinds import NumericCard, Slip
+from attncli.domain.parts import Answer, Marked
 from attncli.errors import UsageError
+from attncli.export.card_markdown import markdown
 from attncli.i18n import Localised
-from attncli.practice.marking import NumericTask, draw, give_up, mark_numeric, read_number
-from attncli.practice.workspace import Workspace
 
 
-@pytest.fixture
-def card(workspace: Workspace) -> NumericCard:
-    found = workspace.library.card("kv-01")
-    assert isinstance(found, NumericCard)
-    return found
+def numeric(**fields: Any) -> NumericCard:
+    fields = {"question": Localised("How many?", "多少？"), "unit": "GiB", "tolerance": "1%", **fields}
+    return NumericCard(id="x", topic="x", level="screen", **fields)
 
 
-def test_parameters_are_drawn_afresh_and_fill_both_questions(card: NumericCard) -> None:
-    tasks = {draw(card, Random(seed)).question.en: draw(card, Random(seed)) for seed in range(40)}
-    assert sorted((task.question.en, task.expected) for task in tasks.values()) == [
+def marked(card: NumericCard, text: str) -> Marked:
+    return card.mark(Answer(texts=[text]))
+
+
+def test_parameters_are_drawn_afresh_and_fill_both_questions() -> None:
+    card = numeric(
+        question=Localised("{{layers}} layers in {{ dtype }}: how many GiB?", "{{layers}} 层、{{dtype}}：多少 GiB？"),
+        parameters=(("layers", (("2", 2), ("4", 4))), ("dtype", (("bf16", 2), ("fp8", 1)))),
+        compute="layers * dtype",
+    )
+    assert card.wording.en == "2 layers in bf16: how many GiB?"
+    drawn = {card.draw(Random(seed)) for seed in range(40)}
+    assert sorted((card.wording.en, card.expected) for card in drawn) == [
         ("2 layers in bf16: how many GiB?", 4),
         ("2 layers in fp8: how many GiB?", 2),
         ("4 layers in bf16: how many GiB?", 8),
         ("4 layers in fp8: how many GiB?", 4),
     ]
-    assert "2 层、bf16：多少 GiB？" in {task.question.zh for task in tasks.values()}
+    assert "2 层、bf16：多少 GiB？" in {card.wording.zh for card in drawn}
 
 
 @pytest.mark.parametrize(
@@ -97,10 +107,6 @@ def test_whatever_is_typed_is_a_number_or_a_readable_refusal(text: str, unit: st
         assert len(str(error)) < 400
 
 
-def task(expected: float, tolerance: str, unit: str = "GiB") -> NumericTask:
-    return NumericTask("x", Localised("", ""), expected, unit, tolerance, {})
-
-
 @pytest.mark.parametrize(
     ("expected", "tolerance", "text", "correct"),
     [
@@ -118,22 +124,18 @@ def task(expected: float, tolerance: str, unit: str = "GiB") -> NumericTask:
 def test_tolerance_is_relative_with_a_percent_sign_and_absolute_without(
     expected: float, tolerance: str, text: str, correct: bool
 ) -> None:
-    marked = mark_numeric(task(expected, tolerance), text)
-    assert marked.correct is correct
-    assert f"{expected:g}"[:3] in marked.detail.en.replace(",", "")
+    found = marked(numeric(compute=repr(expected), tolerance=tolerance), text)
+    assert found.correct is correct
+    assert f"{expected:g}"[:3] in found.detail.en.replace(",", "")
 
 
 def test_giving_up_is_wrong_and_tells_the_number() -> None:
-    told = give_up(task(57_982_058_496, "1%", ""))
+    told = numeric(compute="57_982_058_496", unit="").mark(Answer())
     assert not told.correct and told.detail.en == "The answer is 57,982,058,496."
 
 
 def slipping(unit: str = "GiB") -> NumericCard:
-    return NumericCard(
-        id="x",
-        topic="x",
-        level="screen",
-        core=False,
+    return numeric(
         question=Localised("{{layers}} layers?", "{{layers}} 层？"),
         parameters=(("layers", (("24", 24), ("32", 32), ("80", 80))),),
         compute="2 * layers * 2 ** 30",
@@ -150,20 +152,22 @@ def slipping(unit: str = "GiB") -> NumericCard:
 
 @given(st.integers(0, 10**6), st.sampled_from(["GiB", "GB", "MiB"]), st.floats(0.982, 1.018))
 def test_an_answer_that_is_a_usual_slip_is_told_which(seed: int, unit: str, off: float) -> None:
-    task = draw(slipping(unit), Random(seed))
+    card = slipping(unit).draw(Random(seed))
     for factor, said in ((0.5, ("K without V.", "只算了 K。")), (2, ("The gradient too.", "多算了梯度。"))):
-        marked = mark_numeric(task, repr(task.expected * factor * (off if factor < 1 else 1)))
-        assert not marked.correct
-        assert marked.detail.en.endswith(f". {said[0]}") and marked.detail.zh.endswith(f"。{said[1]}")
+        found = marked(card, repr(card.expected * factor * (off if factor < 1 else 1)))
+        assert not found.correct
+        assert found.detail.en.endswith(f". {said[0]}") and found.detail.zh.endswith(f"。{said[1]}")
 
 
-def test_of_two_slips_that_fit_the_nearer_is_told() -> None:
-    task = draw(slipping(), Random(0))
-    assert task.slip(2.04 * task.expected) == Localised("And more.", "还多。")
-    assert task.slip(2.01 * task.expected) == Localised("The gradient too.", "多算了梯度。")
+@pytest.mark.parametrize(("factor", "says"), [(2.04, " And more."), (2.01, " The gradient too."), (3, "GiB.")])
+def test_of_two_slips_that_fit_the_nearer_is_told(factor: float, says: str) -> None:
+    card = slipping().draw(Random(0))
+    assert marked(card, repr(factor * card.expected)).detail.en.endswith(says)
 
 
-def test_a_wrong_answer_that_is_no_slip_is_told_the_number_alone() -> None:
-    task = draw(slipping(), Random(0))
-    assert task.slip(3 * task.expected) is None
-    assert mark_numeric(task, "1").detail.en.endswith("you entered 1 GiB.")
+def test_the_solution_goes_from_the_formula_over_the_numbers_to_the_unit() -> None:
+    shown = markdown(slipping().solution(), "en")
+    assert shown.startswith(
+        "**48 GiB** (±2%)\n\n```\n2 × layers × 2^30\n  = 2 × 24 × 2^30\n  = 51,539,607,552 B\n  = 48 GiB\n```"
+    )
+    assert "- Not 24 GiB: K without V." in shown
