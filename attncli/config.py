@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import DISK_FULL, ConfigInvalid, EnvironmentFailure, reason_of, remedy_at_home, remedy_for
+from attncli.errors import (
+    DISK_FULL,
+    ConfigInvalid,
+    EnvironmentFailure,
+    UsageError,
+    reason_of,
+    remedy_at_home,
+    remedy_for,
+)
 from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
@@ -118,7 +126,9 @@ def is_set(path: Path, key: str) -> bool:
 
 
 def save(path: Path, key: str, text: str, today: date | None = None) -> None:
-    """Set `key` to the value in `text` and write the file; given `today`, an interview before it is refused.
+    """Set `key` to the value in `text` and write the file.
+
+    Given `today`, the interview may be typed as people do, such as `in 3 weeks`; a past one is refused.
 
     Raises ConfigInvalid for an unknown key or an invalid value, EnvironmentFailure if the file cannot be written;
     then nothing has changed.
@@ -128,9 +138,7 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     if topic := topic_in(key):
         key, text = PER_TOPIC, _with_topic(load(path, {}), topic, text)
     try:
-        value = _READERS[known_key(key)](_from_text(key, text))
-        if key == "interview" and value is not None and today is not None and value < today:
-            raise _Unfit(_("{value} is in the past; give a future date, or leave it empty", value=value))
+        value = _typed_date(text, today) if key == "interview" else _READERS[known_key(key)](_from_text(key, text))
     except _Unfit as problem:
         raise ConfigInvalid(_of(key, problem)) from problem
     before = _read(path)
@@ -143,6 +151,20 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     else:
         document[key] = value if isinstance(value, bool | int | float) else _as_text(value)
     _write(path, tomlkit.dumps(document))
+
+
+def _typed_date(text: str, today: date | None) -> Any:
+    if not text or today is None:
+        return _date(text)
+    from attncli.domain.dates import read_date  # `attn due` reads none
+
+    try:
+        value = read_date(text, today)
+    except UsageError as problem:
+        raise _Unfit(problem.message) from problem
+    if value < today:
+        raise _Unfit(_("{value} is in the past; give a future date, or leave it empty", value=value))
+    return value
 
 
 def known_key(key: str) -> str:

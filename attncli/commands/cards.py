@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import click
 
 from attncli.commands.due import print_due
-from attncli.commands.options import at_option, json_option
+from attncli.commands.options import DayType, at_option, json_option
 from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
@@ -248,9 +248,9 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
 @click.command(help=N_("Plan each day until the interview: what to study, expected recall, what won't fit."))
 @click.option(
     "--interview",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     default=None,
-    help=N_("Interview date (default: the setting interview)."),
+    help=N_("Interview date, e.g. 17 Dec or in 3 weeks (default: the setting interview)."),
 )
 @click.option(
     "--minutes",
@@ -259,9 +259,9 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
     help=N_("Minutes a day (default: the setting minutes_per_day)."),
 )
 @json_option
-def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None:
+def plan(interview: date | None, minutes: int | None, as_json: bool) -> None:
     with session().workspace() as workspace:
-        found = make_plan(workspace, interview.date() if interview else None, minutes)
+        found = make_plan(workspace, interview, minutes)
         titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}
         lang = workspace.lang
     print_result(as_json, found.document, lambda: plan_lines(found, titles, lang))

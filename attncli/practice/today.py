@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
+from attncli.domain.dates import date_words, short_date
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.memory.forecast import expected_recall, thirds_as_now
 from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
@@ -122,8 +123,8 @@ def countdown_sentence(plan: Plan, lang: Lang) -> str:
     if plan.days_left == 0:
         return _("The interview is today.")[lang]
     if plan.days_left == 1:
-        return _("The interview is tomorrow ({date:%Y-%m-%d}).", date=plan.interview)[lang]
-    return _("The interview is in {days} days ({date:%Y-%m-%d}).", days=plan.days_left, date=plan.interview)[lang]
+        return _("The interview is tomorrow ({date}).", date=date_words(plan.interview))[lang]
+    return _("The interview is in {days} days ({date}).", days=plan.days_left, date=date_words(plan.interview))[lang]
 
 
 def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
@@ -216,7 +217,8 @@ def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
     start = plan.last_pass
     if start is None or start <= plan.today:
         return []
-    return [_("Last pass from {date:%Y-%m-%d}: each seen card once more, most useful first.", date=start)[lang]]
+    line = _("Last pass from {date}: each seen card once more, most useful first.", date=short_date(start))
+    return [line[lang]]
 
 
 # Countdown

@@ -34,7 +34,7 @@ def test_without_a_date_one_line_names_both_ways_to_give_one(attn: Attn) -> None
     [
         (("--interview", "2020-01-01"), "is in the past"),
         (("--interview", "2999-01-01"), "more than two years away"),
-        (("--interview", "soon"), "does not match the format"),
+        (("--interview", "soon"), "is not a date; write it like"),
         (("--interview", SOON, "--minutes", "0"), "1<=x<=960"),
         (("--interview", SOON, "--minutes", "many"), "not a valid integer"),
     ],

@@ -30,8 +30,8 @@ def before_interview(make_app: MakeApp, lang: Lang = "en", **settings: Any) -> A
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ("The interview is in 8 days (2026-06-20).", "No reviews yet: assuming", "Day by day")),
-        ("zh", ("距离面试还有 8 天（2026-06-20）。", "还没有复习记录", "每日安排")),
+        ("en", ("The interview is in 8 days (Sat 20 Jun 2026).", "No reviews yet: assuming", "Day by day")),
+        ("zh", ("距离面试还有 8 天（2026年6月20日 周六）。", "还没有复习记录", "每日安排")),
     ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
