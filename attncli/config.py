@@ -75,6 +75,8 @@ class Settings:
     """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
     """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
+    code_share: int = 33
+    """The percentage of the minutes that goes to challenges once a date is set."""
 
     @cached_property
     def scheduling(self) -> str:
@@ -382,6 +384,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "level": _one_of(*LEVEL_CHOICES),
     "minutes_per_day": _whole(1, MOST_MINUTES_PER_DAY),
     "easy_days": _easy_days,
+    "code_share": _whole(0, 90),
 }
 
 
@@ -394,7 +397,7 @@ def _from_text(key: str, text: str) -> Any:
     """Return `text` as the TOML value of `key`; invalid text stays text, and the reader of the key refuses it."""
     if key in SWITCHES:
         return _SWITCH_WORDS.get(text.lower(), text)
-    whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day")
+    whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day", "code_share")
     if whole and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
         return int(text)
     if key == "desired_retention":

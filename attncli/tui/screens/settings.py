@@ -42,6 +42,7 @@ NAMES: dict[str, Localised] = {
     "level": _("Interview level"),
     "minutes_per_day": _("Minutes per day"),
     "easy_days": _("Easy days"),
+    "code_share": _("Share of code"),
 }
 EXPLAINED: dict[str, Localised] = {
     "lang": _("Language of cards, screens and messages. Press l anywhere to switch."),
@@ -65,14 +66,12 @@ EXPLAINED: dict[str, Localised] = {
     "rung": _("solved: correct at the whiteboard; hardened: ready for production."),
     "interview": _("Date of the interview, e.g. 31 Mar, 2027-03-31 or in 3 weeks; empty for none."),
     "level": _(
-        "Level of the interview: screen (first call), onsite (full loop) or research. New cards up to it come first; "
-        "drills and mock interviews start at it."
+        "Level of the interview: screen (first call), onsite (full loop) or research. New cards and challenges up to "
+        "this level come first; drills and quizzes ask nothing above it."
     ),
-    "minutes_per_day": _(
-        "Minutes per day for the interview plan and the review queue, 1 to 960. The queue is limited only once this "
-        "is set."
-    ),
+    "minutes_per_day": _("Minutes per day, 1 to 960. Without an interview date, only a value set here limits a day."),
     "easy_days": _("Weekdays with less time, as a percentage of the usual minutes, e.g. sat=50 sun=0; empty for none."),
+    "code_share": _("Percentage of the minutes for challenges once a date is set, 0 to 90; met over a week."),
 }
 """The effect of each setting, and the form of its value."""
 _VALUES: dict[str, Localised] = {
