@@ -311,7 +311,7 @@ def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
 def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
     for day in days[:DAYS_PRINTED]:
         name, minutes = plan_text.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
-        yield f"  {left(name, 11)}{right(minutes, 9)}  {' · '.join(plan_text.day_parts(day, lang))}"
+        yield f"  {left(name, 14)}{right(minutes, 9)}  {' · '.join(plan_text.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
         yield "  " + ngettext("… and {count} more day", "… and {count} more days", len(days) - DAYS_PRINTED)[lang]
 

@@ -420,7 +420,6 @@ def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = 
     """Collect what the plan for this study day is made from; `own` cards come first."""
     store, policy = workspace.store, workspace.policy
     reader = HabitReader(workspace)
-    reader.read_on()
     habits, growth, known = reader.habits, reader.growth, reader.cards
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
@@ -449,28 +448,22 @@ def _item(card: CardSummary, level: str, schedule: Schedule | None, learn: float
 
 
 class HabitReader:
-    """Reads the habits from the cards that were reviewed last; call `read_on` until it returns False."""
+    """Reads the habits from the cards that were reviewed last."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.habits = Habits()
         self.growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
         self.cards = {card.id: card for card in workspace.store.index.list_cards(None)}
         self.schedules = {id: found for id, found in workspace.store.schedules.all() if id in self.cards}
-        self._workspace = workspace
-        self._left = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
-        self._renames = workspace.store.index.renames()
-
-    def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
-        """Read the log of the next cards. Return True if some are left."""
-        now, self._left = self._left[:cards], self._left[cards:]
-        names = [*now, *(former for former, id in self._renames.items() if id in now)]
+        latest = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+        renames = workspace.store.index.renames()
+        names = [*latest, *(former for former, id in renames.items() if id in latest)]
         rows: dict[str, list[LogRow]] = defaultdict(list)
-        for row in self._workspace.store.log.of_subjects(names) if names else ():
+        for row in workspace.store.log.of_subjects(names) if names else ():
             if row.kind in (RowKind.REVIEW, RowKind.UNDO):
-                rows[self._renames.get(row.subject, row.subject)].append(row)
-        for id in now:
+                rows[renames.get(row.subject, row.subject)].append(row)
+        for id in latest:
             _learn_from(self.habits, standing_reviews(rows[id]), self.growth, self.cards[id].kind)
-        return bool(self._left)
 
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:

@@ -1,9 +1,10 @@
-"""The plan in sentences, used by the command and the screen alike, and the countdown to the interview."""
+"""Sentences about the plan and the countdown to the interview, for commands and screens; and why nothing is left."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Literal
 
 from attncli.domain.dates import date_words, short_date
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS
@@ -11,7 +12,9 @@ from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.memory.forecast import LAST_DAYS, expected_recall, thirds_as_now
 from attncli.memory.queue_order import AVERAGES_UNTIL
 from attncli.practice.plan import Plan, StudyDay, local_date, plan_basis
+from attncli.practice.queue import minutes_are_set, planned_for
 from attncli.practice.workspace import Workspace
+from attncli.store.schedules import Moment
 
 
 def countdown_sentence(plan: Plan, lang: Lang) -> str:
@@ -93,8 +96,8 @@ def expected_line(plan: Plan, lang: Lang) -> str:
     """Return the expected recall on the interview day with its interval."""
     expected = plan.expected
     return _(
-        "You will be able to answer about {recall:.0f} % of these questions on {date} ({low:.0f}–{high:.0f} %); about "
-        "{stopped:.0f} % if you stop now.",
+        "You will be able to answer about {recall:.0f}% of these questions on {date} ({low:.0f}–{high:.0f}%); about "
+        "{stopped:.0f}% if you stop now.",
         recall=100 * expected.recall,
         low=100 * expected.low,
         high=100 * expected.high,
@@ -166,3 +169,74 @@ def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | N
     found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), basis.outlook)
     shares = (round(share, 4) for share in (found.recall, found.low, found.high))
     return Countdown(interview.isoformat(), (interview - today).days, *shares)
+
+
+# Why nothing is left
+
+
+Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "buried", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
+
+    `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
+    """
+
+    cards: int
+    suspended: int
+    buried: int
+    unseen: int
+    introduced: int
+    new_per_day: int
+    by_minutes: bool
+    is_planned: bool
+    next_at: datetime | None
+
+    @property
+    def reason(self) -> Reason:
+        """The first reason that the learner can do something about, if there is one."""
+        if not self.cards:
+            return "empty"
+        if self.suspended == self.cards:
+            return "suspended"
+        if self.unseen and self.is_planned:
+            return "planned"
+        if self.unseen:
+            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
+        return "buried" if self.buried else "waiting"
+
+
+def standstill(workspace: Workspace) -> Standstill:
+    """Return why nothing is due now."""
+    when, queue = workspace.moment(), workspace.store.queue
+    cards, suspended = workspace.library.count_cards(), len(queue.suspended())
+    unseen = queue.count_unseen(when)
+    buried = cards - suspended - len(queue.available(when))
+    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
+    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
+    is_planned = bool(planned_for(workspace, when))
+    brings_new = is_planned or new_per_day > 0
+    return Standstill(
+        cards=cards,
+        suspended=suspended,
+        buried=buried,
+        unseen=unseen,
+        introduced=introduced,
+        new_per_day=new_per_day,
+        by_minutes=is_held_by_minutes,
+        is_planned=is_planned,
+        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
+    )
+
+
+def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:
+    """Return when the next step or review is due; `tomorrow` if new or buried cards come then."""
+    day = workspace.store.queue.next_review_day(when)
+    coming = [
+        workspace.store.queue.next_step(when),
+        None if day is None else workspace.calendar.starts_at(day),
+        when.day_end if tomorrow else None,
+    ]
+    return min((moment for moment in coming if moment is not None), default=None)

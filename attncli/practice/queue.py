@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncli.config import WEEKDAYS, Settings, is_set
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, waiting
@@ -37,19 +37,18 @@ STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "
 """The values of the filter `is:`."""
 
 
-@dataclass(frozen=True, slots=True)
-class DayList:
+class DayList(NamedTuple):
     """Today's list: cards and challenges in the order of study, the same for whoever asks on this study day.
 
     `challenges` maps each to the minutes expected for it. `left_out` counts due reviews that do not fit; they stay
     due. The seconds are those that this learner takes to learn and to review a card.
     """
 
-    cards: Sequence[str] = ()
-    challenges: Mapping[str, float] = field(default_factory=dict)
-    left_out: int = 0
-    learn_seconds: float = 0.0
-    review_seconds: float = 0.0
+    cards: Sequence[str]
+    challenges: Mapping[str, float]
+    left_out: int
+    learn_seconds: float
+    review_seconds: float
 
 
 # Today's list

@@ -1,4 +1,4 @@
-"""Today's list and what is left of it: one list a study day, the same for whoever asks; and why nothing is left.
+"""Today's list and what is left of it: one list a study day, the same for whoever asks.
 
 `attn due` prints the counts of it: what makes the list is imported where it is made.
 """
@@ -9,9 +9,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from attncli.errors import StoreBusy, StoreFull, StoreUnwritable
 from attncli.practice.queue import DayList, challenges_left, minutes_are_set, own_cards, planned_for, scheduled_list
@@ -42,7 +42,7 @@ def todays_list(workspace: Workspace, when: Moment) -> DayList:
         else:
             found = scheduled_list(workspace, replace(when, now=when.day_start), first)
     with suppress(StoreBusy, StoreFull, StoreUnwritable):
-        store.keep_note(TODAY, json.dumps({"key": key, "since": since, "list": asdict(found)}))
+        store.keep_note(TODAY, json.dumps({"key": key, "since": since, "list": found._asdict()}))
     return found
 
 
@@ -119,74 +119,3 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
 def cards_left(workspace: Workspace, when: Moment, topic: str | None = None) -> list[Waiting]:
     """Return the cards of today's list (of one topic) that are not done, in order."""
     return workspace.store.queue.still_open(todays_list(workspace, when).cards, when, topic)
-
-
-# Why nothing is left
-
-
-Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "buried", "waiting"]
-
-
-@dataclass(frozen=True, slots=True)
-class Standstill:
-    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
-
-    `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
-    """
-
-    cards: int
-    suspended: int
-    buried: int
-    unseen: int
-    introduced: int
-    new_per_day: int
-    by_minutes: bool
-    is_planned: bool
-    next_at: datetime | None
-
-    @property
-    def reason(self) -> Reason:
-        """The first reason that the learner can do something about, if there is one."""
-        if not self.cards:
-            return "empty"
-        if self.suspended == self.cards:
-            return "suspended"
-        if self.unseen and self.is_planned:
-            return "planned"
-        if self.unseen:
-            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
-        return "buried" if self.buried else "waiting"
-
-
-def standstill(workspace: Workspace) -> Standstill:
-    """Return why nothing is due now."""
-    when, queue = workspace.moment(), workspace.store.queue
-    cards, suspended = workspace.library.count_cards(), len(queue.suspended())
-    unseen = queue.count_unseen(when)
-    buried = cards - suspended - len(queue.available(when))
-    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
-    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
-    is_planned = bool(planned_for(workspace, when))
-    brings_new = is_planned or new_per_day > 0
-    return Standstill(
-        cards=cards,
-        suspended=suspended,
-        buried=buried,
-        unseen=unseen,
-        introduced=introduced,
-        new_per_day=new_per_day,
-        by_minutes=is_held_by_minutes,
-        is_planned=is_planned,
-        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
-    )
-
-
-def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:
-    """Return when the next step or review is due; `tomorrow` if new or buried cards come then."""
-    day = workspace.store.queue.next_review_day(when)
-    coming = [
-        workspace.store.queue.next_step(when),
-        None if day is None else workspace.calendar.starts_at(day),
-        when.day_end if tomorrow else None,
-    ]
-    return min((moment for moment in coming if moment is not None), default=None)

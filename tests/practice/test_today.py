@@ -12,7 +12,8 @@ import pytest
 from attncli import config
 from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
-from attncli.practice.today import Reason, Standstill, cards_left, due_counts, standstill
+from attncli.practice.plan_text import Reason, Standstill, standstill
+from attncli.practice.today import cards_left, due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

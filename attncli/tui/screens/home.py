@@ -12,11 +12,11 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.i18n import N_, Localised, _, ngettext, pgettext
-from attncli.practice.plan_text import code_text, countdown_line
+from attncli.practice.plan_text import code_text, countdown_line, standstill
 from attncli.practice.queue import CardFilter, default_level
 from attncli.practice.record import interval_text
 from attncli.practice.stats import Overview, overview
-from attncli.practice.today import DueCounts, due_counts, standstill
+from attncli.practice.today import DueCounts, due_counts
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right

@@ -19,7 +19,7 @@ from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 
 DAYS_SHOWN = 28
-_DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
+_DAY, _MINUTES, _TOPIC, _BAR = 14, 9, 38, 16
 
 
 class PlanScreen(AttnScreen):
