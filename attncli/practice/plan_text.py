@@ -87,7 +87,7 @@ def rules_lines(plan: Plan, level: str, lang: Lang) -> list[str]:
 
 def studied_line(plan: Plan, lang: Lang) -> list[str]:
     """Return the time studied today as a line, if any."""
-    if not plan.studied_minutes:
+    if round(plan.studied_minutes) < 1:
         return []
     return [_("Studied today: about {minutes:.0f} min", minutes=plan.studied_minutes)[lang]]
 
