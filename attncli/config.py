@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import ConfigInvalid, EnvironmentFailure, unreadable, unwritable
+from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError, unreadable, unwritable
 from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
@@ -69,6 +69,8 @@ class Settings:
     """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
     """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
+    code_share: int = 33
+    """The percentage of the minutes that goes to challenges once a date is set."""
 
     @cached_property
     def scheduling(self) -> str:
@@ -120,7 +122,9 @@ def is_set(path: Path, key: str) -> bool:
 
 
 def save(path: Path, key: str, text: str, today: date | None = None) -> None:
-    """Set `key` to the value in `text` and write the file; given `today`, an interview before it is refused.
+    """Set `key` to the value in `text` and write the file.
+
+    Given `today`, the interview may be typed as people do, such as `in 3 weeks`; a past one is refused.
 
     Raises ConfigInvalid for an unknown key or an invalid value, EnvironmentFailure if the file cannot be written;
     then nothing has changed.
@@ -130,9 +134,7 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     if topic := topic_in(key):
         key, text = PER_TOPIC, _with_topic(load(path, {}), topic, text)
     try:
-        value = _READERS[known_key(key)](_from_text(key, text))
-        if key == "interview" and value is not None and today is not None and value < today:
-            raise _Unfit(_("{value} is in the past; give a future date, or leave it empty", value=value))
+        value = _typed_date(text, today) if key == "interview" else _READERS[known_key(key)](_from_text(key, text))
     except _Unfit as problem:
         raise ConfigInvalid(_of(key, problem)) from problem
     before = _read(path)
@@ -145,6 +147,20 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     else:
         document[key] = value if isinstance(value, bool | int | float) else _as_text(value)
     _write(path, tomlkit.dumps(document))
+
+
+def _typed_date(text: str, today: date | None) -> Any:
+    if not text or today is None:
+        return _date(text)
+    from attncli.domain.dates import read_date  # `attn due` reads none
+
+    try:
+        value = read_date(text, today)
+    except UsageError as problem:
+        raise _Unfit(problem.message) from problem
+    if value < today:
+        raise _Unfit(_("{value} is in the past; give a future date, or leave it empty", value=value))
+    return value
 
 
 def known_key(key: str) -> str:
@@ -345,6 +361,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "level": _one_of(*LEVEL_CHOICES),
     "minutes_per_day": _whole(1, MOST_MINUTES_PER_DAY),
     "easy_days": _easy_days,
+    "code_share": _whole(0, 90),
 }
 
 
@@ -357,7 +374,7 @@ def _from_text(key: str, text: str) -> Any:
     """Return `text` as the TOML value of `key`; invalid text stays text, and the reader of the key refuses it."""
     if key in SWITCHES:
         return _SWITCH_WORDS.get(text.lower(), text)
-    whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day")
+    whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day", "code_share")
     if whole and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
         return int(text)
     if key == "desired_retention":

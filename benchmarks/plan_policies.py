@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from attncli.memory.forecast import (
@@ -13,6 +13,7 @@ from attncli.memory.forecast import (
     Outlook,
     StabilityGrowth,
     Trial,
+    each_day,
     expected_recall,
     first_shares,
     likely,
@@ -27,6 +28,10 @@ from simulated_learners import AGAIN, MODELS, Learner
 GROWTH = StabilityGrowth()
 AGAIN_SECONDS = 20.0
 TOPICS = 20
+MUST_KNOW = 0.14
+"""The share of the bank that is must-know; it is among the heaviest."""
+HASTY_SECONDS, ABSENT = 3.0, 0.3
+"""The seconds that a hasty learner shows a card; the share of days on which an irregular one is away."""
 # (share of the bank, weight): how much interviewers ask it, as `memory.card_order` weighs the bundled bank
 BANK = ((0.24, 4.0), (0.21, 3.0), (0.04, 2.5), (0.07, 2.0), (0.32, 1.0), (0.12, 0.5))
 
@@ -49,9 +54,12 @@ class Desk:
     first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     learn_seconds: list[float] = field(default_factory=list)
     review_seconds: list[float] = field(default_factory=list)
+    habit: str = "honest"
 
     def spend(self, day: int, policy: Policy) -> None:
         """One day: cards in the policy's order until the minutes are over."""
+        if self.habit == "irregular" and day < self.interview and self.learner.draw.random() < ABSENT:
+            return
         left = self.minutes * 60.0
         for card in policy(self, day):
             if left <= 0:
@@ -65,10 +73,11 @@ class Desk:
             rating = self.learner.learn(card, day)
             self.first_ratings[rating - 1] += 1
             self.stability[card], self.difficulty[card] = GROWTH.first(rating), GROWTH.first_difficulty(rating)
-            took = LEARN_SECONDS * pace
+            took = HASTY_SECONDS if self.habit == "hasty" else LEARN_SECONDS * pace
             self.learn_seconds.append(took)
         else:
             took = self._review(card, day) * pace
+            took = HASTY_SECONDS if self.habit == "hasty" else took
             self.review_seconds.append(took)
         self.last[card] = day
         self.due[card] = day + max(1, round(self.stability[card]))
@@ -98,6 +107,7 @@ class Desk:
                 self.last.get(card, -9999),
                 learn,
                 review,
+                must_know=card < MUST_KNOW * len(self.weights),
             )
             for card, weight in enumerate(self.weights)
         ]
@@ -158,14 +168,34 @@ def queue(desk: Desk, day: int) -> list[int]:
     return sorted([*due, *desk.unseen()], key=lambda card: (-desk.weights[card], card not in desk.last, card))
 
 
-def plan(desk: Desk, day: int) -> Iterable[int]:
-    """The plan, made anew each day from what is known then."""
+def plan(desk: Desk, day: int) -> list[int]:
+    """The first day of the plan that is made each morning from what is known then: the list that `attn` serves."""
+    outlook, _ = desk.outlook()
+    seconds = dict.fromkeys(range(day, desk.interview), desk.minutes * 60.0)
+    return [int(id) for id in next(each_day({item.id: item for item in desk.items()}, outlook, seconds)).cards]
+
+
+def unpaced(desk: Desk, day: int) -> Iterable[int]:
+    """The same list without pacing and last days: new cards up to the eve."""
     outlook, _ = desk.outlook()
     passing = desk.interview - day <= desk.pass_days()
-    return (int(item.id) for item in study_order(desk.items(), day, outlook, passing))
+    items = [replace(item, must_know=True) for item in desk.items()]
+    left = desk.minutes * 60.0
+    for item in study_order(items, day, outlook, passing):
+        left -= item.seconds
+        if left < 0:
+            break
+        yield int(item.id)
 
 
-POLICIES: dict[str, Policy] = {"plan": plan, "fsrs": fsrs, "capped": capped, "last-pass": last_pass, "queue": queue}
+POLICIES: dict[str, Policy] = {
+    "plan": plan,
+    "unpaced": unpaced,
+    "fsrs": fsrs,
+    "capped": capped,
+    "last-pass": last_pass,
+    "queue": queue,
+}
 
 
 def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]]]:
@@ -181,7 +211,7 @@ def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]
     return told
 
 
-def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: int) -> Desk:
+def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: int, habit: str = "honest") -> Desk:
     """A learner with a share of the cards known from the last three months; day 0 is the first of the plan."""
     draw = Random(f"judged {model} {known} {minutes} {days} {seed}")
     weights = [weight for share, weight in BANK for _ in range(round(share * cards))]
@@ -194,5 +224,6 @@ def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: i
             if day > -1:
                 break
             desk.study(card, day)
+    desk.habit = habit
     desk.learner.draw = Random(f"judged {model} {known} {minutes} {days} {seed} from day 0")
     return desk

@@ -118,7 +118,7 @@ def by_minutes(desk: Desk, day: int, like: Mapping[int, int]) -> list[int]:
     """What `attn review` asks where minutes are set."""
     due = {card for card, on in desk.due.items() if on <= day}
     apart = waiting(_meetings(desk, due, day))
-    room = DayMinutes.of(desk.minutes, 0, 0, desk.studied(day, is_new=True), desk.studied(day, is_new=False))
+    room = DayMinutes.of(desk.minutes, 0, desk.studied(day, is_new=True), desk.studied(day, is_new=False))
     open_now = [card for card in due if str(card) not in apart]
     open_now.sort(key=lambda card: (desk.stability[card] + 0.98 * (day - desk.last[card]), card))
     reviews = open_now[: room.reviews]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import click
 
 from attncli.commands.due import print_due
-from attncli.commands.options import at_option, json_option
+from attncli.commands.options import DayType, at_option, json_option
 from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.domain.log_row import Rating, RowKind
@@ -17,7 +17,7 @@ from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
 from attncli.export.card_markdown import whole_card
 from attncli.i18n import LANGS, N_, Lang, Localised, _, ngettext, pgettext
-from attncli.practice import record, today
+from attncli.practice import plan_text, record
 from attncli.practice.plan import Plan, StudyDay, make_plan
 from attncli.practice.record import schedule_document, take_back
 from attncli.practice.stats import ProgressStats, progress
@@ -225,7 +225,7 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
     ]
     if found.interview is None:
         return totals
-    return [today.countdown_line(found.interview.days_left, found.interview.recall)[lang], *totals]
+    return [plan_text.countdown_line(found.interview.days_left, found.interview.recall)[lang], *totals]
 
 
 def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
@@ -246,9 +246,9 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
 @click.command(help=N_("Plan each day until the interview: what to study, expected recall, what won't fit."))
 @click.option(
     "--interview",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     default=None,
-    help=N_("Interview date (default: the setting interview)."),
+    help=N_("Interview date, e.g. 17 Dec or in 3 weeks (default: the setting interview)."),
 )
 @click.option(
     "--minutes",
@@ -257,46 +257,47 @@ def _topic_lines(found: ProgressStats, lang: Lang) -> list[str]:
     help=N_("Minutes a day (default: the setting minutes_per_day)."),
 )
 @json_option
-def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None:
+def plan(interview: date | None, minutes: int | None, as_json: bool) -> None:
     with session().workspace() as workspace:
-        found = make_plan(workspace, interview.date() if interview else None, minutes)
+        found = make_plan(workspace, interview, minutes)
         titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}
-        lang = workspace.lang
-    print_result(as_json, found.document, lambda: plan_lines(found, titles, lang))
+        lang, level = workspace.lang, workspace.settings.level
+    print_result(as_json, found.document, lambda: plan_lines(found, titles, level, lang))
 
 
-def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
+def plan_lines(plan: Plan, titles: Mapping[str, str], level: str, lang: Lang) -> list[str]:
     """Return what `attn plan` prints; `titles` are those of the topics."""
     return [
-        *_forecast_lines(plan, lang),
+        *_forecast_lines(plan, level, lang),
         "",
         *_today_lines(plan, lang),
         "",
         _("Day by day")[lang],
         *_day_lines(plan.days, lang),
-        *today.last_pass_line(plan, lang),
+        *plan_text.last_pass_line(plan, lang),
         "",
         *_topic_table(plan, titles, lang),
     ]
 
 
-def _forecast_lines(plan: Plan, lang: Lang) -> Iterator[str]:
-    yield today.countdown_sentence(plan, lang)
-    yield today.expected_line(plan, lang)
-    yield from today.left_out_lines(plan, lang)
-    yield today.basis_line(plan, lang)
-    yield from today.studied_line(plan, lang)
-    yield today.BESIDE_REVIEW[lang]
+def _forecast_lines(plan: Plan, level: str, lang: Lang) -> Iterator[str]:
+    yield plan_text.countdown_sentence(plan, lang)
+    yield plan_text.expected_line(plan, lang)
+    yield from plan_text.left_out_lines(plan, lang)
+    yield plan_text.basis_line(plan, lang)
+    yield from plan_text.studied_line(plan, lang)
+    yield from plan_text.rules_lines(plan, level, lang)
 
 
 def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
     day = plan.days[0]
     if plan.studied_minutes:
         left_today = _("Left today: {minutes:.0f} min", minutes=day.minutes)
-        yield (left_today if day.minutes else _("Today's time is used up."))[lang]
+        yield (left_today if day.minutes else _("Today's list is done."))[lang]
     else:
         yield (_("Today: {minutes:.0f} min", minutes=day.minutes) if day.minutes else _("Today: free"))[lang]
-    named = {_("New:")[lang]: day.new, _("Review:")[lang]: day.reviews, _("Challenge:")[lang]: day.challenges}
+    code = [plan_text.code_text(id, minutes)[lang] for id, minutes in day.code.items()]
+    named = {_("New:")[lang]: day.new, _("Review:")[lang]: day.reviews, _("Challenge:")[lang]: code}
     width = max(map(cells, named)) + 1
     for name, ids in named.items():
         if ids:
@@ -307,8 +308,8 @@ def _today_lines(plan: Plan, lang: Lang) -> Iterator[str]:
 
 def _day_lines(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
     for day in days[:DAYS_PRINTED]:
-        name, minutes = today.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
-        yield f"  {left(name, 11)}{right(minutes, 9)}  {' · '.join(today.day_parts(day, lang))}"
+        name, minutes = plan_text.day_name(day.date, lang), _("{minutes:.0f} min", minutes=day.minutes)[lang]
+        yield f"  {left(name, 14)}{right(minutes, 9)}  {' · '.join(plan_text.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
         yield "  " + ngettext("… and {count} more day", "… and {count} more days", len(days) - DAYS_PRINTED)[lang]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from attncli.commands.options import REMEDY, STDOUT, Target, TargetType, UserPath, json_option
+from attncli.commands.options import REMEDY, STDOUT, DayType, Target, TargetType, UserPath, json_option
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
@@ -43,19 +43,19 @@ def export() -> None:
 @click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help=N_("Language of the summary."))
 @click.option(
     "--interview",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DayType(),
     default=None,
     help=N_("Day to forecast recall for (default: the setting interview)."),
 )
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("File to write (default: stdout)."))
-def summary(format: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
+def summary(format: str | None, lang: str | None, interview: date | None, target: Target) -> None:
     chosen = _summary_format(format, target)
     if chosen == "pdf":
         target.refuse_terminal(_("a PDF"), "summary.pdf")
     from attncli.export.summary import summarise
 
     with session().workspace() as workspace:
-        day = _interview_day(workspace, interview.date() if interview else None)
+        day = _interview_day(workspace, interview)
         summaries = [summarise(workspace, language, day) for language in _summary_languages(lang, workspace.lang)]
     if chosen == "pdf":
         from attncli.export.render import to_pdf

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from attncli.commands.session import Session, echo, print_json
 from attncli.i18n import _, ngettext
-from attncli.practice.queue import due_counts, minutes_of
+from attncli.practice.queue import minutes_of
+from attncli.practice.today import due_counts
 
 
 def print_due(session: Session, at: datetime | None, as_json: bool) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from attncli.commands.session import echo
+from attncli.commands.session import echo, session
+from attncli.domain.dates import read_date
 from attncli.errors import UsageError
 from attncli.i18n import N_, Localised, _, quoted
 from attncli.paths import cannot_write, expanded, write_bytes, write_whole
@@ -44,6 +45,15 @@ class MomentType(click.ParamType[datetime]):
         if at.tzinfo is None:
             raise UsageError(_("{value} has no UTC offset; end it with Z or, e.g., +08:00", value=value))
         return at
+
+
+class DayType(click.ParamType[date]):
+    """A date as people type it, such as `17 Dec` or `in 3 weeks`."""
+
+    name = "DATE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        return value if isinstance(value, date) else read_date(str(value), session().clock().astimezone().date())
 
 
 at_option = click.option(

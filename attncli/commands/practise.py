@@ -43,7 +43,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
 @click.option("--topic", help=N_("Only cards of this topic."))
 @click.option("--kind", type=click.Choice(KINDS), help=N_("Only cards of this kind."))
 @click.option(
-    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards of this level (default: the setting level).")
+    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
 )
 @click.option("--must-know", is_flag=True, help=N_("Only cards that nearly every interview asks."))
 @click.option(

@@ -28,6 +28,7 @@ from attncli.commands.session import (
     show_thousands,
 )
 from attncli.domain.challenge import CUDA
+from attncli.domain.dates import date_words
 from attncli.domain.text import left
 from attncli.errors import (
     ConfigInvalid,
@@ -73,8 +74,9 @@ def config(key: str | None, value: str | None) -> None:
         echo(current.settings.text(configuration.known_key(key)))
     else:
         configuration.save(current.home.config, key, value, current.clock().astimezone().date())
-        saved = configuration.load(current.home.config, {}).text(key)
-        echo(f"{key} = {saved if value else value}")
+        saved = configuration.load(current.home.config, {})
+        words = f" ({date_words(saved.interview)[current.lang]})" if key == "interview" and saved.interview else ""
+        echo(f"{key} = {saved.text(key) if value else value}{words}")
 
 
 # `attn doctor`

@@ -380,7 +380,7 @@ def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
     texts = [_("last pass")[lang]] if day.is_last_pass else []
     texts += [_("{count} new", count=len(day.new))[lang]] if day.new else []
     texts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
-    texts += [workspace.library.challenge(id).title[lang] for id in day.challenges]
+    texts += [workspace.library.challenge(id).title[lang] for id in day.code]
     return tuple(texts) or (_("free")[lang],)
 
 

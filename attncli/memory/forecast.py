@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log, sqrt
 
-from attncli.memory.queue_order import pass_days
+from attncli.memory.queue_order import own_share, pass_days
 from attncli.memory.scheduler import DEFAULT_DECAY, curve_factor
 
 # Stability
@@ -24,14 +24,13 @@ PUBLISHED: tuple[float, ...] = (
 LEAST_STABILITY_DAYS = 0.001
 FIRST_RATINGS = (0.25, 0.15, 0.5, 0.1)
 """The shares of new cards first rated again, hard, good and easy, while nothing is known of the learner."""
-PRIOR_RATINGS = 20
-"""The weight of these shares, in first ratings of the learner."""
 
 
 def first_shares(counts: Sequence[int]) -> list[float]:
     """Return the shares of new cards first rated again, hard, good and easy, after so many ratings of each."""
-    total = sum(counts) + PRIOR_RATINGS
-    return [(seen + PRIOR_RATINGS * share) / total for seen, share in zip(counts, FIRST_RATINGS, strict=True)]
+    total = sum(counts)
+    own = own_share(total)
+    return [(1 - own) * share + own * seen / max(1, total) for seen, share in zip(counts, FIRST_RATINGS, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +156,29 @@ def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
     """Return every curve of a grid of scale and decay, with its probability after the reviews; never empty.
 
     Recall depends only on the ratio of elapsed days to stability, so a histogram of it is all that the log has to give.
+    The probability is mixed with the one before any review, see `own_share`.
     """
     counts: dict[int, list[int]] = {}
     for trial in trials:
         bin = round(BINS_PER_UNIT * log(max(1e-3, trial.elapsed_days / trial.stability_days)))
         counts.setdefault(bin, [0, 0])[trial.recalled] += 1
-    logs = {}
+    before, logs = dict[Curve, float](), dict[Curve, float]()
     for scale in SCALES:
         for steepness in STEEPNESS:
             curve = Curve(scale, decay * steepness)
             off = ((log(scale) - LOG_SCALE) / SCALE_SPREAD, (log(steepness) - LOG_STEEPNESS) / STEEPNESS_SPREAD)
-            logs[curve] = -(off[0] ** 2 + off[1] ** 2) / 2 + sum(
-                _likelihood(curve, bin, *seen) for bin, seen in counts.items()
-            )
+            before[curve] = -(off[0] ** 2 + off[1] ** 2) / 2
+            logs[curve] = before[curve] + sum(_likelihood(curve, bin, *seen) for bin, seen in counts.items())
+    own = own_share(sum(map(sum, counts.values())))
+    prior, posterior = _shares(before), _shares(logs)
+    return [Curve(c.scale, c.decay, (1 - own) * prior[c] + own * posterior[c]) for c in logs]
+
+
+def _shares(logs: Mapping[Curve, float]) -> dict[Curve, float]:
+    """Return the probabilities of which these are the logarithms, up to a common term."""
     most = max(logs.values())
     total = sum(exp(value - most) for value in logs.values())
-    return [Curve(curve.scale, curve.decay, exp(value - most) / total) for curve, value in logs.items()]
+    return {curve: exp(value - most) / total for curve, value in logs.items()}
 
 
 def likely(curves: Iterable[Curve], least_share: float = 0.005) -> list[Curve]:
@@ -201,6 +207,11 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
 # What to study on a day
 
 KEPT_RECALL = 0.7
+LAST_DAYS = 3
+"""In so many days before the interview, only must-know and own cards are new."""
+PACED_DAYS, MOST_OF_AVERAGE = 8, 2
+"""With so many days left, no day has more than this multiple of the new cards a day that would show every card."""
+FULL = 0.9
 ENOUGH_RECALL = 0.93
 """A card that is recalled so well is not studied until the last pass."""
 UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
@@ -211,7 +222,8 @@ UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
 class Item:
     """A card in a plan; `stability_days` is None while it is unseen. Days are study days (ordinals).
 
-    `weight` is how much interviewers ask it, in any unit; the seconds are those that this learner takes for it.
+    `weight` is how much interviewers ask it, in any unit; the seconds are those that this learner takes for it. `own`
+    cards were added, imported or flagged by the learner: unseen, they come first.
     """
 
     id: str
@@ -222,11 +234,13 @@ class Item:
     learn_seconds: float
     review_seconds: float
     topic: str = ""
+    own: bool = False
+    must_know: bool = False
 
     def after(self, stability_days: float, difficulty: float, day: int) -> Item:
         """Return the card, studied on `day`; spelt out because `replace` takes ten times as long."""
-        seconds = (self.learn_seconds, self.review_seconds)
-        return Item(self.id, self.weight, stability_days, difficulty, day, *seconds, self.topic)
+        seconds, marks = (self.learn_seconds, self.review_seconds), (self.own, self.must_know)
+        return Item(self.id, self.weight, stability_days, difficulty, day, *seconds, self.topic, *marks)
 
     @property
     def seconds(self) -> float:
@@ -279,9 +293,17 @@ def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool
     Before the last pass cards are kept above a threshold of recall: those asked most come first, reviews before new
     cards of the same weight. In the last pass (`passing`) each minute goes where it raises the expected recall on the
     interview day most. `benchmarks/plan.py` compares this order with others. The ratio of elapsed days to stability
-    stands in for recall, which is slower to compute.
+    stands in for recall, which is slower to compute. In the last three days only must-know and own cards are new.
     """
-    open_items = [item for item in items if item.review_day < day]
+    late = outlook.interview_day - day <= LAST_DAYS
+    open_items = list[Item]()
+    for item in items:
+        if item.review_day >= day:
+            continue
+        if item.stability_days is None and item.own:
+            yield item
+        elif item.stability_days is not None or item.must_know or not late:
+            open_items.append(item)
     if passing:
         yield from _by_gain(open_items, day, outlook)
         return
@@ -316,17 +338,17 @@ INTERVAL_Z = 1.645
 
 @dataclass(frozen=True, slots=True)
 class PlannedDay:
-    """One day: its cards in the order of study, and the seconds that they take."""
+    """One day: its cards in the order of study, those of them that are `new`, and the seconds that they take."""
 
     day: int
+    cards: tuple[str, ...]
     new: tuple[str, ...]
-    reviews: tuple[str, ...]
     seconds: float
     is_last_pass: bool
 
     @property
-    def cards(self) -> int:
-        return len(self.new) + len(self.reviews)
+    def reviews(self) -> tuple[str, ...]:
+        return tuple(id for id in self.cards if id not in set(self.new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,41 +390,55 @@ def play_through(
     """Return every day until the interview as planned today, and the cards as expected on its eve."""
     reach = items if isinstance(items, Reach) else Reach(items, outlook.interview_day)
     cards = reach.within(sum(seconds_of_day.values()))
-    days = list(_each_day(cards, outlook, seconds_of_day))
+    days = list(each_day(cards, outlook, seconds_of_day))
     return days, [cards.get(item.id, item) for item in reach.items]
 
 
 def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]) -> bool:
     """Return True if that time suffices to see every card."""
     unseen, cards = reach.unseen, reach.within(sum(seconds_of_day.values()))
-    for day in _each_day(cards, outlook, seconds_of_day):
+    for day in each_day(cards, outlook, seconds_of_day):
         unseen -= len(day.new)
         if not unseen:
             return True
     return not unseen
 
 
-def _each_day(cards: dict[str, Item], outlook: Outlook, seconds_of_day: Mapping[int, float]) -> Iterator[PlannedDay]:
+def each_day(cards: dict[str, Item], outlook: Outlook, seconds_of_day: Mapping[int, float]) -> Iterator[PlannedDay]:
     """Yield the days in order, and update `cards` to what is expected of them."""
     usual_seconds = sum(seconds_of_day.values()) / max(1, len(seconds_of_day))
+    most_new = _most_new(cards.values(), outlook.interview_day - min(seconds_of_day, default=0))
     for day, seconds in sorted(seconds_of_day.items()):
         seen = sum(item.review_seconds for item in cards.values() if item.stability_days is not None)
         passing = outlook.interview_day - day <= pass_days(seen, usual_seconds)
-        planned = _day(list(cards.values()), day, outlook, seconds, passing)
-        for id in (*planned.new, *planned.reviews):
+        order = study_order(list(cards.values()), day, outlook, passing) if seconds > 0 else ()
+        planned = _day(order, day, seconds, most_new, passing)
+        for id in planned.cards:
             cards[id] = outlook.studied(cards[id], day)
         yield planned
 
 
-def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, passing: bool) -> PlannedDay:
-    new, reviews, used = list[str](), list[str](), 0.0
-    if seconds > 0:
-        for item in study_order(items, day, outlook, passing):
-            if used + item.seconds > seconds:
+def _most_new(items: Iterable[Item], days_left: int) -> int:
+    """Return the most new cards of one day."""
+    unseen = sum(item.stability_days is None for item in items)
+    return max(1, MOST_OF_AVERAGE * unseen // days_left) if days_left >= PACED_DAYS else unseen
+
+
+def _day(order: Iterable[Item], day: int, seconds: float, most_new: int, passing: bool) -> PlannedDay:
+    """Fill a day in this order; a card that is too long for the rest gives way to a shorter one until it is full."""
+    cards, new, used = list[str](), list[str](), 0.0
+    for item in order:
+        if item.stability_days is None and len(new) >= most_new:
+            continue
+        if used + item.seconds > seconds:
+            if used >= FULL * seconds:
                 break
-            used += item.seconds
-            (new if item.stability_days is None else reviews).append(item.id)
-    return PlannedDay(day, tuple(new), tuple(reviews), used, passing)
+            continue
+        used += item.seconds
+        cards.append(item.id)
+        if item.stability_days is None:
+            new.append(item.id)
+    return PlannedDay(day, tuple(cards), tuple(new), used, passing)
 
 
 @dataclass(frozen=True, slots=True)

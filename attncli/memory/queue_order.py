@@ -173,6 +173,10 @@ PRIOR_CARDS = 10
 """The weight of these times, in cards of the learner."""
 FIRST_WEEKS_REVIEWS = 3
 """A new card brings so many reviews in its first weeks; room is kept for them, so that learning it is no debt."""
+AVERAGES_UNTIL, HALF_OWN = 50, 300
+"""Reviews until which published averages are used, and how many more make the learner's own count half."""
+QUICKEST, SLOWEST = 2.0, 300.0
+"""The seconds of a card outside of which it was clicked through, or left open."""
 LONGEST_PASS_DAYS = 7
 """The last pass before an interview begins at most so many days ahead."""
 
@@ -198,10 +202,10 @@ class DayMinutes:
     review_seconds: float
 
     @staticmethod
-    def of(minutes: float, spent_seconds: float, untimed: int, learned: Studied, reviewed: Studied) -> DayMinutes:
-        """Return the rest of `minutes` after `spent_seconds` and so many `untimed` reviews."""
+    def of(minutes: float, steps: int, learned: Studied, reviewed: Studied) -> DayMinutes:
+        """Return the seconds of `minutes` beside so many `steps` of cards that are being learned."""
         learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
-        return DayMinutes(minutes * 60 - spent_seconds - untimed * review, learn, review)
+        return DayMinutes(minutes * 60 - steps * review, learn, review)
 
     @property
     def reviews(self) -> int:
@@ -221,17 +225,23 @@ def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
     return max(1, ceil(seen_seconds / seconds_a_day))
 
 
-def new_cards_in(minutes: float, reviews: int, introduced: int) -> int:
-    """Return how many more new cards fit the minutes of a day beside its reviews and those `introduced` already."""
-    left = minutes * 60 - reviews * REVIEW_SECONDS - introduced * LEARN_SECONDS
-    return max(0, int(left // LEARN_SECONDS))
+def own_share(seen: int) -> float:
+    """Return how much `seen` reviews of the learner count beside published averages: not at all at first, then slowly
+    more, so that one session moves a forecast little.
+    """
+    counted = max(0, seen - AVERAGES_UNTIL)
+    return counted / (counted + HALF_OWN)
 
 
 def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
-    """Return the median of the seconds of single cards, drawn towards `prior_seconds`."""
-    from statistics import median  # `attn due` needs the mean alone, and this costs it milliseconds
+    """Return the median of the seconds of single cards, mixed with `prior_seconds`.
 
-    return towards_usual(len(seen) * (median(seen) if seen else prior_seconds), len(seen), prior_seconds)
+    A card shown for under 2 s or over 5 min counts as `prior_seconds`.
+    """
+    from statistics import median  # `attn due` does without
+
+    credible = [seconds if QUICKEST <= seconds < SLOWEST else prior_seconds for seconds in seen]
+    return prior_seconds + own_share(len(seen)) * (median(credible or [prior_seconds]) - prior_seconds)
 
 
 def towards_usual(seconds: float, cards: int, prior_seconds: float) -> float:

@@ -23,11 +23,12 @@ from attncli.memory.replay import standing
 from attncli.practice.challenges import next_hint, standings
 from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, request_of, settle
 from attncli.practice.marking import Asked
-from attncli.practice.queue import CardFilter, due_counts
+from attncli.practice.queue import CardFilter
 from attncli.practice.record import interval_text
 from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 

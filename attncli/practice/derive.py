@@ -5,11 +5,12 @@ Every function here runs inside a transaction of the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from attncli.domain.log_row import LogRow, Schedule
-from attncli.memory.queue_order import asked_order, introduction_order, unseen_cards
+from attncli.memory.queue_order import introduction_order, unseen_cards
 from attncli.memory.replay import (
     CHALLENGE_ROWS,
     Hold,
@@ -23,8 +24,9 @@ from attncli.store.schedules import ORDERED_FOR
 
 if TYPE_CHECKING:
     from attncli.config import Settings
-    from attncli.memory.scheduler import Scheduler
+    from attncli.memory.scheduler import SchedulePolicy, Scheduler
     from attncli.store.database import Database
+    from attncli.store.schedules import Moment
 
 
 class ScheduleSources(Protocol):
@@ -33,6 +35,8 @@ class ScheduleSources(Protocol):
     store: Database
     settings: Settings
 
+    @property
+    def policy(self) -> SchedulePolicy: ...
     def card_scheduler(self, card: str) -> Scheduler: ...
     @property
     def challenge_scheduler(self) -> Scheduler: ...
@@ -108,4 +112,17 @@ def rebuild_queue(store: Database, level: str = "") -> None:
     Without `level` the order is for the level that it was made for before.
     """
     cards, level = unseen_cards(store.index.introduction()), level or store.note(ORDERED_FOR)
-    store.queue.rebuild(introduction_order(cards, level), asked_order(cards, level))
+    store.queue.rebuild(introduction_order(cards, level))
+
+
+@contextmanager
+def as_day_began(workspace: ScheduleSources, when: Moment) -> Iterator[None]:
+    """Show log, schedules and queue as they were when the study day of `when` began; nothing inside is kept."""
+    _policy = workspace.policy  # a fit of today changes every schedule, those of the morning too
+    store = workspace.store
+    if not store.has_rows_since(when.day_start):
+        yield
+        return
+    with store.log.until(when.day_start) as changed:
+        derive_subjects(workspace, changed)
+        yield

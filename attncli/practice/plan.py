@@ -7,18 +7,20 @@ measured in their log, on the cards that were reviewed last.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from statistics import median
 from typing import Any
 
+from attncli.config import Settings
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS
 from attncli.errors import InvalidInput
 from attncli.i18n import _
 from attncli.memory.forecast import (
+    LAST_DAYS,
     PUBLISHED,
     SAMPLED_CARDS,
     Curve,
@@ -30,6 +32,7 @@ from attncli.memory.forecast import (
     Scenario,
     StabilityGrowth,
     Trial,
+    each_day,
     expected_recall,
     first_shares,
     likely,
@@ -43,7 +46,6 @@ from attncli.memory.forecast import (
 )
 from attncli.memory.queue_order import (
     LEARN_SECONDS,
-    LONGEST_PASS_DAYS,
     REVIEW_SECONDS,
     asked_order,
     asked_weight,
@@ -52,8 +54,11 @@ from attncli.memory.queue_order import (
 )
 from attncli.memory.replay import standing, standing_reviews
 from attncli.practice.challenges import ChallengeStatus, standings
-from attncli.practice.queue import minutes_of
+from attncli.practice.derive import as_day_began
+from attncli.practice.queue import DayList, challenges_left, minutes_of, own_cards
 from attncli.practice.workspace import Workspace
+from attncli.store.index import CardSummary
+from attncli.store.schedules import Moment
 
 FARTHEST_DAYS = 731
 NEEDED_STEP_MINUTES, MOST_NEEDED_MINUTES = 5, 240
@@ -62,8 +67,10 @@ CORE_ABOVE = 2.0
 MANY_CARDS = 5000
 """From so many cards on, three curves are used for the forecast instead of all likely ones."""
 NEVER = -1_000_000
-CHALLENGE_SHARE = 0.25
-"""The share of the minutes that goes to challenges."""
+CHALLENGE_LEVELS = {"screen": 2, "onsite": 3, "research": 5, "any": 5}
+"""The highest level of the challenges that interviews up to a level ask."""
+WEEK_DAYS = 7
+"""The share of code is met over so many days."""
 FIRST_MINUTES, AGAIN_MINUTES = 25.0, 12.0
 """Time to solve a challenge the first time, and again, before the log tells."""
 LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
@@ -71,15 +78,22 @@ LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
 
 @dataclass(frozen=True, slots=True)
 class StudyDay:
-    """One day of the plan: `minutes` is what its cards and challenges take, `has_minutes` what is left of the day."""
+    """One day of the plan: `minutes` is what its cards and challenges take, of the `has_minutes` of the day.
+
+    `cards` are in the order of study, with the `new` ones among them; `code` maps each challenge to its minutes.
+    """
 
     date: date
     has_minutes: float
     minutes: float
+    cards: tuple[str, ...]
     new: tuple[str, ...]
-    reviews: tuple[str, ...]
-    challenges: tuple[str, ...]
+    code: Mapping[str, float]
     is_last_pass: bool
+
+    @property
+    def reviews(self) -> tuple[str, ...]:
+        return tuple(id for id in self.cards if id not in set(self.new))
 
     def document(self) -> dict[str, Any]:
         return {
@@ -88,7 +102,7 @@ class StudyDay:
             "of_minutes": round(self.has_minutes, 1),
             "new": list(self.new),
             "reviews": list(self.reviews),
-            "challenges": list(self.challenges),
+            "challenges": list(self.code),
             "last_pass": self.is_last_pass,
         }
 
@@ -138,8 +152,7 @@ class PlanShortfall:
 class Plan:
     """The whole plan. `expected` weighs cards by how often they are asked; `reviews_known` reviews were used for it.
 
-    `studied_minutes` were spent on cards today and are no longer available. `has_timed` is False if no review was
-    timed.
+    `studied_minutes` is what the part of today's list takes that is done.
     """
 
     interview: date
@@ -154,7 +167,6 @@ class Plan:
     learn_seconds: float
     review_seconds: float
     studied_minutes: float
-    has_timed: bool
 
     @property
     def days_left(self) -> int:
@@ -177,6 +189,7 @@ class Plan:
             "left_out": self.left_out.document(),
             "last_pass": self.last_pass.isoformat() if self.last_pass else None,
             "studied_minutes": round(self.studied_minutes, 1),
+            "today": list(self.days[0].cards),
             "days": [day.document() for day in self.days],
             "basis": {
                 "reviews": self.reviews_known,
@@ -217,69 +230,99 @@ def local_date(workspace: Workspace, at: datetime | None = None) -> date:
 def make_plan(
     workspace: Workspace, interview: date | None = None, minutes: int | None = None, at: datetime | None = None
 ) -> Plan:
-    """Make the plan as of `at` (now). Raises InvalidInput for an interview date that cannot be planned for."""
-    interview = interview_of(workspace, interview, at)
-    today = local_date(workspace, at)
+    """Make the plan as of the morning of `at` (now); its first day is what is left of today's list.
+
+    Raises InvalidInput for an interview date that cannot be planned for.
+    """
+    interview, when = interview_of(workspace, interview, at), workspace.moment(at)
     settings = replace(workspace.settings, minutes_per_day=minutes or workspace.settings.minutes_per_day)
-    # On the day itself there is this morning: it is planned as the eve of a day that begins with the interview.
-    last = max(interview.toordinal(), today.toordinal() + 1)
-    basis = plan_basis(workspace, last)
-    exists = workspace.calendar.exists
-    has = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(today.toordinal(), last)}
-    studied = _studied_minutes(workspace, basis, today.toordinal())
-    has[today.toordinal()] = max(0.0, has[today.toordinal()] - studied)
-    challenges = plan_challenges(workspace, has, {item.id: item.weight for item in basis.items}, at)
-    seconds = {day: 60 * (minutes - challenges.minutes_on(day)) for day, minutes in has.items()}
-    reach = Reach(basis.items, last)
+    own, suspended = own_cards(workspace), workspace.store.queue.suspended()
+    with as_day_began(workspace, when):
+        morning = _morning(workspace, settings, when, interview.toordinal(), own)
+    basis, seconds = morning.basis.without(suspended), morning.seconds
+    reach = Reach(basis.items, basis.outlook.interview_day)
     planned, _ = play_through(reach, basis.outlook, seconds)
-    days = [_study_day(day, has[day.day], challenges.days.get(day.day)) for day in planned]
+    first, days = _first_day(morning), [_study_day(day, morning) for day in planned]
+    today = _what_is_left(workspace, _study_day(first, morning), _day_list(morning, first), when)
     followed = scenarios(reach, basis.outlook, basis.curves, seconds)
-    stopped = thirds_as_now(basis.items, basis.curves)
+    now = plan_basis(workspace, basis.outlook.interview_day, own)
+    stopped = thirds_as_now(now.items, now.curves)
     weights = {item.id: item.weight for item in basis.items}
     return Plan(
         interview=interview,
-        today=today,
+        today=date.fromordinal(when.day),
         minutes_per_day=settings.minutes_per_day,
-        days=(*(_without_buried(workspace, basis, day, at) for day in days[:1]), *days[1:]),
-        topics=_topics(basis, days, followed, stopped),
+        days=(today, *days[1:]),
+        topics=_topics(now, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
-        stopped=expected_recall(weights, stopped, basis.outlook),
-        left_out=_left_out(basis, reach, planned, seconds, challenges.left_out, settings.minutes_per_day),
+        stopped=expected_recall({item.id: item.weight for item in now.items}, stopped, now.outlook),
+        left_out=_left_out(basis, reach, planned, seconds, morning.challenges.left_out, settings.minutes_per_day),
         reviews_known=basis.outlook.trials,
         learn_seconds=basis.habits.learning(),
         review_seconds=basis.habits.reviewing(),
-        studied_minutes=studied,
-        has_timed=basis.habits.has_timed,
+        studied_minutes=max(0.0, _study_day(first, morning).minutes - today.minutes),
     )
 
 
-def _studied_minutes(workspace: Workspace, basis: PlanBasis, day: int) -> float:
-    """Estimate the minutes spent on cards on `day` so far, by the learner's habits."""
-    learned = workspace.store.queue.introduced(day) * basis.habits.learning()
-    return (learned + workspace.store.log.known_on(day) * basis.habits.reviewing()) / 60
+def planned_list(workspace: Workspace, when: Moment, interview_day: int, own: Collection[str]) -> DayList:
+    """Make the list of a study day before an interview; inside `as_day_began`."""
+    morning = _morning(workspace, workspace.settings, when, interview_day, own)
+    return _day_list(morning, _first_day(morning))
 
 
-def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay | None) -> StudyDay:
-    taken = challenges.minutes if challenges else 0.0
-    return StudyDay(
-        date.fromordinal(planned.day),
-        has_minutes,
-        planned.seconds / 60 + taken,
-        planned.new,
-        planned.reviews,
-        challenges.ids if challenges else (),
-        planned.is_last_pass,
-    )
+def _first_day(morning: Morning) -> PlannedDay:
+    reach = Reach(morning.basis.items, morning.basis.outlook.interview_day)
+    cards = reach.within(sum(morning.seconds.values()))
+    return next(each_day(cards, morning.basis.outlook, morning.seconds))
 
 
-def _without_buried(workspace: Workspace, basis: PlanBasis, today: StudyDay, at: datetime | None) -> StudyDay:
-    """Return today's list without buried cards; each later plan has them again."""
-    there = workspace.store.queue.available(workspace.moment(at))
-    takes = {item.id: (item.learn_seconds, item.review_seconds) for item in basis.items}
-    buried = [takes[id][0] for id in today.new if id not in there]
-    buried += [takes[id][1] for id in today.reviews if id not in there]
-    new, reviews = (tuple(id for id in ids if id in there) for ids in (today.new, today.reviews))
-    return replace(today, new=new, reviews=reviews, minutes=max(0.0, today.minutes - sum(buried) / 60))
+@dataclass(frozen=True, slots=True)
+class Morning:
+    """The basis of a plan as the study day began; `seconds` are the part of the `minutes` that is for cards."""
+
+    basis: PlanBasis
+    challenges: PlannedChallenges
+    minutes: Mapping[int, float]
+    seconds: Mapping[int, float]
+
+    def code(self, planned: PlannedDay) -> dict[str, float]:
+        """Return the challenges of a day with their minutes."""
+        return self.challenges.days.get(planned.day, {})
+
+
+def _morning(
+    workspace: Workspace, settings: Settings, when: Moment, interview_day: int, own: Collection[str]
+) -> Morning:
+    # On the day itself there is this morning: it is planned as the eve of a day that begins with the interview.
+    last = max(interview_day, when.day + 1)
+    exists = workspace.calendar.exists
+    minutes = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(when.day, last)}
+    challenges = plan_challenges(workspace, settings, minutes)
+    seconds = {day: 60 * (has - challenges.minutes_on(day)) for day, has in minutes.items()}
+    return Morning(plan_basis(workspace, last, own), challenges, minutes, seconds)
+
+
+def _day_list(morning: Morning, planned: PlannedDay) -> DayList:
+    habits = morning.basis.habits
+    return DayList(list(planned.cards), morning.code(planned), 0, habits.learning(), habits.reviewing())
+
+
+def _study_day(planned: PlannedDay, morning: Morning) -> StudyDay:
+    code, has = morning.code(planned), morning.minutes[planned.day]
+    minutes = planned.seconds / 60 + sum(code.values())
+    return StudyDay(date.fromordinal(planned.day), has, minutes, planned.cards, planned.new, code, planned.is_last_pass)
+
+
+def _what_is_left(workspace: Workspace, day: StudyDay, listed: DayList, when: Moment) -> StudyDay:
+    """Return today without what is done, suspended or buried."""
+    left = workspace.store.queue.still_open(listed.cards, when)
+    code = challenges_left(workspace, listed, when)
+    new = tuple(card.id for card in left if card.is_new)
+    done = set(listed.cards) - {card.id for card in left}
+    seconds = sum(listed.learn_seconds if id in day.new else listed.review_seconds for id in done)
+    minutes = day.minutes - seconds / 60 - sum(listed.challenges.values()) + sum(code.values())
+    minutes = max(0.0, minutes) if left or code else 0.0
+    return replace(day, minutes=minutes, cards=tuple(card.id for card in left), new=new, code=code)
 
 
 def _topics(
@@ -293,7 +336,7 @@ def _topics(
     for topic in sorted(items):
         weights = {item.id: 1.0 for item in items[topic]}
         seen = sum(item.stability_days is not None for item in items[topic])
-        planned = sum(item.id in new for item in items[topic])
+        planned = sum(item.id in new and item.stability_days is None for item in items[topic])
         expected = expected_recall(weights, followed, basis.outlook)
         found[topic] = TopicPlan(
             len(weights), seen, planned, expected, expected_recall(weights, stopped, basis.outlook)
@@ -354,11 +397,6 @@ class Habits:
         """Return the seconds to learn a card of this kind, or of any kind."""
         return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
 
-    @property
-    def has_timed(self) -> bool:
-        """True if anything was measured; otherwise all times are assumed."""
-        return any(self.learn_seconds.values()) or any(self.review_seconds.values())
-
     def reviewing(self, kind: str = "") -> float:
         """Return the seconds to review a card of this kind, or of any kind."""
         return _seconds(self.review_seconds, kind, REVIEW_SECONDS)
@@ -373,12 +411,15 @@ class PlanBasis:
     outlook: Outlook
     habits: Habits
 
+    def without(self, cards: Collection[str]) -> PlanBasis:
+        """Return the basis without these cards."""
+        return replace(self, items=[item for item in self.items if item.id not in cards])
 
-def plan_basis(workspace: Workspace, interview_day: int) -> PlanBasis:
-    """Collect what the plan for this study day is made from."""
+
+def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = ()) -> PlanBasis:
+    """Collect what the plan for this study day is made from; `own` cards come first."""
     store, policy = workspace.store, workspace.policy
     reader = HabitReader(workspace)
-    reader.read_on()
     habits, growth, known = reader.habits, reader.growth, reader.cards
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
@@ -392,49 +433,37 @@ def plan_basis(workspace: Workspace, interview_day: int) -> PlanBasis:
     learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
     review = {kind: habits.reviewing(kind) for kind in learn}
     items = [
-        _item(
-            card.id,
-            card.topic,
-            asked_weight(card.core, card.level, level),
-            reader.schedules.get(card.id),
-            learn[card.kind],
-            review[card.kind],
-        )
+        _item(card, level, reader.schedules.get(card.id), learn[card.kind], review[card.kind], card.id in own)
         for card in cards
     ]
     return PlanBasis(items, curves, outlook, habits)
 
 
-def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: float, review: float) -> Item:
+def _item(card: CardSummary, level: str, schedule: Schedule | None, learn: float, review: float, own: bool) -> Item:
+    weight, rest = asked_weight(card.core, card.level, level), (learn, review, card.topic, own, card.must_know)
     if schedule is None or schedule.stability_days is None:
-        return Item(id, weight, None, 5.0, NEVER, learn, review, topic)
+        return Item(card.id, weight, None, 5.0, NEVER, *rest)
     difficulty = 5.0 if schedule.difficulty is None else schedule.difficulty
-    return Item(id, weight, schedule.stability_days, difficulty, schedule.review_day, learn, review, topic)
+    return Item(card.id, weight, schedule.stability_days, difficulty, schedule.review_day, *rest)
 
 
 class HabitReader:
-    """Reads the habits from the cards that were reviewed last; call `read_on` until it returns False."""
+    """Reads the habits from the cards that were reviewed last."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.habits = Habits()
         self.growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
         self.cards = {card.id: card for card in workspace.store.index.list_cards(None)}
         self.schedules = {id: found for id, found in workspace.store.schedules.all() if id in self.cards}
-        self._workspace = workspace
-        self._left = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
-        self._renames = workspace.store.index.renames()
-
-    def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
-        """Read the log of the next cards. Return True if some are left."""
-        now, self._left = self._left[:cards], self._left[cards:]
-        names = [*now, *(former for former, id in self._renames.items() if id in now)]
+        latest = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+        renames = workspace.store.index.renames()
+        names = [*latest, *(former for former, id in renames.items() if id in latest)]
         rows: dict[str, list[LogRow]] = defaultdict(list)
-        for row in self._workspace.store.log.of_subjects(names) if names else ():
+        for row in workspace.store.log.of_subjects(names) if names else ():
             if row.kind in (RowKind.REVIEW, RowKind.UNDO):
-                rows[self._renames.get(row.subject, row.subject)].append(row)
-        for id in now:
+                rows[renames.get(row.subject, row.subject)].append(row)
+        for id in latest:
             _learn_from(self.habits, standing_reviews(rows[id]), self.growth, self.cards[id].kind)
-        return bool(self._left)
 
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:
@@ -465,68 +494,89 @@ def _seconds(measured: Mapping[str, Sequence[float]], kind: str, prior: float) -
 
 
 @dataclass(frozen=True, slots=True)
-class ChallengeDay:
-    """The challenges of one day, and the minutes that they take."""
-
-    ids: tuple[str, ...]
-    minutes: float
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedChallenges:
-    """Challenges by study day; `left_out` counts those that stay unsolved."""
+    """Challenges and their minutes by study day; `left_out` counts those that stay unsolved."""
 
-    days: Mapping[int, ChallengeDay]
+    days: Mapping[int, dict[str, float]]
     left_out: int
 
     def minutes_on(self, day: int) -> float:
-        found = self.days.get(day)
-        return found.minutes if found else 0.0
+        return sum(self.days.get(day, {}).values())
 
 
-def plan_challenges(
-    workspace: Workspace, minutes: Mapping[int, float], weights: Mapping[str, float], at: datetime | None = None
-) -> PlannedChallenges:
-    """Plan one challenge on each day by which the challenge share of the minutes has added up to one.
+def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[int, float]) -> PlannedChallenges:
+    """Plan challenges on the days by which their share of the minutes has added up to one, from the first day on.
 
-    Due challenges come first, then unsolved ones that core cards link to; no new one in the last pass.
+    Due ones come first, then must-know ones, then the easiest up to the learner's level. In the last three days only
+    due and must-know ones come. One that is longer than a day's minutes takes two days, or is left out.
     """
-    listed = standings(workspace)
-    due = [found for found in listed if found.schedule is not None]
-    due.sort(key=lambda found: found.schedule.due_day if found.schedule else 0)
-    new = [found for found in listed if found.standing not in RUNGS]
-    new.sort(key=lambda found: -_asked(found, weights))
-    first, again = _usual_minutes(workspace)
-    days: dict[int, ChallengeDay] = {}
-    saved, last = 0.0, max(minutes, default=0)
+    share, expected = settings.code_share / 100, ExpectedMinutes(workspace)
+    most = CHALLENGE_LEVELS[settings.level]
+    waiting = [found for found in standings(workspace) if found.schedule is not None or found.standing not in RUNGS]
+    waiting.sort(key=lambda found: _place(found, most))
+    days, begun = dict[int, dict[str, float]](), dict[str, float]()
+    credit = _saved_minutes(workspace, settings, share, min(minutes), expected.usual)
     for day, has in sorted(minutes.items()):
-        saved += has * CHALLENGE_SHARE
-        passing = last - day < min(LONGEST_PASS_DAYS, len(minutes) // 3)
-        is_due = bool(due) and due[0].schedule is not None and due[0].schedule.due_day <= day
-        takes = again if is_due else first
-        if takes <= min(saved, has) and (is_due or (new and not passing)):
-            found = due.pop(0) if is_due else new.pop(0)
-            days[day] = ChallengeDay((found.challenge.id,), takes)
-            saved -= takes
-    return PlannedChallenges(days, len(new))
+        credit, left = credit + share * has, has
+        late = max(minutes) - day < LAST_DAYS
+        for found in [found for found in waiting if _comes(found, day, late)]:
+            id, whole = found.challenge.id, begun.get(found.challenge.id, expected.of(found))
+            takes = min(whole, has)
+            if not share or expected.of(found) > 2 * has or takes > min(credit, left) + 1e-6:
+                break
+            days.setdefault(day, {})[id] = takes
+            credit, left, begun[id] = credit - takes, left - takes, whole - takes
+            if begun[id] < 1:
+                waiting.remove(found)
+        credit = min(credit, max(expected.usual, share * has * WEEK_DAYS))
+    return PlannedChallenges(days, sum(found.schedule is None for found in waiting))
 
 
-def _asked(found: ChallengeStatus, weights: Mapping[str, float]) -> float:
-    return sum(weights.get(card, 0.0) for card in found.challenge.cards)
+def _place(found: ChallengeStatus, most: int) -> tuple[object, ...]:
+    challenge = found.challenge
+    due_day = found.schedule.due_day if found.schedule else 0
+    return found.schedule is None, not challenge.must_know, due_day, challenge.level > most, challenge.level
 
 
-def _usual_minutes(workspace: Workspace) -> tuple[float, float]:
-    """Return (first time, again) in minutes: the median from start to acceptance, shrunk towards the prior."""
-    log = workspace.store.log
-    rows = standing([row for kind in (RowKind.START, RowKind.ATTEMPT, RowKind.UNDO) for row in log.of_kind(kind)])
-    started: dict[str, datetime] = {}
-    took = []
-    for row in rows:
-        if row.kind is RowKind.START:
-            started[row.subject] = row.at
-        elif row.reached in RUNGS and row.subject in started:
-            minutes = (row.at - started.pop(row.subject)) / timedelta(minutes=1)
-            took += [minutes] if 0 < minutes <= LONGEST_MINUTES else []
-    known = median(took) if took else FIRST_MINUTES
-    first = (len(took) * known + PRIOR_SOLVED * FIRST_MINUTES) / (len(took) + PRIOR_SOLVED)
-    return first, first * AGAIN_MINUTES / FIRST_MINUTES
+def _comes(found: ChallengeStatus, day: int, late: bool) -> bool:
+    """Return True if this challenge may be planned on `day`."""
+    if found.schedule is not None:
+        return found.schedule.due_day <= day
+    return found.challenge.must_know or not late
+
+
+def _saved_minutes(workspace: Workspace, settings: Settings, share: float, today: int, usual: float) -> float:
+    """Return the minutes for challenges that the days before `today` have left over.
+
+    They add up from the first study day on, which has a challenge, whether or not the learner solves any.
+    """
+    whole = min(usual, settings.minutes_per_day)
+    first_day = min(workspace.store.log.first_day() or today, today)
+    saved = whole - share * minutes_of(settings, first_day)
+    saved += sum(share * minutes_of(settings, day) for day in range(first_day, today))
+    return saved % whole if first_day < today else saved
+
+
+class ExpectedMinutes:
+    """The minutes that challenges take, measured from start to acceptance."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._took: dict[str, list[float]] = defaultdict(list)
+        log = workspace.store.log
+        rows = standing([row for kind in (RowKind.START, RowKind.ATTEMPT, RowKind.UNDO) for row in log.of_kind(kind)])
+        started: dict[str, datetime] = {}
+        for row in rows:
+            if row.kind is RowKind.START:
+                started[row.subject] = row.at
+            elif row.reached in RUNGS and row.subject in started:
+                minutes = (row.at - started.pop(row.subject)) / timedelta(minutes=1)
+                self._took[row.subject] += [minutes] if 0 < minutes <= LONGEST_MINUTES else []
+        every = [minutes for took in self._took.values() for minutes in took]
+        known = median(every) if every else FIRST_MINUTES
+        self.usual = (len(every) * known + PRIOR_SOLVED * FIRST_MINUTES) / (len(every) + PRIOR_SOLVED)
+
+    def of(self, found: ChallengeStatus) -> float:
+        """Return the minutes for a challenge: its own median, or what the learner usually takes."""
+        if took := self._took.get(found.challenge.id):
+            return median(took)
+        return self.usual if found.schedule is None else self.usual * AGAIN_MINUTES / FIRST_MINUTES

@@ -1,18 +1,17 @@
-"""Choose cards: what is due today, cards that fit a filter, weak cards, and search with filters.
+"""Choose cards: those that a day brings, cards that fit a filter, weak cards, and search with filters.
 
-Without an interview date, a day brings `new_per_day` new cards, and no more reviews than fit the minutes of the day if
-the learner has set them. Before an interview, reviews come first and new cards fill the rest of the minutes.
+Without an interview date, a day brings the due reviews and `new_per_day` new cards, and no more than fit the minutes of
+the day if the learner has set them. Before an interview the list is that of the plan.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncli.config import WEEKDAYS, Settings, is_set
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level, waiting
@@ -38,65 +37,66 @@ STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "
 """The values of the filter `is:`."""
 
 
-@dataclass(frozen=True)
-class DueCounts:
-    """Cards due now. `new` is what today's quota still allows; `topics` sums to `due`; `challenges` is not part of it.
+class DayList(NamedTuple):
+    """Today's list: cards and challenges in the order of study, the same for whoever asks on this study day.
 
-    `left_out` counts due reviews that do not fit the minutes of today; they stay due.
+    `challenges` maps each to the minutes expected for it. `left_out` counts due reviews that do not fit; they stay
+    due. The seconds are those that this learner takes to learn and to review a card.
     """
 
-    new: int
-    learning: int
-    review: int
-    challenges: int
-    topics: dict[str, int]
-    left_out: int = 0
-
-    @property
-    def due(self) -> int:
-        return self.new + self.learning + self.review
-
-    def document(self) -> dict[str, Any]:
-        """Return the JSON of `attn due --json`."""
-        return {
-            "due": self.due,
-            "new": self.new,
-            "learning": self.learning,
-            "review": self.review,
-            "challenges": self.challenges,
-            "topics": self.topics,
-        }
+    cards: Sequence[str]
+    challenges: Mapping[str, float]
+    left_out: int
+    learn_seconds: float
+    review_seconds: float
 
 
-def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
-    """Count what is due at `at` (now)."""
-    when = workspace.moment(at)
-    queue = workspace.store.queue
-    learning = queue.learning(when)
-    room = room_today(workspace, when)
-    due = reviews_today(workspace, when, None)
-    reviews = due if room is None else reviews_today(workspace, when, room)
-    unseen = queue.unseen(when, new_quota(workspace, when, len(reviews), room))
-    topics = Counter(card.topic for card in (*learning, *reviews, *unseen))
-    return DueCounts(
-        new=len(unseen),
-        learning=len(learning),
-        review=len(reviews),
-        challenges=len(queue.challenges_due(when)),
-        topics=dict(sorted(topics.items())),
-        left_out=len(due) - len(reviews),
-    )
+# Today's list
 
 
-def reviews_today(workspace: Workspace, when: Moment, room: DayMinutes | None) -> list[Waiting]:
+def challenges_left(workspace: Workspace, found: DayList, when: Moment) -> dict[str, float]:
+    """Return the challenges of a day's list that are not solved that day, each with its minutes."""
+    done = workspace.store.queue.solved_today(found.challenges, when)
+    return {id: minutes for id, minutes in found.challenges.items() if id not in done}
+
+
+def planned_for(workspace: Workspace, when: Moment) -> int:
+    """Return the day (an ordinal) of the interview that today's list prepares for; 0 if none lies ahead."""
+    interview = workspace.settings.interview
+    return interview.toordinal() if interview is not None and interview.toordinal() >= when.day else 0
+
+
+def own_cards(workspace: Workspace) -> set[str]:
+    """Return the cards that the learner added, imported or flagged."""
+    own = workspace.store.index.cards_below(f"{workspace.home.banks}{os.sep}")
+    from attncli.practice.record import annotated_cards
+
+    return {*own, *(id for id, found in annotated_cards(workspace).items() if found.flagged)}
+
+
+def scheduled_list(workspace: Workspace, when: Moment, first: Collection[str]) -> DayList:
+    """Return the list without an interview: due reviews, and new cards spread among them."""
+    from attncli.memory.queue_order import Traits, interleaved, spread
+
+    day = minutes_today(workspace, when)
+    is_limited = minutes_are_set(workspace)
+    due = reviews_today(workspace, when, by_loss=is_limited)
+    reviews = due[: day.reviews] if is_limited else due
+    quota = max(0, workspace.settings.new_per_day - workspace.store.queue.introduced(when.day))
+    quota = min(quota, day.new_beside(len(reviews))) if is_limited else quota
+    unseen = workspace.store.queue.unseen(when, quota, first)
+    cards = interleaved(spread(reviews, unseen), lambda card: Traits(card.topic, card.kind, card.is_new))
+    left_out = len(due) - len(reviews)
+    return DayList([card.id for card in cards], {}, left_out, day.learn_seconds, day.review_seconds)
+
+
+def reviews_today(workspace: Workspace, when: Moment, by_loss: bool = False) -> list[Waiting]:
     """Return the due reviews without those that wait for a sibling, the longest-waiting first.
 
-    If more are due than fit `room`, return those that lose most recall by waiting, the most urgent first.
+    With `by_loss`, those that lose most recall by waiting come first.
     """
     held = held_apart(workspace, when)
-    reviews = workspace.store.queue.reviews(when, by_loss=room is not None)
-    due = [waiting for waiting in reviews if waiting.id not in held]
-    return due if room is None else due[: room.reviews]
+    return [waiting for waiting in workspace.store.queue.reviews(when, by_loss) if waiting.id not in held]
 
 
 def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
@@ -104,10 +104,8 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
     return waiting(workspace.store.queue.meetings(when))
 
 
-def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
-    """Return what the minutes of this day still hold; None if they are not set, or before an interview."""
-    if when.interview_day or not minutes_are_set(workspace):
-        return None
+def minutes_today(workspace: Workspace, when: Moment) -> DayMinutes:
+    """Return what the minutes of this day hold, and this learner's seconds for one card."""
     from attncli.memory.queue_order import DayMinutes, Studied
 
     log = workspace.store.log
@@ -116,10 +114,8 @@ def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
         Studied(len({(day, card) for day, card, *_ in rows}), sum(row[2] or 0 for row in rows) / 1000)
         for rows in ([row for row in before if row[3] is is_new] for is_new in (True, False))
     )
-    times_ms = [elapsed_ms for _, _, elapsed_ms, _ in log.timed_reviews(when.day, when.day)]
-    spent, untimed = sum(filter(None, times_ms)) / 1000, times_ms.count(None)
     steps = len(workspace.store.queue.learning(when))
-    return DayMinutes.of(minutes_of(workspace.settings, when.day), spent, untimed + steps, learned, reviewed)
+    return DayMinutes.of(minutes_of(workspace.settings, when.day), steps, learned, reviewed)
 
 
 def minutes_are_set(workspace: Workspace) -> bool:
@@ -128,22 +124,6 @@ def minutes_are_set(workspace: Workspace) -> bool:
         return is_set(workspace.home.config, "minutes_per_day")
     except (ConfigInvalid, EnvironmentFailure):
         return False
-
-
-def new_quota(workspace: Workspace, when: Moment, reviews_due: int, room: DayMinutes | None) -> int:
-    """Return how many more unseen cards this study day may bring.
-
-    Before an interview, new cards fill the minutes that reviews, due or done today, leave. Otherwise there are at most
-    `new_per_day`, and no more than fit `room` beside the reviews.
-    """
-    introduced = workspace.store.queue.introduced(when.day)
-    if when.interview_day:
-        from attncli.memory.queue_order import new_cards_in
-
-        reviews = reviews_due + workspace.store.log.known_on(when.day)
-        return new_cards_in(minutes_of(workspace.settings, when.day), reviews, introduced)
-    quota = max(0, workspace.settings.new_per_day - introduced)
-    return quota if room is None else min(quota, room.new_beside(reviews_due))
 
 
 def minutes_of(settings: Settings, day: int) -> float:
@@ -157,7 +137,7 @@ def minutes_of(settings: Settings, day: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CardFilter:
-    """A filter for at most `count` cards; None means any. With `cram`, answers are not recorded."""
+    """A filter for at most `count` cards, up to `level`; None means any. With `cram`, answers are not recorded."""
 
     topic: str | None = None
     kind: Kind | None = None
@@ -189,7 +169,8 @@ def matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSu
     found = [
         card
         for card in workspace.store.index.list_cards(topic)
-        if card.id in available and card_filter.kind in (None, card.kind) and card_filter.level in (None, card.level)
+        if card.id in available and card_filter.kind in (None, card.kind)
+        if card_filter.level is None or card.level in LEVELS[: LEVELS.index(card_filter.level) + 1]
         if card.must_know or not card_filter.must_know
     ]
     if not card_filter.weak:
@@ -397,7 +378,7 @@ class _Browse:
         store = self.workspace.store
         match state:
             case "due":
-                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment, None)]
+                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment)]
                 return [card.id for cards in waiting for card in cards]
             case "weak":
                 return weak_cards(self.workspace, self.moment)

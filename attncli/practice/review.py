@@ -1,7 +1,6 @@
 """Review sessions: which card comes next, the interval behind each rating, and the answer on disk before the next card.
 
-`ReviewSession` asks what is due, `PlanSession` what the interview plan has for today, `DrillSession` what the learner
-chose.
+`ReviewSession` asks what is left of today's list, `DrillSession` what the learner chose.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from attncli.domain.card import Card
 from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.i18n import Localised, _
-from attncli.memory.queue_order import Traits, interleaved, spread
 from attncli.practice import record
-from attncli.practice.queue import CardFilter, draw_cards, new_quota, reviews_today, room_today
+from attncli.practice.queue import CardFilter, draw_cards
 from attncli.practice.record import AnsweredReview, take_back
+from attncli.practice.today import cards_left
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment, Waiting
 
@@ -110,13 +109,12 @@ class PlannedCards:
 
 
 class ReviewSession:
-    """A session over the due cards, or those of one `topic`; at most `limit` answers.
+    """A session over what is left of today's list, or its cards of one `topic`; at most `limit` answers.
 
     `next()` returns the item to ask (also in `current`), or None at the end. `answer`, `suspend` and `bury` settle it;
-    `drop` leaves out a card that has left its bank. Steps that are due come first, then reviews with unseen cards
-    spread among them, neighbours of different topics and kinds. Before an interview, what is asked most comes first.
-    When nothing else is left, steps due within 20 minutes are asked early. Calling `next()` twice without an answer
-    returns the same item.
+    `drop` leaves out a card that has left its bank. Steps that are due come first, then the cards in the order of the
+    list. When nothing else is left, steps due within 20 minutes are asked early. Calling `next()` twice without an
+    answer returns the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
@@ -266,14 +264,7 @@ class ReviewSession:
         return self.limit is not None and len(self._answered) >= self.limit
 
     def _planned(self, when: Moment) -> PlannedCards:
-        queue = self.workspace.store.queue
-        room = room_today(self.workspace, when)
-        reviews = reviews_today(self.workspace, when, room)
-        unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews), room), self.topic)
-        asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
-        if when.interview_day:
-            return PlannedCards(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
-        return PlannedCards(interleaved(spread(asked, unseen), lambda card: Traits(card.topic, card.kind, card.is_new)))
+        return PlannedCards(cards_left(self.workspace, when, self.topic))
 
     def _take(self, when: Moment) -> Waiting | None:
         if learning := self._first_step(when):
@@ -292,7 +283,7 @@ class ReviewSession:
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         """Return True if a planned card may still be asked."""
-        return self.workspace.store.queue.is_open(waiting.id, when)
+        return bool(self.workspace.store.queue.still_open([waiting.id], when))
 
     def _item(self, id: str) -> SessionItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
@@ -317,25 +308,6 @@ class ReviewSession:
         if self.current is None:
             raise UsageError(_("there is no current card"))
         return self.current
-
-
-class PlanSession(ReviewSession):
-    """The cards of today's plan in its order, due or not; steps that fall due in between come first."""
-
-    def __init__(self, workspace: Workspace, cards: Sequence[str]) -> None:
-        self._cards = tuple(cards)
-        super().__init__(workspace)
-
-    def _planned(self, when: Moment) -> PlannedCards:
-        schedules = self.workspace.store.schedules
-        return PlannedCards(Waiting(card, "", schedules.get(card) is None) for card in self._cards)
-
-    def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
-        """Leave out what was suspended or buried since, and a new card that was learned elsewhere."""
-        if waiting.id not in self.workspace.store.queue.available(when):
-            return False
-        schedule = self.workspace.store.schedules.get(waiting.id)
-        return schedule is None or schedule.review_day < when.day
 
 
 class DrillSession(ReviewSession):

@@ -19,8 +19,8 @@ from attncli.i18n import Localised, _, quoted
 from attncli.memory.forecast import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
 from attncli.memory.scheduler import LEECH_LAPSES, recall_on
+from attncli.practice.plan_text import Countdown, countdown
 from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, curve_on
-from attncli.practice.today import Countdown, countdown
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment
 

@@ -1,256 +1,121 @@
-"""Today's study: why nothing is due, the minutes for what is due, and the plan in sentences.
+"""Today's list and what is left of it: one list a study day, the same for whoever asks.
 
-The sentences are used by the command and the screen alike.
+`attn due` prints the counts of it: what makes the list is imported where it is made.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Literal
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
 
-from attncli.i18n import Lang, Localised, _, ngettext
-from attncli.memory.forecast import expected_recall, thirds_as_now
-from attncli.practice.plan import MANY_CARDS, HabitReader, Habits, Plan, StudyDay, local_date, plan_basis
-from attncli.practice.queue import DueCounts, minutes_are_set
+from attncli.errors import StoreBusy, StoreFull, StoreUnwritable
+from attncli.practice.queue import DayList, challenges_left, minutes_are_set, own_cards, planned_for, scheduled_list
 from attncli.practice.workspace import Workspace
-from attncli.store.schedules import Moment
+from attncli.store.database import TODAY
+from attncli.store.schedules import Moment, Waiting
 
-Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "waiting"]
+
+def todays_list(workspace: Workspace, when: Moment) -> DayList:
+    """Return the list of the study day of `when`; whoever asks first makes it.
+
+    It follows from the rows of the history before that day, the settings, the banks, the flags and the day. The cache
+    keeps it; without the cache the same list is made again.
+    """
+    store = workspace.store
+    key = _list_key(workspace, when)
+    kept = json.loads(store.note(TODAY) or "{}")
+    if kept.get("key") == key and not store.has_past_changed(kept["since"], when.day_start):
+        return DayList(**kept["list"])
+    since, first = store.newest_row(), own_cards(workspace)
+    from attncli.practice.derive import as_day_began
+
+    with as_day_began(workspace, when):
+        if interview := planned_for(workspace, when):
+            from attncli.practice.plan import planned_list
+
+            found = planned_list(workspace, when, interview, first)
+        else:
+            found = scheduled_list(workspace, replace(when, now=when.day_start), first)
+    with suppress(StoreBusy, StoreFull, StoreUnwritable):
+        store.keep_note(TODAY, json.dumps({"key": key, "since": since, "list": found._asdict()}))
+    return found
 
 
-@dataclass(frozen=True, slots=True)
-class Standstill:
-    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
+def _list_key(workspace: Workspace, when: Moment) -> str:
+    settings = workspace.settings
+    choices = [settings.text(key) for key in _CHOICES]
+    begins = when.day_start.isoformat()
+    parts = [
+        when.day,
+        begins,
+        *choices,
+        settings.scheduling,
+        minutes_are_set(workspace),
+        workspace.store.files.version(),
+    ]
+    return "|".join(map(str, parts))
 
-    `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
+
+_CHOICES = ("new_per_day", "interview", "level", "minutes_per_day", "easy_days", "code_share")
+
+
+@dataclass(frozen=True)
+class DueCounts:
+    """The part of today's list that is not done. `topics` sums to `due`; `challenges` is not part of it.
+
+    `code` maps planned challenges to their minutes; `minutes` is what the cards take.
     """
 
-    cards: int
-    suspended: int
-    buried: int
-    unseen: int
-    introduced: int
-    new_per_day: int
-    by_minutes: bool
-    next_at: datetime | None
+    new: int
+    learning: int
+    review: int
+    challenges: int
+    topics: dict[str, int]
+    left_out: int = 0
+    minutes: float = 0.0
+    code: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def reason(self) -> Reason:
-        """The first reason that the learner can do something about, if there is one."""
-        if not self.cards:
-            return "empty"
-        if self.suspended == self.cards:
-            return "suspended"
-        if self.unseen:
-            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
-        return "buried" if self.buried else "waiting"
+    def due(self) -> int:
+        return self.new + self.learning + self.review
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON of `attn due --json`."""
+        return {
+            "due": self.due,
+            "new": self.new,
+            "learning": self.learning,
+            "review": self.review,
+            "challenges": self.challenges,
+            "topics": self.topics,
+        }
 
 
-def standstill(workspace: Workspace) -> Standstill:
-    """Return why nothing is due now."""
-    when, queue = workspace.moment(), workspace.store.queue
-    cards, suspended = workspace.library.count_cards(), len(queue.suspended())
-    unseen = queue.count_unseen(when)
-    buried = cards - suspended - len(queue.available(when))
-    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
-    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
-    brings_new = bool(when.interview_day) or new_per_day > 0
-    return Standstill(
-        cards=cards,
-        suspended=suspended,
-        buried=buried,
-        unseen=unseen,
-        introduced=introduced,
-        new_per_day=new_per_day,
-        by_minutes=bool(when.interview_day) or is_held_by_minutes,
-        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
+def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
+    """Count what is left of the list of `at` (today's), and the steps due by then."""
+    when = workspace.moment(at)
+    queue, found = workspace.store.queue, todays_list(workspace, when)
+    learning, left = queue.learning(when), queue.still_open(found.cards, when)
+    new = sum(card.is_new for card in left)
+    seen = len(left) - new + len(learning)
+    code = challenges_left(workspace, found, when)
+    return DueCounts(
+        new=new,
+        learning=len(learning),
+        review=len(left) - new,
+        challenges=len(code) if planned_for(workspace, when) else len(queue.challenges_due(when)),
+        topics=dict(sorted(Counter(card.topic for card in (*learning, *left)).items())),
+        left_out=found.left_out,
+        minutes=(new * found.learn_seconds + seen * found.review_seconds) / 60,
+        code=code,
     )
 
 
-def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:
-    """Return when the next step or review is due; `tomorrow` if new or buried cards come then."""
-    day = workspace.store.queue.next_review_day(when)
-    coming = [
-        workspace.store.queue.next_step(when),
-        None if day is None else workspace.calendar.starts_at(day),
-        when.day_end if tomorrow else None,
-    ]
-    return min((moment for moment in coming if moment is not None), default=None)
-
-
-class Pace:
-    """Estimated time for what is due, measured in the learner's log as the plan does.
-
-    Call `read_on` until it returns False. With very many `cards` reading would take too long: usual times are used.
-    """
-
-    def __init__(self, workspace: Workspace, cards: int) -> None:
-        self._source = _source(workspace)
-        self._reader = None if cards > MANY_CARDS else HabitReader(workspace)
-        self._habits = Habits() if self._reader is None else self._reader.habits
-        self.is_whole = self._reader is None
-
-    def read_on(self, cards: int) -> bool:
-        """Read the log of so many cards. Return True if some are left."""
-        self.is_whole = self.is_whole or self._reader is None or not self._reader.read_on(cards)
-        return not self.is_whole
-
-    def holds_for(self, workspace: Workspace) -> bool:
-        """Return True if all was read, and log and scheduling have not changed since."""
-        return self.is_whole and self._source == _source(workspace)
-
-    def minutes(self, due: DueCounts) -> float:
-        return (due.new * self._habits.learning() + (due.learning + due.review) * self._habits.reviewing()) / 60
-
-
-def _source(workspace: Workspace) -> tuple[object, ...]:
-    """Return what the pace was measured from, to see if it has changed."""
-    return workspace.store.log.newest_number(), workspace.policy.parameters
-
-
-# The plan in sentences
-
-BESIDE_REVIEW = _(
-    "This list maximizes recall on the interview day; Review on Home lists what is due today. The cards may differ; "
-    "both count."
-)
-
-
-def countdown_sentence(plan: Plan, lang: Lang) -> str:
-    """Return how far away the interview is."""
-    if plan.days_left == 0:
-        return _("The interview is today.")[lang]
-    if plan.days_left == 1:
-        return _("The interview is tomorrow ({date:%Y-%m-%d}).", date=plan.interview)[lang]
-    return _("The interview is in {days} days ({date:%Y-%m-%d}).", days=plan.days_left, date=plan.interview)[lang]
-
-
-def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
-    """Return what does not fit the time; empty if everything fits."""
-    left_out, lines = plan.left_out, []
-    if count := len(left_out.cards):
-        unseen = (
-            ngettext(
-                "{count} card won't fit ({core} of them core).",
-                "{count} cards won't fit ({core} of them core).",
-                count,
-                core=left_out.core,
-            )
-            if left_out.core
-            else ngettext(
-                "{count} card won't fit (not a core one).", "{count} cards won't fit (none of them core).", count
-            )
-        )
-        needed = (
-            _("Not even four hours a day would cover every card.")
-            if left_out.minutes_needed is None
-            else _("{minutes} minutes a day would cover every card.", minutes=left_out.minutes_needed)
-        )
-        lines.append(f"{unseen[lang]}{' ' if lang == 'en' else ''}{needed[lang]}")
-    if left_out.challenges:
-        lines.append(
-            ngettext("{count} challenge won't fit.", "{count} challenges won't fit.", left_out.challenges)[lang]
-        )
-    return lines
-
-
-def basis_line(plan: Plan, lang: Lang) -> str:
-    """Return the data that the plan is based on."""
-    reviews = ngettext("{count} review", "{count} reviews", plan.reviews_known)
-    seconds = {"learn": plan.learn_seconds, "review": plan.review_seconds}
-    if not plan.reviews_known:
-        return _("No reviews yet: assuming {learn:.0f} s to learn a card and {review:.0f} s to review one.", **seconds)[
-            lang
-        ]
-    if plan.has_timed:
-        return _(
-            "Based on {reviews}: {learn:.0f} s to learn a card, {review:.0f} s to review one.",
-            reviews=reviews,
-            **seconds,
-        )[lang]
-    return _(
-        "Based on {reviews} without times: assuming {learn:.0f} s to learn a card and {review:.0f} s to review one.",
-        reviews=reviews,
-        **seconds,
-    )[lang]
-
-
-def studied_line(plan: Plan, lang: Lang) -> list[str]:
-    """Return the time studied today as a line, if any."""
-    if not plan.studied_minutes:
-        return []
-    return [_("Studied today: about {minutes:.0f} min", minutes=plan.studied_minutes)[lang]]
-
-
-def expected_line(plan: Plan, lang: Lang) -> str:
-    """Return the expected recall on the interview day with its interval."""
-    expected = plan.expected
-    return _(
-        "Expected recall at {minutes} min a day: {recall:.0%} (likely {low:.0%} to {high:.0%}); {stopped:.0%} if you "
-        "stop now.",
-        minutes=plan.minutes_per_day,
-        recall=expected.recall,
-        low=expected.low,
-        high=expected.high,
-        stopped=plan.stopped.recall,
-    )[lang]
-
-
-def day_name(day: date, lang: Lang) -> str:
-    """Format a day as `Mon 11-23`."""
-    return _("Mon Tue Wed Thu Fri Sat Sun")[lang].split()[day.weekday()] + f" {day:%m-%d}"
-
-
-def day_parts(day: StudyDay, lang: Lang) -> list[str]:
-    """List new cards, reviews and challenges of a day; one word for a free day."""
-    parts = [_("{count} new", count=len(day.new))[lang]] if day.new else []
-    parts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
-    parts += list(day.challenges)
-    parts += [_("last pass")[lang]] if day.is_last_pass and parts else []
-    return parts or [_("free")[lang]]
-
-
-def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
-    """Return the start of the last pass as a line, if it lies ahead."""
-    start = plan.last_pass
-    if start is None or start <= plan.today:
-        return []
-    return [_("Last pass from {date:%Y-%m-%d}: each seen card once more, most useful first.", date=start)[lang]]
-
-
-# Countdown
-
-
-def countdown_line(days_left: int, recall: float) -> Localised:
-    """Return the days to the interview and the expected recall on that day if the learner stops now."""
-    if days_left == 0:
-        return _("Interview today · expected recall {recall:.0%}", recall=recall)
-    if days_left == 1:
-        return _("Interview tomorrow · expected recall {recall:.0%}", recall=recall)
-    return _("{days} days to the interview · expected recall {recall:.0%}", days=days_left, recall=recall)
-
-
-@dataclass(frozen=True, slots=True)
-class Countdown:
-    """Days to the interview, and the expected weighted `recall` on that day if the learner stops now."""
-
-    date: str
-    days_left: int
-    recall: float
-    low: float
-    high: float
-
-
-def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | None:
-    """Return the countdown to the interview in the settings; None if there is none that lies ahead."""
-    interview = workspace.settings.interview
-    today = local_date(workspace, at)
-    if interview is None or interview < today:
-        return None
-    day = max(interview.toordinal(), today.toordinal() + 1)
-    basis = plan_basis(workspace, day)
-    weights = {item.id: item.weight for item in basis.items}
-    found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), basis.outlook)
-    shares = (round(share, 4) for share in (found.recall, found.low, found.high))
-    return Countdown(interview.isoformat(), (interview - today).days, *shares)
+def cards_left(workspace: Workspace, when: Moment, topic: str | None = None) -> list[Waiting]:
+    """Return the cards of today's list (of one topic) that are not done, in order."""
+    return workspace.store.queue.still_open(todays_list(workspace, when).cards, when, topic)

@@ -192,7 +192,7 @@ class Workspace:
         return Scheduler(self.policy.without_steps())
 
     def moment(self, at: datetime | None = None) -> Moment:
-        """Return the current moment (or `at`) with its study day and the time left to the interview.
+        """Return the current moment (or `at`) with its study day.
 
         Raises UsageError for a year outside 2…9998.
         """
@@ -200,20 +200,7 @@ class Workspace:
         if not FIRST_YEAR <= now.year <= LAST_YEAR:
             raise UsageError(_("{now} cannot be the current time; set this machine's clock", now=now.isoformat()))
         day = self.calendar.day(now)
-        interview = self.settings.interview
-        bounds = (self.calendar.starts_at(day), self.calendar.ends_at(day))
-        if interview is None or interview.toordinal() <= day:
-            return Moment(now, day, *bounds)
-        return Moment(now, day, *bounds, interview.toordinal(), self._pass_days(interview.toordinal() - day))
-
-    def _pass_days(self, days_left: int) -> int:
-        """Return how many days the last pass before the interview has; 0 if it has not begun."""
-        from attncli.memory.queue_order import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
-
-        if days_left > LONGEST_PASS_DAYS:
-            return 0
-        days = pass_days(self.store.queue.count_seen() * REVIEW_SECONDS, self.settings.minutes_per_day * 60)
-        return days if days_left <= days else 0
+        return Moment(now, day, self.calendar.starts_at(day), self.calendar.ends_at(day))
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derive everything again from the log; return how many subjects. `progress` gets the count so far."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 # The tables of the cache. A change of them is a new VERSION: older caches are made anew, none is migrated.
-VERSION = 9
+VERSION = 10
 TABLES = """
 CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT, kind TEXT, subject TEXT,
     at_us INTEGER, day INTEGER, payload TEXT, waits INTEGER) STRICT;
@@ -60,7 +60,7 @@ CREATE INDEX former_card ON former (card);
 CREATE VIRTUAL TABLE card_text USING fts5 (question, body, tokenize = "unicode61 remove_diacritics 2");
 CREATE TABLE challenge (id TEXT PRIMARY KEY, track TEXT, level INTEGER, document TEXT NOT NULL,
     file TEXT REFERENCES bank_file (path) ON DELETE CASCADE) STRICT, WITHOUT ROWID;
-CREATE TABLE queue (id TEXT PRIMARY KEY, topic TEXT, kind TEXT, rank INTEGER, asked INTEGER, state TEXT,
+CREATE TABLE queue (id TEXT PRIMARY KEY, topic TEXT, kind TEXT, rank INTEGER, state TEXT,
     due_at_us INTEGER, suspended INTEGER, buried_at_us INTEGER, stability_days REAL, review_day INTEGER,
     due_day INTEGER, lapses INTEGER, last_rating INTEGER, last_correct ANY, last_points ANY) STRICT, WITHOUT ROWID;
 CREATE TABLE sibling (subject TEXT, other TEXT, PRIMARY KEY (subject, other)) STRICT, WITHOUT ROWID;
@@ -70,6 +70,8 @@ CREATE TABLE damage (file TEXT, line INTEGER, reason TEXT, PRIMARY KEY (file, li
 CREATE TABLE stale (subject TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 """
 
+TODAY = "today"
+"""The key of the note that holds today's list."""
 TAIL_BYTES, NEVER_US = 4096, 2**61
 TOLERATED_LEAD_US = 24 * 3_600_000_000
 """Clocks of two machines may differ by so much; rows further ahead wait."""
@@ -178,6 +180,7 @@ class Database(AbstractContextManager["Database"]):
         for table in ("entry", "history_file", "damage", "schedule", "hold", "stale"):
             self.connection.execute(f"DELETE FROM {table}")
         self.keep_note("scheduling", "")
+        self.keep_note(TODAY, "")
 
     def _mirror(self, path: Path, so_far: ReadSoFar) -> None:
         """Read a file on from where the cache was."""
@@ -261,6 +264,19 @@ class Database(AbstractContextManager["Database"]):
 
     def keep_note(self, key: str, text: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
+
+    def newest_row(self) -> int:
+        """Return the place of the row that was read last, 0 if there is none."""
+        return self.connection.value("SELECT max(seq) FROM entry") or 0
+
+    def has_rows_since(self, at: datetime) -> bool:
+        """Return True if rows from `at` on count."""
+        return bool(self.connection.value("SELECT 1 FROM entry WHERE waits = 0 AND at_us >= ?", (microseconds(at),)))
+
+    def has_past_changed(self, since: int, day_start: datetime) -> bool:
+        """Return True if rows from before `day_start` were read after the row `since`, or tags, a fit or an undo."""
+        sql = "SELECT 1 FROM entry WHERE seq > ? AND (at_us < ? OR kind IN ('tag', 'fit', 'undo')) LIMIT 1"
+        return bool(self.connection.value(sql, (since, microseconds(day_start))))
 
     def damages(self) -> list[Localised]:
         """Read the whole history; return each line that cannot be used, with file, line and reason."""

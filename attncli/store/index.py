@@ -24,6 +24,11 @@ class BankFiles:
         rows = self._connection.rows("SELECT path, size, mtime_ns FROM bank_file")
         return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
 
+    def version(self) -> str:
+        """Return a text that changes with any of the files."""
+        sql = "SELECT count(*), sum(size), sum(mtime_ns % 1000000007) FROM bank_file"
+        return " ".join(map(str, self._connection.row(sql)))
+
     def problems(self) -> list[Localised]:
         """Return the problems that the files had when they were read, file by file."""
         kept = self._connection.column("SELECT problems FROM bank_file WHERE problems <> '' ORDER BY path")
@@ -115,6 +120,11 @@ class BankIndex:
     def owner(self, card: str) -> str:
         """Return the file that a card came from, empty if there is no such card."""
         return self._connection.value("SELECT file FROM card WHERE id = ?", (card,)) or ""
+
+    def cards_below(self, folder: str) -> list[str]:
+        """Return the cards that came from files in this folder."""
+        sql = "SELECT id FROM card WHERE substr(file, 1, length(?1)) = ?1 ORDER BY id"
+        return [id for (id,) in self._connection.rows(sql, (folder,))]
 
     def topic_of(self, card: str) -> str:
         """Return the topic of a card, empty if there is no such card."""

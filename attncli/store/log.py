@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,10 @@ _IN_FORCE = _STANDING.format(log="log")
 _INSERT = f"INSERT OR IGNORE INTO entry ({COLUMNS}, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ELAPSED = f"""CASE WHEN json_type(payload, '$.elapsed_ms') = 'integer'
     THEN max(0, min({LONGEST_LOOK_SECONDS * 1000}, json_extract(payload, '$.elapsed_ms'))) END"""
+
+
+class _TakenBack(Exception):
+    """End a transaction whose changes are not kept."""
 
 
 class Log:
@@ -111,10 +116,6 @@ class Log:
         """Return the number of rows."""
         return int(self._connection.value("SELECT count(*) FROM entry"))
 
-    def newest_number(self) -> int:
-        """Return the number of the row that was added last, 0 if there is none."""
-        return int(self._connection.value("SELECT max(seq) FROM entry") or 0)
-
     def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
         """Return the row of these kinds that was written last on this machine and not undone."""
         here = f"+kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING.format(log='entry')} ORDER BY seq DESC"
@@ -173,20 +174,28 @@ class Log:
             FROM log WHERE {_USABLE} AND {_IN_FORCE}) GROUP BY day ORDER BY day"""
         return [ReviewDay(*row) for row in self._connection.rows(sql)]
 
-    def known_on(self, day: int) -> int:
-        """Return how many cards that were seen on an earlier day were reviewed on this study day."""
-        standing = _STANDING.format(log="earlier")
-        earlier = f"earlier.subject = log.subject AND earlier.day < ?1 AND {_USABLE} AND {standing}"
-        sql = f"""SELECT count(DISTINCT subject) FROM log WHERE day = ?1 AND {_USABLE} AND {_IN_FORCE}
-            AND EXISTS (SELECT 1 FROM log earlier WHERE {earlier})"""
-        return int(self._connection.value(sql, (day,)))
-
     def timed_reviews(self, first_day: int, last_day: int, limit: int = -1) -> list[tuple[int, str, int | None, bool]]:
         """Return (study day, subject, milliseconds if told, new that day) of the latest reviews of these study days."""
         sql = f"""SELECT log.day, log.subject, {_ELAPSED}, coalesce(introduced_day = log.day, 0) FROM log
             LEFT JOIN schedule ON schedule.subject = log.subject
             WHERE kind = 'review' AND log.day BETWEEN ? AND ? ORDER BY log.day DESC, log.seq DESC LIMIT ?"""
         return [(*row[:3], bool(row[3])) for row in self._connection.rows(sql, (first_day, last_day, limit))]
+
+    def first_day(self) -> int | None:
+        """Return the first study day with a row."""
+        found: int | None = self._connection.value("SELECT min(day) FROM log")
+        return found
+
+    @contextmanager
+    def until(self, at: datetime) -> Iterator[list[str]]:
+        """Hide the rows from `at` on, in a transaction that is taken back; gives the subjects of these rows."""
+        at_us = microseconds(at)
+        recent = "SELECT DISTINCT subject FROM entry WHERE waits = 0 AND at_us >= ? AND subject <> ''"
+        with suppress(_TakenBack), self._connection.transaction():
+            subjects = [subject for (subject,) in self._connection.rows(recent, (at_us,))]
+            self._connection.execute(f"CREATE TEMP VIEW log AS SELECT * FROM main.log WHERE at_us < {at_us}")
+            yield subjects
+            raise _TakenBack
 
     def _rows(self, rest: str, values: Sequence[Any] = (), table: str = "log") -> Iterator[LogRow]:
         return map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM {table} WHERE {rest}", values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,7 +90,7 @@ ORDERED_FOR = "ordered_for"
 """The key of the note that says for which level the unseen cards are in order."""
 _DAY_US = 24 * 3_600_000_000
 _QUEUED = """
-    SELECT card.id, topic, card.kind, ?, ?, coalesce(state, 'new'), coalesce(due_at_us, 0), coalesce(suspended, 0), (
+    SELECT card.id, topic, card.kind, ?, coalesce(state, 'new'), coalesce(due_at_us, 0), coalesce(suspended, 0), (
                SELECT max(at_us) FROM log WHERE kind = 'bury' AND day = hold.buried_day
                AND subject IN (SELECT card.id UNION ALL SELECT former.id FROM former WHERE former.card = card.id)
                AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)
@@ -105,10 +105,7 @@ _OPEN = f"""suspended = 0 AND (:topic IS NULL OR topic = :topic) AND (
     buried_at_us IS NULL OR buried_at_us < :day_start OR buried_at_us >= :day_end + {_DAY_US})"""
 _STEP = "state IN ('learning', 'relearning')"
 _STEP_DUE = f"{_STEP} AND due_at_us <= :now"
-# In the last pass before an interview every seen card comes once more, each on its own day, unless reviewed since.
-# Outside of it `pass_days` is 0, and SQLite gives NULL for the remainder.
-_PASS_DAY = ":interview_day - 1 - asked % :pass_days"
-_REVIEW_DUE = f"state = 'review' AND (due_day <= :day OR ({_PASS_DAY} <= :day AND review_day < {_PASS_DAY}))"
+_REVIEW_DUE = "state = 'review' AND due_day <= :day"
 _UNSEEN = "state = 'new'"
 # How slowly recall falls: its slope after t days is nearly 1 / (S + F·t), with the F of the published forgetting curve.
 _SLOWNESS = "stability_days + 0.98 * (:day - review_day)"
@@ -149,17 +146,12 @@ _LINKED = """
 
 @dataclass(frozen=True)
 class Moment:
-    """Now, its study day, and the start and end of that day.
-
-    In the last pass before an interview `pass_days` says how many days it has; otherwise it is 0.
-    """
+    """Now, its study day, and the start and end of that day."""
 
     now: datetime
     day: int
     day_start: datetime
     day_end: datetime
-    interview_day: int = 0
-    pass_days: int = 0
 
     def values(self, **more: object) -> dict[str, object]:
         """Return the parameters of a query on the queue: this moment, no topic, and `more`."""
@@ -168,12 +160,11 @@ class Moment:
 
 
 class Waiting(NamedTuple):
-    """One card in the queue; `asked` is its place in the order of what is asked most."""
+    """One card in the queue."""
 
     id: str
     topic: str
     is_new: bool
-    asked: int = 0
     kind: str = ""
 
 
@@ -186,16 +177,15 @@ class Queue:
     def refresh(self, ids: Iterable[str]) -> None:
         """Apply what changed for these cards; an id that no bank has leaves the queue."""
         for id in ids:
-            places = self._connection.row("SELECT rank, asked FROM queue WHERE id = ?", (id,)) or (0, 0)
+            rank = self._connection.value("SELECT rank FROM queue WHERE id = ?", (id,)) or 0
             self._connection.execute("DELETE FROM queue WHERE id = ?", (id,))
-            self._connection.execute(f"INSERT INTO queue {_QUEUED} WHERE card.id = ?", (*places, id))
+            self._connection.execute(f"INSERT INTO queue {_QUEUED} WHERE card.id = ?", (rank, id))
 
-    def rebuild(self, introduction_order: Sequence[str], asked_order: Sequence[str]) -> None:
-        """Make the queue anew; unseen cards come in `introduction_order`, before an interview in `asked_order`."""
+    def rebuild(self, introduction_order: Sequence[str]) -> None:
+        """Make the queue anew; unseen cards come in `introduction_order`."""
         self._connection.execute("DELETE FROM queue")
-        self._connection.execute(f"INSERT INTO queue {_QUEUED}", (0, 0))
+        self._connection.execute(f"INSERT INTO queue {_QUEUED}", (0,))
         self._connection.execute_many("UPDATE queue SET rank = ? WHERE id = ?", enumerate(introduction_order))
-        self._connection.execute_many("UPDATE queue SET asked = ? WHERE id = ?", enumerate(asked_order))
         self._connection.execute("DELETE FROM sibling")
         self._connection.execute(_LINKED)
 
@@ -207,46 +197,48 @@ class Queue:
         """Return the due reviews, the longest-waiting first, or those that lose most recall by waiting another day."""
         return list(self._waiting(_REVIEW_DUE, _SLOWNESS if by_loss else "due_at_us", when.values()))
 
-    def unseen(self, when: Moment, limit: int, topic: str | None = None) -> list[Waiting]:
-        """Return the next `limit` unseen cards in order, without those that a sibling is too near to.
+    def unseen(self, when: Moment, limit: int, first: Collection[str] = ()) -> list[Waiting]:
+        """Return the next `limit` unseen cards in order, those in `first` before all others.
 
-        Before an interview those come too where the others do not fill the limit.
+        A card that a sibling is too near to is left out.
         """
         found: dict[str, Waiting] = {}
-        held: list[Waiting] = []
-        sql = f"SELECT other, coalesce({_NEAR}, 0) FROM {_SIBLINGS} WHERE sibling.subject = :id"
-        for card in self._waiting(_UNSEEN, "asked" if when.interview_day else "rank", when.values(topic=topic)):
+        siblings_of = f"SELECT other, coalesce({_NEAR}, 0) FROM {_SIBLINGS} WHERE sibling.subject = :id"
+        order = "id IN (SELECT value FROM json_each(:first)) DESC, rank"
+        for card in self._waiting(_UNSEEN, order, when.values(first=json.dumps(sorted(first)))):
             if len(found) >= limit:
                 break
-            siblings = self._connection.rows(sql, when.values(id=card.id, ahead=APART_DAYS))
-            if any(is_near or other in found for other, is_near in siblings):
-                held.append(card)
-            else:
+            siblings = self._connection.rows(siblings_of, when.values(id=card.id, ahead=APART_DAYS))
+            if not any(is_near or other in found for other, is_near in siblings):
                 found[card.id] = card
-        return [*found.values(), *(held[: limit - len(found)] if when.interview_day else [])]
+        return list(found.values())
 
     def _waiting(self, condition: str, order: str, values: dict[str, object]) -> Iterator[Waiting]:
-        sql = f"SELECT id, topic, {_UNSEEN}, asked, kind FROM queue WHERE {_OPEN} AND {condition} ORDER BY {order}, id"
-        for id, topic, is_new, asked, kind in self._connection.each(sql, values):
-            yield Waiting(id, topic, bool(is_new), asked, kind)
+        sql = f"SELECT id, topic, {_UNSEEN}, kind FROM queue WHERE {_OPEN} AND {condition} ORDER BY {order}, id"
+        for id, topic, is_new, kind in self._connection.each(sql, values):
+            yield Waiting(id, topic, bool(is_new), kind)
 
     def meetings(self, when: Moment) -> list[Meeting]:
-        """Return each due review beside a sibling that is near.
-
-        None in the last pass before an interview, when every card comes once more.
-        """
-        if when.pass_days:
-            return []
+        """Return each due review beside a sibling that is near."""
         return [Meeting(*row) for row in self._connection.rows(_MEETINGS, when.values(ahead=0))]
 
     def challenges_due(self, when: Moment) -> set[str]:
         """Return the solved challenges that are due again."""
         return {id for (id,) in self._connection.rows(_CHALLENGES_DUE, when.values(ahead=0))}
 
-    def is_open(self, id: str, when: Moment) -> bool:
-        """Return True if this card is unseen or due now, and neither suspended nor buried."""
-        sql = f"SELECT 1 FROM queue WHERE id = :id AND {_OPEN} AND ({_STEP_DUE} OR {_REVIEW_DUE} OR {_UNSEEN})"
-        return bool(self._connection.value(sql, when.values(id=id)))
+    def still_open(self, ids: Sequence[str], when: Moment, topic: str | None = None) -> list[Waiting]:
+        """Return those of these cards, in their order, that were not answered today and are not suspended or buried."""
+        sql = f"""SELECT queue.id, topic, {_UNSEEN}, kind FROM json_each(:ids) AS listed JOIN queue ON queue.id = value
+            WHERE {_OPEN} AND state IN ('new', 'review') AND NOT EXISTS (
+                SELECT 1 FROM schedule WHERE subject = queue.id AND reviewed_at_us >= :day_start) ORDER BY listed.key"""
+        rows = self._connection.rows(sql, when.values(ids=json.dumps(ids), topic=topic))
+        return [Waiting(id, topic, bool(is_new), kind) for id, topic, is_new, kind in rows]
+
+    def solved_today(self, ids: Collection[str], when: Moment) -> set[str]:
+        """Return those of these challenges that were solved today."""
+        sql = """SELECT subject FROM schedule WHERE reviewed_at_us >= :day_start
+            AND subject IN (SELECT value FROM json_each(:ids))"""
+        return {id for (id,) in self._connection.rows(sql, when.values(ids=json.dumps(sorted(ids))))}
 
     def available(self, when: Moment, topic: str | None = None) -> set[str]:
         """Return the cards that are neither suspended nor buried, due or not."""
@@ -259,10 +251,6 @@ class Queue:
     def count_unseen(self, when: Moment) -> int:
         """Count the unseen cards that are neither suspended nor buried, with a sibling near or not."""
         return int(self._connection.value(f"SELECT count(*) FROM queue WHERE {_OPEN} AND {_UNSEEN}", when.values()))
-
-    def count_seen(self) -> int:
-        """Count the cards that were learned and are not suspended."""
-        return int(self._connection.value("SELECT count(*) FROM queue WHERE suspended = 0 AND state = 'review'"))
 
     def introduced(self, day: int) -> int:
         """Count the cards that were first reviewed on study day `day`."""

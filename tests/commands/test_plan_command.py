@@ -34,7 +34,7 @@ def test_without_a_date_one_line_names_both_ways_to_give_one(attn: Attn) -> None
     [
         (("--interview", "2020-01-01"), "is in the past"),
         (("--interview", "2999-01-01"), "more than two years away"),
-        (("--interview", "soon"), "does not match the format"),
+        (("--interview", "soon"), "is not a date; write it like"),
         (("--interview", SOON, "--minutes", "0"), "1<=x<=960"),
         (("--interview", SOON, "--minutes", "many"), "not a valid integer"),
     ],
@@ -47,7 +47,7 @@ def test_what_cannot_be_planned_is_said_in_one_line(attn: Attn, words: tuple[str
 def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
     found = attn("plan", "--interview", SOON, "--minutes", "2", "--json").json
     assert (found["interview"], found["days_left"], found["minutes_per_day"]) == (SOON, 12, 2)
-    assert len(found["days"]) == 12 and found["days"][0]["new"] == ["att-01", "kv-01"]
+    assert len(found["days"]) == 12 and found["days"][0]["new"] == found["today"] == ["att-01"]
     assert set(found["topics"]) == {"att", "kv"}
     for told in (found["recall"], found["recall_if_stopped"], found["topics"]["att"]):
         assert 0 <= told["low"] <= told["recall"] <= told["high"] <= 1
@@ -103,8 +103,8 @@ def test_the_day_s_list_is_not_given_again_once_it_is_done(attn: Attn) -> None:
     assert "Today: 1 min" in attn("plan").out
     attn("answer", attn("plan", "--json").json["days"][0]["new"][0], "--rating", "easy")
     text = attn("plan").out
-    assert "Studied today: about 1 min" in text and "Today's time is used up." in text
-    assert "今天的时间已经用完。" in attn("plan", "--lang", "zh").out
+    assert "Studied today: about 1 min" in text and "Today's list is done." in text
+    assert "今天的清单已完成。" in attn("plan", "--lang", "zh").out
     assert attn("plan", "--json").json["studied_minutes"] == 1 and attn("due", "--json").json["due"] == 0
 
 

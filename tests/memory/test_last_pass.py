@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attncli.memory.queue_order import LONGEST_PASS_DAYS, new_cards_in, pass_days
+from attncli.memory.queue_order import LONGEST_PASS_DAYS, pass_days
 
 
 @given(st.floats(0, 1e6), st.floats(-1, 1e5))
@@ -15,11 +14,3 @@ def test_the_last_pass_takes_a_day_at_least_and_a_week_at_most(seen_seconds: flo
 
 def test_the_last_pass_is_as_long_as_the_seen_cards_take() -> None:
     assert [pass_days(seconds, 600) for seconds in (0, 600, 601, 1800)] == [1, 1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("minutes", "reviews", "introduced", "new"),
-    [(30, 0, 0, 30), (30, 40, 0, 20), (30, 40, 20, 0), (30, 500, 0, 0), (0, 0, 0, 0), (2.5, 0, 0, 2), (30, 0, 90, 0)],
-)
-def test_new_cards_fill_the_minutes_that_reviews_leave(minutes: float, reviews: int, introduced: int, new: int) -> None:
-    assert new_cards_in(minutes, reviews, introduced) == new

@@ -35,7 +35,7 @@ def test_recall_falls_with_time(scale: float, decay: float, stability: float, da
 def test_the_learner_s_own_reviews_move_the_curve_to_where_they_forget(scale: float) -> None:
     truth, draw = Curve(scale, DEFAULT_DECAY), Random(1)
     seen = []
-    for _ in range(600):
+    for _ in range(3000):
         stability, elapsed = draw.uniform(1, 30), draw.randint(1, 40)
         seen.append(Trial(stability, elapsed, draw.random() < truth.recall(stability, elapsed)))
     found, before = middle(likely(weigh(seen))), middle(likely(weigh([])))

@@ -29,7 +29,8 @@ def test_every_condition_is_kept_to(workspace: Workspace) -> None:
     assert ids(workspace) == ALL
     assert ids(workspace, topic="KV") == ["kv-01", "kv-02", "kv-03"]
     assert ids(workspace, kind="debug") == ["kv-03"]
-    assert ids(workspace, level="onsite") == ["att-03", "kv-02", "kv-03"]
+    assert ids(workspace, level="onsite") == ALL, "a level means up to it"
+    assert ids(workspace, level="screen") == ["att-01", "att-02", "kv-01"]
     assert ids(workspace, topic="att", level="onsite", kind="cloze") == ["att-03"]
     assert ids(workspace, weak=True) == []
     with pytest.raises(NotFound, match="unknown topic nope"):
@@ -100,11 +101,11 @@ def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:
 
 def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) -> None:
     card_filter = CardFilter("att", "debug", "onsite")
-    assert without(workspace, card_filter) == {"topic": 1, "kind": 1}
+    assert without(workspace, card_filter) == {"topic": 1, "kind": 3}
     with pytest.raises(NothingFound) as nothing:
         draw_cards(workspace, card_filter, Random(1))
     assert str(nothing.value) == (
-        "no card matches --topic att --kind debug --level onsite; there are 1 without --kind, 1 without --topic"
+        "no card matches --topic att --kind debug --level onsite; there are 3 without --kind, 1 without --topic"
     )
     with pytest.raises(NoCardMatches, match="no card matches --topic att --kind debug --weak; drop several of these"):
         draw_cards(workspace, CardFilter("att", "debug", weak=True), Random(1))

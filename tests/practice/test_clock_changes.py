@@ -16,8 +16,8 @@ from attncli.domain.log_row import Rating
 from attncli.memory.scheduler import StudyCalendar
 from attncli.practice import record
 from attncli.practice.plan import interview_of, make_plan
-from attncli.practice.queue import due_counts
 from attncli.practice.stats import forecast, progress
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from clock_changes import CLOCK_CHANGES, near_changes, starts
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from attncli.domain.log_row import Rating
 from attncli.memory.scheduler import StudyCalendar
 from attncli.practice import record
-from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

@@ -16,9 +16,9 @@ from attncli.domain.vocabulary import KINDS
 from attncli.errors import NotFound
 from attncli.practice import record
 from attncli.practice.challenges import is_solved, next_unsolved
-from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
 from attncli.practice.review import ReviewSession
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

@@ -34,9 +34,9 @@ from attncli.practice import record
 from attncli.practice.backups import write_copy
 from attncli.practice.doctor import database_health
 from attncli.practice.optimize import record_fit
-from attncli.practice.queue import due_counts
 from attncli.practice.record import TAKEN_BACK, annotated_cards, take_back
 from attncli.practice.sync import restore, sync
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from attncli.store.history import History, decoded
 

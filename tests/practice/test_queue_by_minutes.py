@@ -6,14 +6,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from attncli.config import WEEKDAYS
 from attncli.config import load as load_settings
 from attncli.domain.log_row import Rating
 from attncli.practice import record
-from attncli.practice.queue import due_counts
 from attncli.practice.review import ReviewSession
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -90,7 +88,7 @@ def test_an_easy_day_has_less_and_a_day_off_nothing_but_steps(open_workspace: Op
     assert (due_counts(workspace).due, due_counts(workspace).left_out) == (0, 4)
 
 
-def test_the_time_that_was_spent_today_is_gone_and_the_learner_s_own_pace_counts(
+def test_the_list_of_a_day_stays_and_the_learner_s_own_pace_counts_for_the_next(
     open_workspace: Open, moving_clock: Any
 ) -> None:
     workspace = open_workspace(fuzz=False)
@@ -100,7 +98,7 @@ def test_the_time_that_was_spent_today_is_gone_and_the_learner_s_own_pace_counts
     drill.next()
     moving_clock.move(seconds=45)
     drill.answer(Rating.EASY)
-    assert due_counts(workspace).review == 1
+    assert due_counts(workspace).review == 3
     moving_clock.move(days=1)
     assert due_counts(workspace).review == 3, "one slow review counts as one of eleven"
 
@@ -111,13 +109,3 @@ def test_settings_that_break_while_something_is_open_limit_nothing(open_workspac
     set_minutes(workspace, 1)
     workspace.home.config.write_text("minutes_per_day =", encoding="utf-8")
     assert due_counts(workspace).review == 5
-
-
-@pytest.mark.parametrize("days", [0, 30])
-def test_a_plan_for_an_interview_has_the_minutes_itself(open_workspace: Open, days: int) -> None:
-    workspace = open_workspace(fuzz=False)
-    known(workspace, att_01=100, att_02=60, att_03=30, kv_01=20, kv_02=9)
-    day = (workspace.clock() + timedelta(days=days)).date()
-    workspace.home.config.write_text(f"minutes_per_day = 1\ninterview = {day}\n", encoding="utf-8")
-    workspace.adopt(load_settings(workspace.home.config, {}))
-    assert due_counts(workspace).review == (5 if days else 4)

@@ -17,10 +17,10 @@ from attncli.memory.replay import solved_reviews
 from attncli.practice import record
 from attncli.practice.challenges import next_hint, show_solution, solving_source, standings, written
 from attncli.practice.grade import record_attempt
-from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
 from attncli.practice.start import start_challenge
 from attncli.practice.stats import progress
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 

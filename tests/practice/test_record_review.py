@@ -21,9 +21,9 @@ from attncli.memory.replay import standing
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.optimize import record_fit
-from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
 from attncli.practice.sync import exported, import_file
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from known_memories import SHORT_MEMORY
 

@@ -18,8 +18,9 @@ from attncli.domain.vocabulary import LONGEST_WAIT_DAYS
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.challenges import standings
-from attncli.practice.queue import due_counts, held_apart
+from attncli.practice.queue import held_apart
 from attncli.practice.review import ReviewSession
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 Linked = Callable[..., Workspace]
@@ -142,17 +143,11 @@ def solve(workspace: Workspace) -> None:
     assert workspace.store.schedules.get("double") is not None
 
 
-def test_before_an_interview_unseen_siblings_fill_the_minutes_and_a_last_pass_parts_nobody(
-    linked: Linked, moving_clock: Any
-) -> None:
+def test_before_an_interview_unseen_siblings_fill_the_minutes(linked: Linked) -> None:
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
-    day = date.fromordinal(workspace.moment().day + 30)
+    day = date.fromordinal(workspace.moment().day + 7)
     workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
     assert due_counts(workspace).new == 8
-    for card in ("n-01", "n-02"):
-        record.answer(workspace, card, Rating.EASY)
-    moving_clock.move(days=29)
-    assert workspace.moment().pass_days and held_apart(workspace, workspace.moment()) == {}
 
 
 links = st.dictionaries(

@@ -13,9 +13,9 @@ from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import ClockWrong, UsageError
 from attncli.practice import record, sync
 from attncli.practice.grade import record_attempt
-from attncli.practice.queue import due_counts
 from attncli.practice.record import take_back
 from attncli.practice.sync import Placed
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

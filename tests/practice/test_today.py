@@ -11,16 +11,14 @@ import pytest
 
 from attncli import config
 from attncli.domain.log_row import Rating, RowKind
-from attncli.memory.queue_order import LEARN_SECONDS
 from attncli.practice import record
-from attncli.practice.queue import DueCounts, due_counts
-from attncli.practice.review import ReviewSession
-from attncli.practice.today import Pace, Reason, Standstill, standstill
+from attncli.practice.plan_text import Reason, Standstill, standstill
+from attncli.practice.today import cards_left, due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
 LATER = datetime(2026, 6, 13, 4, 0, tzinfo=UTC)
-NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, LATER)
+NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, False, LATER)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +28,7 @@ NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, LATER)
         ({"suspended": 9, "buried": 0}, "suspended"),
         ({"unseen": 4, "introduced": 10, "buried": 2}, "limit"),
         ({"unseen": 4, "by_minutes": True}, "minutes"),
+        ({"unseen": 4, "is_planned": True}, "planned"),
         ({"unseen": 4, "new_per_day": 0}, "off"),
         ({"buried": 2}, "buried"),
         ({"suspended": 3}, "waiting"),
@@ -45,8 +44,8 @@ def every_card(workspace: Workspace) -> list[str]:
 
 def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=2, fuzz=False, learning_steps=())
-    for card in every_card(workspace)[:2]:
-        record.answer(workspace, card, Rating.EASY, workspace.clock())
+    for card in cards_left(workspace, workspace.moment()):
+        record.answer(workspace, card.id, Rating.EASY, workspace.clock())
     found = standstill(workspace)
     assert due_counts(workspace).due == 0 and found.reason == "limit"
     assert (found.introduced, found.unseen) == (2, len(every_card(workspace)) - 2)
@@ -84,11 +83,11 @@ def test_no_new_cards_wanted(open_workspace: Open) -> None:
     assert found.reason == "off" and found.next_at is None
 
 
-def test_before_an_interview_the_minutes_are_what_is_full(open_workspace: Open) -> None:
+def test_before_an_interview_the_list_is_what_is_done(open_workspace: Open) -> None:
     workspace = open_workspace(easy_days=tuple((day, 0) for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun")))
     interview = date.fromordinal(workspace.moment().day + 20)
     workspace.adopt(replace(workspace.settings, interview=interview))
-    assert due_counts(workspace).due == 0 and standstill(workspace).reason == "minutes"
+    assert due_counts(workspace).due == 0 and standstill(workspace).reason == "planned"
 
 
 def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspace: Open) -> None:
@@ -99,49 +98,3 @@ def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspac
     assert due_counts(workspace).due == 0
     found = standstill(workspace)
     assert (found.introduced, found.reason, found.next_at) == (0, "minutes", workspace.moment().day_end)
-
-
-def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
-    """Read to the end at once."""
-    pace = Pace(workspace, cards)
-    pace.read_on(cards)
-    return pace.minutes(due)
-
-
-def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace: Open, moving_clock: Any) -> None:
-    workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
-    due = due_counts(workspace)
-    usual = due_minutes(workspace, due, 6)
-    assert usual == pytest.approx(due.new * LEARN_SECONDS / 60)
-    drill = ReviewSession(workspace)
-    while drill.next() is not None:
-        moving_clock.move(seconds=200)
-        drill.answer(Rating.GOOD)
-    assert due_minutes(workspace, due, 6) > usual
-    assert due_minutes(workspace, due_counts(workspace), 6) == 0
-    assert due_minutes(workspace, due, 100_000) == usual
-
-
-def test_a_pace_read_in_steps_is_the_pace_read_at_once(open_workspace: Open, moving_clock: Any) -> None:
-    workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
-    due, drill = due_counts(workspace), ReviewSession(workspace)
-    for seconds in (50, 100, 150, 200):
-        drill.next()
-        moving_clock.move(seconds=seconds)
-        drill.answer(Rating.GOOD)
-    pace, steps = Pace(workspace, 6), 1
-    while pace.read_on(1):
-        assert not pace.is_whole
-        steps += 1
-    assert steps == 4 and pace.minutes(due) == due_minutes(workspace, due, 6)
-
-
-def test_a_pace_holds_until_the_log_grows(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False, new_per_day=4)
-    pace = Pace(workspace, 6)
-    assert not pace.holds_for(workspace)
-    pace.read_on(6)
-    assert pace.holds_for(workspace)
-    record.answer(workspace, every_card(workspace)[0], Rating.GOOD, workspace.clock())
-    assert not pace.holds_for(workspace)
-    assert Pace(workspace, 100_000).holds_for(workspace)

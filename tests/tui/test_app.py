@@ -18,10 +18,8 @@ from attncli.i18n import LANGS, Lang, _, quoted
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.review import ReviewSession
-from attncli.practice.today import Pace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.screens import home
 from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.cards import SearchScreen
 from attncli.tui.screens.challenges import ChallengesScreen
@@ -34,7 +32,7 @@ from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import KeyBar, shown_bindings
 from moved_clock import Clock
 
-from .conftest import MakeApp, shown, until
+from .conftest import MakeApp, shown
 
 
 async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> None:
@@ -43,33 +41,6 @@ async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> 
         text = shown(pilot.app)
         assert "6 cards today, about 6 min" in text and "6 new · 0 learning · 0 due" in text
         assert "All topics" in text and "Attention mathematics" in text and "no streak yet" in text
-
-
-async def test_home_reads_the_pace_in_steps_and_anew_only_where_the_log_grew(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = list[int]()
-
-    class CountedPace(Pace):
-        def read_on(self, cards: int) -> bool:
-            steps.append(cards)
-            return super().read_on(1)
-
-    monkeypatch.setattr(home, "Pace", CountedPace)
-    app = make_app()
-    for card in app.workspace.store.index.card_ids()[:3]:
-        record.answer(app.workspace, card, Rating.AGAIN, app.workspace.clock())
-
-    async def settled(pilot: Pilot[None]) -> int:
-        await until(pilot, lambda: not isinstance(app.screen, HomeScreen) or app.screen.minutes is not None)
-        return len(steps)
-
-    async with app.run_test(size=(80, 24)) as pilot:
-        assert await settled(pilot) == 3
-        await pilot.press("s", "escape")
-        assert await settled(pilot) == 3 and "…" not in shown(app)
-        await pilot.press("r", "exclamation_mark", "escape")
-        assert await settled(pilot) == 6
 
 
 @pytest.mark.parametrize(

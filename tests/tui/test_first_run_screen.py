@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from rich.cells import cell_len
 
@@ -59,13 +61,28 @@ async def test_escape_skips_it_and_it_does_not_come_again(make_app: MakeApp, key
     assert not is_first_run(app.workspace)
 
 
-@pytest.mark.parametrize("typed", ["2020-01-01", "tomorrow"])
-async def test_a_wrong_date_is_told_below_the_field_until_it_is_changed(make_app: MakeApp, typed: str) -> None:
+async def test_a_date_is_typed_in_words_and_shown_back(make_app: MakeApp) -> None:
     app = make_app("first-run")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("enter", *(sign if sign != "-" else "minus" for sign in typed), "enter")
+        await pilot.press("enter", *(sign if sign != " " else "space" for sign in "in 3 weeks"), "enter")
         await pilot.pause()
-        assert "✗ Enter today or a later date, e.g. 2026-07-12, or leave it empty." in shown(app)
+        assert "✓ Fri 3 Jul 2026" in shown(app)
+        assert app.workspace.settings.interview == date(2026, 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("2020-01-01", "2020-01-01 is in the past"), ("someday", "write it like"), ("7/8", "8 Jul or 7 Aug")],
+)
+async def test_a_wrong_date_is_told_below_the_field_until_it_is_changed(
+    make_app: MakeApp, typed: str, said: str
+) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        keys = {"-": "minus", "/": "slash"}
+        await pilot.press("enter", *(keys.get(sign, sign) for sign in typed), "enter")
+        await pilot.pause()
+        assert "✗ interview: " in shown(app) and said in shown(app)
         assert app.screen.focused is not None and app.screen.focused.id == "interview"
         await pilot.press("backspace")
         await pilot.pause()

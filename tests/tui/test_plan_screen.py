@@ -30,8 +30,8 @@ def before_interview(make_app: MakeApp, lang: Lang = "en", **settings: Any) -> A
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ("The interview is in 8 days (2026-06-20).", "No reviews yet: assuming", "Day by day")),
-        ("zh", ("距离面试还有 8 天（2026-06-20）。", "还没有复习记录", "每日安排")),
+        ("en", ("The interview is in 8 days (Sat 20 Jun 2026).", "Based on published averages", "Day by day")),
+        ("zh", ("距离面试还有 8 天（2026年6月20日 周六）。", "依据公开的平均值", "每日安排")),
     ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -86,7 +86,7 @@ async def test_r_studies_today_s_list_in_its_order(make_app: MakeApp) -> None:
         await pilot.press("r")
         await pilot.pause()
         assert isinstance(app.screen, ReviewScreen) and app.screen.item is not None
-        assert app.screen.item.card.id == first[0] and app.screen.session.progress.new == len(first) == 3
+        assert app.screen.item.card.id == first[0] and app.screen.session.progress.new == len(first) == 1
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, HomeScreen)

@@ -84,7 +84,7 @@ COUNTS = (5, 10, 20, 50, 100)
 _LABELS: dict[str, Localised] = {
     "topic": _("Topic"),
     "kind": _("Kind"),
-    "level": _("Interview level"),
+    "level": _("Up to level"),
     "must_know": _("Must-know cards only"),
     "weak": _("Weak cards only"),
     "count": _("At most"),

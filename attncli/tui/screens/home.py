@@ -12,26 +12,25 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.i18n import N_, Localised, _, ngettext, pgettext
-from attncli.practice.queue import CardFilter, DueCounts, default_level, due_counts
+from attncli.practice.plan_text import code_text, countdown_line, standstill
+from attncli.practice.queue import CardFilter, default_level
 from attncli.practice.record import interval_text
 from attncli.practice.stats import Overview, overview
-from attncli.practice.today import Pace, countdown_line, standstill
-from attncli.tui.screens.base import READ_SECONDS, AttnScreen
+from attncli.practice.today import DueCounts, due_counts
+from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
 from attncli.tui.widgets.charts import shade
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
-CARDS_AT_ONCE = 40
-"""Cards whose reviews are read between two keys."""
-
 
 _WHY: dict[str, Localised] = {
     "empty": _("No cards yet. Press a to add one, or run `attn bank check`."),
     "suspended": _("All cards are suspended. Press / to find and unsuspend them."),
     "limit": _("Today's {introduced} new cards are done; {unseen} are still unseen."),
     "minutes": _("Today's minutes are used up; {unseen} cards are still unseen."),
+    "planned": _("Today's list is done; {unseen} cards are still unseen."),
     "off": _("New cards per day is set to 0 (press , to change it); {unseen} are unseen."),
     "buried": _("Buried until tomorrow: {buried}."),
     "waiting": _("All cards are learned; none is due yet."),
@@ -62,31 +61,11 @@ class HomeScreen(AttnScreen):
 
     due: DueCounts
     overview: Overview
-    pace: Pace | None = None
-    minutes: float | None = None
     laid_out = (0, 0)
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
-        if self.pace is not None and self.pace.holds_for(self.workspace):
-            self.minutes = self.pace.minutes(self.due)
-        else:
-            self.minutes = self.pace = None
-            self.call_after_refresh(self._estimate)
         self.overview = overview(self.workspace)
-
-    def _estimate(self) -> None:
-        """Estimate the minutes after the first frame, a few cards at a time: they are read from many reviews."""
-        if self.minutes is not None or not self.due.due:
-            return
-        if self.pace is None:
-            self.pace = Pace(self.workspace, self.overview.cards)
-        if self.pace.read_on(CARDS_AT_ONCE):
-            self.set_timer(READ_SECONDS, self._estimate)
-            return
-        self.minutes = self.pace.minutes(self.due)
-        for summary in self.query("#summary").results(Plain):
-            summary.update(self._summary())
 
     def title_bar(self) -> TitleBar:
         self._load()
@@ -118,12 +97,11 @@ class HomeScreen(AttnScreen):
         if not due.due:
             lines = self._why_nothing()
         else:
-            minutes = "…" if self.minutes is None else max(1, round(self.minutes))
             head = ngettext(
                 "{count} card today, about {minutes} min",
                 "{count} cards today, about {minutes} min",
                 due.due,
-                minutes=minutes,
+                minutes=max(1, round(due.minutes)),
             )[lang]
             parts = _(
                 "{new} new · {learning} learning · {review} due",
@@ -132,7 +110,10 @@ class HomeScreen(AttnScreen):
                 review=due.review,
             )[lang]
             lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
-        if due.challenges:
+        if due.code:
+            code = _(", ").join(code_text(id, minutes) for id, minutes in due.code.items())
+            lines.append(Content.styled(_("Code today: {challenges}", challenges=code)[lang], "bold $accent"))
+        elif due.challenges:
             challenges = ngettext("{count} challenge due", "{count} challenges due", due.challenges)[lang]
             lines.append(Content.styled(challenges, "bold $accent"))
         if (interview := self.overview.interview) is not None:

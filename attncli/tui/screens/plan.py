@@ -10,15 +10,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from attncli.domain.dates import date_words
 from attncli.errors import UsageError
 from attncli.i18n import N_, _
-from attncli.practice import today
+from attncli.practice import plan_text
 from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
 from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right
 
 DAYS_SHOWN = 28
-_DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
+_DAY, _MINUTES, _TOPIC, _BAR = 14, 9, 38, 16
 
 
 class PlanScreen(AttnScreen):
@@ -41,7 +42,7 @@ class PlanScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self._load()
-        date = self.plan.interview.isoformat() if self.plan else ""
+        date = date_words(self.plan.interview)[self.lang] if self.plan else ""
         return TitleBar(_("Plan for the interview")[self.lang], status=date)
 
     def body(self) -> Iterable[Widget]:
@@ -56,17 +57,10 @@ class PlanScreen(AttnScreen):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "study" or bool(self.plan and self._today)
-
-    @property
-    def _today(self) -> tuple[str, ...]:
-        """Return today's cards: reviews, then new ones."""
-        if self.plan is None or not self.plan.days:
-            return ()
-        return (*self.plan.days[0].reviews, *self.plan.days[0].new)
+        return action != "study" or bool(self.plan and self.plan.days[0].cards)
 
     def action_study(self) -> None:
-        self.attn.show("review", planned=self._today, replace=True)
+        self.attn.show("review", replace=True)
 
     def action_settings(self) -> None:
         self.attn.show("settings")
@@ -76,17 +70,18 @@ class PlanScreen(AttnScreen):
             yield Plain(self.problem)
             return
         plan, lang = self.plan, self.lang
-        yield Plain(Content.styled(today.countdown_sentence(plan, lang), "bold $accent"))
-        yield Plain(today.expected_line(plan, lang))
-        for line in today.left_out_lines(plan, lang):
+        yield Plain(Content.styled(plan_text.countdown_sentence(plan, lang), "bold $accent"))
+        yield Plain(plan_text.expected_line(plan, lang))
+        for line in plan_text.left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        for line in (today.basis_line(plan, lang), *today.studied_line(plan, lang), today.BESIDE_REVIEW[lang]):
+        rules = plan_text.rules_lines(plan, self.workspace.settings.level, lang)
+        for line in (plan_text.basis_line(plan, lang), *plan_text.studied_line(plan, lang), *rules):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(_("Day by day")[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
             yield Plain(_("… and {count} more days", count=len(plan.days) - DAYS_SHOWN)[lang])
-        for line in today.last_pass_line(plan, lang):
+        for line in plan_text.last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(_("Expected recall by topic")[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
@@ -96,10 +91,10 @@ class PlanScreen(AttnScreen):
         minutes = _("{minutes:.0f} min", minutes=day.minutes)[self.lang]
         is_today = self.plan is not None and day.date == self.plan.today
         return Content.assemble(
-            (left(today.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
+            (left(plan_text.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
             (right(minutes, _MINUTES), "$text-muted"),
             "  ",
-            (" · ".join(today.day_parts(day, self.lang)), "bold" if is_today else ""),
+            (" · ".join(plan_text.day_parts(day, self.lang)), "bold" if is_today else ""),
         )
 
     def _topic(self, title: str, topic: TopicPlan) -> Content:

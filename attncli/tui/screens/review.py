@@ -5,7 +5,7 @@ Each rating is on disk before the next card is shown.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.i18n import N_, Localised, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
-from attncli.practice.review import DrillSession, PlanSession, ReviewSession, SessionItem
+from attncli.practice.review import DrillSession, ReviewSession, SessionItem
 from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.answers import AnswerField, MarkedRows, RowsAnswer, TypedAnswer
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
@@ -126,7 +126,7 @@ class Change:
 
 
 class ReviewScreen(AskingScreen):
-    """A review of everything due, or of a `topic`; or a drill of a `card_filter`; or the cards `planned` for today."""
+    """A review of today's list, or of its cards of a `topic`; or a drill of a `card_filter`."""
 
     CSS_PATH = Path(__file__).with_name("review.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -153,18 +153,15 @@ class ReviewScreen(AskingScreen):
         topic: str | None = None,
         limit: int | None = None,
         card_filter: CardFilter | None = None,
-        planned: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self.topic, self.limit, self.card_filter, self.planned = topic, limit, card_filter, planned
+        self.topic, self.limit, self.card_filter = topic, limit, card_filter
         self.asked: Asked | None = None
         self.item: SessionItem | None = None
         self.problem = ""
         self.waiting: Change | None = None
 
     def _new_session(self) -> ReviewSession:
-        if self.planned:
-            return PlanSession(self.workspace, self.planned)
         if self.card_filter is None:
             return ReviewSession(self.workspace, self.topic, self.limit)
         return DrillSession(self.workspace, self.card_filter, self.attn.rng)

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
+from attncli.domain.dates import date_words, short_date
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, RUNGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.i18n import LANGS, N_, Localised, _, quoted
@@ -42,6 +43,7 @@ NAMES: dict[str, Localised] = {
     "level": _("Interview level"),
     "minutes_per_day": _("Minutes per day"),
     "easy_days": _("Easy days"),
+    "code_share": _("Share of code"),
 }
 EXPLAINED: dict[str, Localised] = {
     "lang": _("Language of cards, screens and messages. Press l anywhere to switch."),
@@ -64,16 +66,14 @@ EXPLAINED: dict[str, Localised] = {
     "diagnosis": _("Name the likely mistake of a rejected solution at once. If no, press v in the report to see it."),
     "editor": _("Command that opens a solution, e.g. vim or code --wait; empty for $VISUAL, then $EDITOR."),
     "rung": _("solved: correct at the whiteboard; hardened: ready for production."),
-    "interview": _("Date of the interview, e.g. 2027-03-31, today or later; empty for none."),
+    "interview": _("Date of the interview, e.g. 31 Mar, 2027-03-31 or in 3 weeks; empty for none."),
     "level": _(
-        "Level of the interview: screen (first call), onsite (full loop) or research. New cards up to it come first; "
-        "drills and mock interviews start at it."
+        "Level of the interview: screen (first call), onsite (full loop) or research. New cards and challenges up to "
+        "this level come first; drills and quizzes ask nothing above it."
     ),
-    "minutes_per_day": _(
-        "Minutes per day for the interview plan and the review queue, 1 to 960. The queue is limited only once this "
-        "is set."
-    ),
+    "minutes_per_day": _("Minutes per day, 1 to 960. Without an interview date, only a value set here limits a day."),
     "easy_days": _("Weekdays with less time, as a percentage of the usual minutes, e.g. sat=50 sun=0; empty for none."),
+    "code_share": _("Percentage of the minutes for challenges once a date is set, 0 to 90; met over a week."),
 }
 """The effect of each setting, and the form of its value."""
 _VALUES: dict[str, Localised] = {
@@ -144,6 +144,8 @@ class SettingsScreen(AttnScreen):
     def _value_text(self, key: str, value: str) -> str:
         if not value:
             return _("none")[self.lang]
+        if key == "interview" and value == self.saved.text(key) and self.saved.interview:
+            return date_words(self.saved.interview)[self.lang]
         return _VALUES[value][self.lang] if key in CHOICES else value
 
     @property
@@ -217,12 +219,11 @@ EXAMPLE_DAYS = 30
 """Days from today to the interview date given as an example."""
 _WHY: dict[str, Localised] = {
     "lang": _("Language of cards, screens and messages."),
-    "interview": _("If you have one, e.g. {example}: attn plans for that day."),
-    "level": _("Screen: a first call. Onsite: the full loop. Cards up to it come first."),
+    "interview": _("If you have one, e.g. {example} or in 3 weeks: attn plans for that day."),
+    "level": _("Screen is the first call, onsite the full day. Cards up to your level come first."),
     "minutes_per_day": _("Your daily study time; 30 minutes allow 10 new cards a day."),
 }
 _INVALID: dict[str, Localised] = {
-    "interview": _("Enter today or a later date, e.g. {example}, or leave it empty."),
     "minutes_per_day": _("Enter a whole number from 1 to 960."),
 }
 
@@ -303,7 +304,7 @@ class FirstRunScreen(AttnScreen):
         return f"‹ {_VALUES[self.values[key]][self.lang]} ›"
 
     def _example(self) -> str:
-        return f"{self.workspace.clock() + timedelta(days=EXAMPLE_DAYS):%Y-%m-%d}"
+        return short_date(self.workspace.clock() + timedelta(days=EXAMPLE_DAYS))[self.lang]
 
     def focus_first(self) -> None:
         self.query_one(f"#{self.at}").focus()
@@ -320,7 +321,7 @@ class FirstRunScreen(AttnScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.values[event.input.id or ""] = event.value.strip()
-        self._show_problem(event.input.id or "", "")
+        self._show_below(event.input.id or "", "")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Read the value and the focus from the event: with fast keys, their own events come after Enter."""
@@ -359,14 +360,15 @@ class FirstRunScreen(AttnScreen):
     def _save(self, key: str) -> bool:
         try:
             answer(self.workspace, key, self.values[key])
-        except ConfigInvalid:
-            self._show_problem(key, _INVALID[key].format(example=self._example())[self.lang])
-            return False
         except AttnError as error:
-            self._show_problem(key, error_text(error, self.lang))
+            invalid = _INVALID.get(key) if isinstance(error, ConfigInvalid) else None
+            self._show_below(key, f"✗ {invalid[self.lang] if invalid else error_text(error, self.lang)}")
             return False
+        if key == "interview" and (day := self.workspace.settings.interview):
+            self._show_below(key, f"✓ {date_words(day)[self.lang]}")
         return True
 
-    def _show_problem(self, key: str, problem: str) -> None:
+    def _show_below(self, key: str, text: str) -> None:
         for line in self.query(f"#wrong-{key}").results(Plain):
-            line.update(f"✗ {problem}" if problem else "")
+            line.update(text)
+            line.set_class(text.startswith("✓"), "-right")

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from attncli.errors import AttnError
 from attncli.i18n import N_, _, ngettext
+from attncli.practice.plan_text import countdown_line
 from attncli.practice.stats import (
     FORECAST_DAYS,
     RETENTION_DAYS,
@@ -24,7 +25,6 @@ from attncli.practice.stats import (
     minutes_by_day,
     progress,
 )
-from attncli.practice.today import countdown_line
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.basics import Page, Plain, TitleBar, bar, heading, left, right

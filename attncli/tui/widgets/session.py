@@ -15,9 +15,9 @@ from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
 from attncli.practice.mock_report import clock_text
-from attncli.practice.queue import due_counts
 from attncli.practice.record import interval_text
 from attncli.practice.review import ReviewSession, SessionProgress
+from attncli.practice.today import due_counts
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar

@@ -1,0 +1,242 @@
+"""Sentences about the plan and the countdown to the interview, for commands and screens; and why nothing is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from attncli.domain.dates import date_words, short_date
+from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS
+from attncli.i18n import Lang, Localised, _, ngettext
+from attncli.memory.forecast import LAST_DAYS, expected_recall, thirds_as_now
+from attncli.memory.queue_order import AVERAGES_UNTIL
+from attncli.practice.plan import Plan, StudyDay, local_date, plan_basis
+from attncli.practice.queue import minutes_are_set, planned_for
+from attncli.practice.workspace import Workspace
+from attncli.store.schedules import Moment
+
+
+def countdown_sentence(plan: Plan, lang: Lang) -> str:
+    """Return how far away the interview is."""
+    if plan.days_left == 0:
+        return _("The interview is today.")[lang]
+    if plan.days_left == 1:
+        return _("The interview is tomorrow ({date}).", date=date_words(plan.interview))[lang]
+    return _("The interview is in {days} days ({date}).", days=plan.days_left, date=date_words(plan.interview))[lang]
+
+
+def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
+    """Return what does not fit the time; empty if everything fits."""
+    left_out, lines = plan.left_out, []
+    if count := len(left_out.cards):
+        unseen = (
+            ngettext(
+                "{count} card won't fit ({core} of them core).",
+                "{count} cards won't fit ({core} of them core).",
+                count,
+                core=left_out.core,
+            )
+            if left_out.core
+            else ngettext(
+                "{count} card won't fit (not a core one).", "{count} cards won't fit (none of them core).", count
+            )
+        )
+        needed = (
+            _("Not even four hours a day would cover every card.")
+            if left_out.minutes_needed is None
+            else _("{minutes} minutes a day would cover every card.", minutes=left_out.minutes_needed)
+        )
+        gap = " " if lang == "en" else ""
+        lines.append(unseen[lang] if plan.days_left <= LAST_DAYS else f"{unseen[lang]}{gap}{needed[lang]}")
+    if left_out.challenges:
+        lines.append(
+            ngettext("{count} challenge won't fit.", "{count} challenges won't fit.", left_out.challenges)[lang]
+        )
+    return lines
+
+
+def basis_line(plan: Plan, lang: Lang) -> str:
+    """Return the data that the plan is based on."""
+    seconds = {"learn": plan.learn_seconds, "review": plan.review_seconds}
+    reviews = ngettext("{count} review", "{count} reviews", plan.reviews_known)
+    if plan.reviews_known < AVERAGES_UNTIL:
+        return _(
+            "Based on published averages: {learn:.0f} s to learn a card, {review:.0f} s to review one. Your reviews "
+            "count from {least} on ({reviews} so far).",
+            least=AVERAGES_UNTIL,
+            reviews=plan.reviews_known,
+            **seconds,
+        )[lang]
+    return _(
+        "Based on {reviews} and published averages: {learn:.0f} s to learn a card, {review:.0f} s to review one.",
+        reviews=reviews,
+        **seconds,
+    )[lang]
+
+
+def rules_lines(plan: Plan, level: str, lang: Lang) -> list[str]:
+    """Return the rules that shape the plan: its level, and what the last days leave out."""
+    lines = [_("Level: up to {level}; what is above comes last.", level=LEVEL_NAMES[level])] if level in LEVELS else []
+    if plan.days_left <= LAST_DAYS:
+        lines.append(
+            _("{days} days or fewer left: of new cards only must-know and your own; reviews stay.", days=LAST_DAYS)
+        )
+    return [line[lang] for line in lines]
+
+
+def studied_line(plan: Plan, lang: Lang) -> list[str]:
+    """Return the time studied today as a line, if any."""
+    if round(plan.studied_minutes) < 1:
+        return []
+    return [_("Studied today: about {minutes:.0f} min", minutes=plan.studied_minutes)[lang]]
+
+
+def expected_line(plan: Plan, lang: Lang) -> str:
+    """Return the expected recall on the interview day with its interval."""
+    expected = plan.expected
+    return _(
+        "You will be able to answer about {recall:.0f}% of these questions on {date} ({low:.0f}–{high:.0f}%); about "
+        "{stopped:.0f}% if you stop now.",
+        recall=100 * expected.recall,
+        low=100 * expected.low,
+        high=100 * expected.high,
+        date=short_date(plan.interview),
+        stopped=100 * plan.stopped.recall,
+    )[lang]
+
+
+def day_name(day: date, lang: Lang) -> str:
+    """Format a day as `Mon 23 Nov`."""
+    return date_words(day)[lang].replace(f" {day.year}", "").removeprefix(f"{day.year}年")
+
+
+def code_text(challenge: str, minutes: float) -> Localised:
+    """Name a challenge with the minutes expected for it."""
+    return _("{challenge} ({minutes:.0f} min)", challenge=challenge, minutes=minutes)
+
+
+def day_parts(day: StudyDay, lang: Lang) -> list[str]:
+    """List new cards, reviews and challenges of a day; one word for a free day."""
+    parts = [_("{count} new", count=len(day.new))[lang]] if day.new else []
+    parts += [_("{count} to review", count=len(day.reviews))[lang]] if day.reviews else []
+    parts += [code_text(id, minutes)[lang] for id, minutes in day.code.items()]
+    parts += [_("last pass")[lang]] if day.is_last_pass and parts else []
+    return parts or [_("free")[lang]]
+
+
+def last_pass_line(plan: Plan, lang: Lang) -> list[str]:
+    """Return the start of the last pass as a line, if it lies ahead."""
+    start = plan.last_pass
+    if start is None or start <= plan.today:
+        return []
+    line = _("Last pass from {date}: each seen card once more, most useful first.", date=short_date(start))
+    return [line[lang]]
+
+
+# Countdown
+
+
+def countdown_line(days_left: int, recall: float) -> Localised:
+    """Return the days to the interview and the expected recall on that day if the learner stops now."""
+    if days_left == 0:
+        return _("Interview today · expected recall {recall:.0%}", recall=recall)
+    if days_left == 1:
+        return _("Interview tomorrow · expected recall {recall:.0%}", recall=recall)
+    return _("{days} days to the interview · expected recall {recall:.0%}", days=days_left, recall=recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """Days to the interview, and the expected weighted `recall` on that day if the learner stops now."""
+
+    date: str
+    days_left: int
+    recall: float
+    low: float
+    high: float
+
+
+def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | None:
+    """Return the countdown to the interview in the settings; None if there is none that lies ahead."""
+    interview = workspace.settings.interview
+    today = local_date(workspace, at)
+    if interview is None or interview < today:
+        return None
+    day = max(interview.toordinal(), today.toordinal() + 1)
+    basis = plan_basis(workspace, day)
+    weights = {item.id: item.weight for item in basis.items}
+    found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), basis.outlook)
+    shares = (round(share, 4) for share in (found.recall, found.low, found.high))
+    return Countdown(interview.isoformat(), (interview - today).days, *shares)
+
+
+# Why nothing is left
+
+
+Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "buried", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
+
+    `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
+    """
+
+    cards: int
+    suspended: int
+    buried: int
+    unseen: int
+    introduced: int
+    new_per_day: int
+    by_minutes: bool
+    is_planned: bool
+    next_at: datetime | None
+
+    @property
+    def reason(self) -> Reason:
+        """The first reason that the learner can do something about, if there is one."""
+        if not self.cards:
+            return "empty"
+        if self.suspended == self.cards:
+            return "suspended"
+        if self.unseen and self.is_planned:
+            return "planned"
+        if self.unseen:
+            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
+        return "buried" if self.buried else "waiting"
+
+
+def standstill(workspace: Workspace) -> Standstill:
+    """Return why nothing is due now."""
+    when, queue = workspace.moment(), workspace.store.queue
+    cards, suspended = workspace.library.count_cards(), len(queue.suspended())
+    unseen = queue.count_unseen(when)
+    buried = cards - suspended - len(queue.available(when))
+    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
+    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
+    is_planned = bool(planned_for(workspace, when))
+    brings_new = is_planned or new_per_day > 0
+    return Standstill(
+        cards=cards,
+        suspended=suspended,
+        buried=buried,
+        unseen=unseen,
+        introduced=introduced,
+        new_per_day=new_per_day,
+        by_minutes=is_held_by_minutes,
+        is_planned=is_planned,
+        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
+    )
+
+
+def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:
+    """Return when the next step or review is due; `tomorrow` if new or buried cards come then."""
+    day = workspace.store.queue.next_review_day(when)
+    coming = [
+        workspace.store.queue.next_step(when),
+        None if day is None else workspace.calendar.starts_at(day),
+        when.day_end if tomorrow else None,
+    ]
+    return min((moment for moment in coming if moment is not None), default=None)
