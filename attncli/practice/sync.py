@@ -48,9 +48,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     EnvironmentFailure if it cannot be written to.
     """
     if not folder.is_dir():
-        raise UsageError(
-            _("there is no folder {folder}; create it in the folder that your machines share", folder=folder)
-        )
+        raise UsageError(_("there is no folder {folder}; create it where your machines sync files", folder=folder))
     faults: list[Localised] = []
     received = sum(_take(workspace, path, faults) for path in _names(folder))
     history = workspace.store.history
