@@ -1,6 +1,7 @@
-"""`attn bank check`: all problems of some bank files at once.
+"""`attn bank check`: find all problems of the given bank files.
 
-Errors make a bank invalid. Notes do not: outside the bundled bank code blocks and file names.
+Errors make a bank invalid. Notes do not; in banks of your own, a code block that does not run or a file name that does
+not fit is only a note.
 """
 
 from __future__ import annotations

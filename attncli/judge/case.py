@@ -145,7 +145,7 @@ def with_parts(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
 
 
 def with_trees(step: Mapping[str, Any], change: Callable[[Tree], Tree | None]) -> dict[str, Any]:
-    """Return the step with such changes in all its trees."""
+    """Return the step with `with_parts` applied to its object and to every argument."""
     changed = dict(step)
     if "object" in step:
         changed["object"] = with_parts(step["object"], change)
