@@ -291,7 +291,9 @@ def _foot(report: GradeReport) -> Localised:
 
 def _head(report: GradeReport, challenge: Challenge) -> Localised:
     verdict = Localised(headline(report, "en"), headline(report, "zh"))
-    return _("{title}: {verdict} ({passed} of {total} checks)", title=challenge.title, verdict=verdict, **report.score)
+    return _(
+        "{title}: {verdict} ({passed} of {total} checks passed)", title=challenge.title, verdict=verdict, **report.score
+    )
 
 
 def _device_notes(report: GradeReport, challenge: Challenge) -> Iterator[Localised]:

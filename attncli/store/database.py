@@ -321,7 +321,7 @@ def _tail(path: Path, size: int) -> int:
 
 
 def _opened(path: Path) -> Connection:
-    """Open a cache. One that is damaged or of another version is removed and made anew. Raises StoreError."""
+    """Open a cache; rebuild one that is damaged or of another version. Raises StoreError."""
     with in_words(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.with_name(f"{path.name}-wal").exists() and not path.exists():  # in this order: another may start now

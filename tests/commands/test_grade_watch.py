@@ -89,14 +89,16 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     first = capsys.readouterr().out
     assert (
         first.count("Doubling: rejected") == 2
-        and first.endswith(f"(1 of 2 checks)\n{KEYS['en']}\n")
+        and first.endswith(f"(1 of 2 checks passed)\n{KEYS['en']}\n")
         and "changed" not in first
     )
     file.write_text("def double(x): return x + x\n", encoding="utf-8")
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{KEYS['en']}\n"), "the verdict comes last"
+    assert out.endswith(f"hardened: ready for production (2 of 2 checks passed)\n{KEYS['en']}\n"), (
+        "the verdict comes last"
+    )
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):

@@ -43,7 +43,12 @@ def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said)
 @pytest.mark.parametrize(
     ("lang", "head", "next_step", "mark"),
     [
-        ("en", "Attention: solved: correct at the whiteboard (1 of 2 checks)", "to harden it: layout", "next  layout"),
+        (
+            "en",
+            "Attention: solved: correct at the whiteboard (1 of 2 checks passed)",
+            "to harden it: layout",
+            "next  layout",
+        ),
         ("zh", "注意力：已解出：达到白板面试的要求（2 项检查通过 1 项）", "要加固的：layout", "待加固  layout"),
     ],
 )
