@@ -418,7 +418,7 @@ class FailedCase:
 
     @property
     def of_production(self) -> bool:
-        """Return True for failures of the second rung alone: shared memory, or float64 answers with float32's digits."""
+        """Return True if it counts on the second rung alone: shared memory, or float32's digits in float64."""
         return self.reason == "aliased" or self.digits_only
 
     @staticmethod
