@@ -39,7 +39,7 @@ _WHY: dict[str, Localised] = {
 
 
 class HomeScreen(AttnScreen):
-    """Home. Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of it."""
+    """Home. Enter reviews the topic under the cursor, or offers a drill if it has nothing today; r reviews all."""
 
     CSS_PATH = Path(__file__).with_name("home.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -181,7 +181,10 @@ class HomeScreen(AttnScreen):
         )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.attn.show("review", None if event.option_id == ALL else event.option_id)
+        if event.option_id == ALL or event.option_id in self.due.topics:
+            self.attn.show("review", None if event.option_id == ALL else event.option_id)
+        else:
+            self.action_drill()
 
     def action_review_all(self) -> None:
         self.attn.show("review")
