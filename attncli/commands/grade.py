@@ -139,7 +139,7 @@ def grade(
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much of a report is printed: all of it, or 30 lines; with the likely mistake, or without."""
+    """The extent of a printed report: `full`, or 30 lines at most; with or without the likely mistake."""
 
     full: bool = False
     diagnosis: bool = True
