@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
-from attncli.commands.grade import GradeWatch
+from attncli.commands.grade import GradeWatch, Layout
 from attncli.commands.plain import PlainQuiz, PlainReview, read_answer
 from attncli.commands.session import Session
 from attncli.config import Settings
@@ -355,11 +355,11 @@ async def test_the_same_grading_is_told_and_kept_alike(
     monkeypatch.setattr(grade_command, "Judge", type("Started", (), {"start": staticmethod(lambda: Judge(report))}))
     monkeypatch.setattr("attncli.__main__.Session", lambda: Session(clock))
     capsys.readouterr()
-    code = main(["--lang", lang, "grade", "sdpa", str(file)])
+    code = main(["--lang", lang, "grade", "sdpa", str(file), "--full"])
     assert code == (0 if report.accepted else 1)
     by_command = capsys.readouterr().out
     with Workspace.open(second_home, clock, lang, Settings(lang=lang, fuzz=False), BANK) as workspace:
-        GradeWatch(workspace, Judge(report), "sdpa", file, GradeOptions()).grade()  # type: ignore[arg-type]
+        GradeWatch(workspace, Judge(report), "sdpa", file, GradeOptions(), Layout(full=True)).grade()  # type: ignore[arg-type]
         by_watch = capsys.readouterr().out
         kept = attempts(workspace)
     assert attempts(app.workspace) * 2 == [(row[0], clock.now, *row[2:]) for row in kept] and len(kept) == 2
