@@ -14,7 +14,7 @@ from attncli import paths
 from attncli.bank.loader import NOT_CARDS, BankFile, load_file
 from attncli.bank.problems import shown_path
 from attncli.domain.card import is_identifier
-from attncli.errors import InvalidInput, UsageError, reason_of, remedy_for, unreadable, unwritable
+from attncli.errors import InvalidInput, UsageError, reason_of, remedy_for, unwritable
 from attncli.i18n import Lang, _
 from attncli.paths import write_text
 from attncli.practice.workspace import Workspace
@@ -123,7 +123,9 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
     except FileNotFoundError:
         return default
     except OSError as error:
-        raise UsageError(unreadable(path, error, _("it holds your unfinished card"))) from error
+        held = _("it holds your unfinished card")
+        message = _("cannot read {path} ({reason}); {remedy}", path=path, reason=reason_of(error), remedy=held)
+        raise UsageError(message) from error
     except ValueError as error:
         raise _no_draft(path) from error
     names = ("topic", "question", "answer")
