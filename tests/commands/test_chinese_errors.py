@@ -57,7 +57,7 @@ REFUSED = {
         "HERE/text.txt 不是 Anki 导出的文件，或已损坏（不是 zip 文件）；请从 Anki 重新导出（文件 → "
         "导出，.apkg 或 .colpkg）"
     ),
-    "sync HERE/none": "没有目录 HERE/none；请在各设备共享文件的地方创建它",
+    "sync HERE/none": "没有目录 HERE/none；请先在各设备共用的目录里创建",
     "restore HERE/none": "没有文件 HERE/none；请用 `attn backup` 创建备份",
     "restore HERE/text.txt": "HERE/text.txt 中没有可用的记录；没有恢复任何内容",
     "backup -o HERE/a.py": "HERE/a.py 已存在，不会覆盖；请用 -o 指定别的文件",

@@ -12,7 +12,7 @@ Attn = Callable[..., Any]
 
 MISTAKES = {
     "bank": ("Missing command; see `attn bank --help`", "缺少命令；用法见 `attn bank --help`"),
-    "grade nosuch": ("Missing argument 'FILE'; see `attn grade --help`", "缺少参数 'FILE'；用法见 `attn grade --help`"),
+    "hint": ("Missing argument 'CHALLENGE'; see `attn hint --help`", "缺少参数 'CHALLENGE'；用法见 `attn hint --help`"),
     "completion": (
         "Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish; see `attn completion --help`",
         "缺少参数 '{bash|zsh|fish}'；可选：bash, zsh, fish；用法见 `attn completion --help`",
@@ -74,8 +74,8 @@ MISTAKES = {
         "'--level' 的值不合要求：'low' 不是其中之一：'screen', 'onsite', 'research'；用法见 `attn mock --help`",
     ),
     "plan --interview soon": (
-        "Invalid value for '--interview': 'soon' does not match the format '%Y-%m-%d'; see `attn plan --help`",
-        "'--interview' 的值不合要求：'soon' 不符合格式 '%Y-%m-%d'；用法见 `attn plan --help`",
+        "'soon' is not a date; write it like 2027-03-31, 31 Mar or in 3 weeks",
+        "'soon' 不是日期；请写成 2027-03-31、3月31日或 3周后 这样",
     ),
     "due --at noon": (
         "noon is not a time such as 2026-05-01T09:30:00+02:00",

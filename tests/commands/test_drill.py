@@ -56,8 +56,9 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
 
 
 def test_the_level_that_is_set_is_asked_unless_another_is_named(attn: Attn) -> None:
-    attn("config", "level", "research")
-    refused = attn(*DRILL, "--topic", "att")
-    assert refused.code == 1 and "no card matches --topic att --level research" in refused.line
+    attn("config", "level", "screen")
+    refused = attn(*DRILL, "--kind", "cloze")
+    assert refused.code == 1 and "no card matches --kind cloze --level screen" in refused.line
     assert "with --level any" in refused.line and "without --level" not in refused.line
-    assert attn(*DRILL, "--topic", "att", "--level", "any", stdin="").code == 0
+    for level in ("onsite", "research", "any"):
+        assert attn(*DRILL, "--kind", "cloze", "--level", level, stdin="").code == 0

@@ -133,7 +133,7 @@ def test_people_get_lines_in_their_language(attn):
         (["import"], "attn import --help"),
         (["verify", "nothing"], "nothing"),
         (["export", "summary", "-o", "/nowhere/at/all.html"], "cannot write"),
-        (["export", "summary", "--interview", "tomorrow"], "tomorrow"),
+        (["export", "summary", "--interview", "someday"], "someday"),
     ],
 )
 def test_an_unusable_call_exits_2_with_one_line(attn, tmp_path, words, said):
