@@ -59,9 +59,9 @@ async def test_from_the_first_start_to_the_summary(make_app: MakeApp, size: tupl
 
 
 async def cards(app: AttnApp, learner: LearnerInApp, known: list[str]) -> None:
-    home = await journey.first_run(learner, "2026-07-12", "30")
+    home = await journey.first_run(learner, "2026-06-18", "45")
     kept = load(app.workspace.home.config, {})
-    assert (kept.lang, kept.level, str(kept.interview), kept.new_per_day) == (learner.lang, "screen", "2026-07-12", 10)
+    assert (kept.lang, kept.level, str(kept.interview), kept.new_per_day) == (learner.lang, "screen", "2026-06-18", 15)
     assert _("p plan")[learner.lang] in home and new_rows(app, known) == []
     assert len(await journey.mixed_review(learner, CARDS)) == CARDS, "a card of each kind"
     assert new_rows(app, known) == [*["review"] * CARDS, "undo", "review"]
@@ -100,7 +100,7 @@ async def summary(app: AttnApp, learner: LearnerInApp, known: list[str]) -> None
     await journey.export(learner)
     (file,) = app.workspace.home.summaries.iterdir()
     page = file.read_text(encoding="utf-8")
-    assert escape("scores.masked_fill(~mask") in page and "2026-07-12" in page and new_rows(app, known) == []
+    assert escape("scores.masked_fill(~mask") in page and "2026-06-18" in page and new_rows(app, known) == []
     await journey.leave(learner)
     await learner.press("q")
     assert app.return_code == 0
