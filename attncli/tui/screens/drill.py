@@ -40,7 +40,7 @@ class OptionsScreen(AttnScreen, Generic[W]):
     """A screen on which a session is chosen. The `FIELDS` of `options`, a frozen dataclass, are rows of values."""
 
     FIELDS: ClassVar[tuple[str, ...]]
-    NAME_CELLS: ClassVar[int] = 20
+    NAME_CELLS: ClassVar[int] = 22
 
     options: W
 
@@ -110,9 +110,8 @@ class DrillScreen(OptionsScreen[CardFilter]):
         yield OptionRows(self.rows(), id="filter")
         yield Plain(
             _(
-                "Answers count as reviews and change the schedule; a cram records nothing. Unseen cards count as "
-                "today's new cards. Weak cards are likely forgotten today, often forgotten, or missed last time. "
-                "Suspended and buried cards are left out."
+                "Answers count as reviews and change the schedule; a cram records nothing. Weak cards are likely "
+                "forgotten today, often forgotten, or missed last time. Suspended and buried cards are left out."
             )[self.lang],
             id="note",
         )
