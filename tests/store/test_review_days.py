@@ -52,8 +52,6 @@ def test_each_day_is_counted_as_by_hand(reviews: list[LogRow], undos: list[LogRo
         expected = by_hand(rows)
         assert database.log.review_days() == expected
         assert database.log.reviews_by_day() == {day.day: day.reviews for day in expected}
-        for day in expected:
-            assert database.log.known_on(day.day) == day.recalled + day.forgotten
 
 
 def test_a_conflicting_row_is_reported_and_left(tmp_path: Path) -> None:
