@@ -274,8 +274,8 @@ class Database(AbstractContextManager["Database"]):
         return bool(self.connection.value("SELECT 1 FROM entry WHERE waits = 0 AND at_us >= ?", (microseconds(at),)))
 
     def has_past_changed(self, since: int, day_start: datetime) -> bool:
-        """Return True if rows from before `day_start` were read after the row `since`, or tags, a fit or an undo."""
-        sql = "SELECT 1 FROM entry WHERE seq > ? AND (at_us < ? OR kind IN ('tag', 'fit', 'undo')) LIMIT 1"
+        """Return True if rows after `since` are of days before `day_start`, or a tag, fit, undo or unsuspend."""
+        sql = "SELECT 1 FROM entry WHERE seq > ? AND (at_us < ? OR kind IN ('tag', 'fit', 'undo', 'unsuspend')) LIMIT 1"
         return bool(self.connection.value(sql, (since, microseconds(day_start))))
 
     def damages(self) -> list[Localised]:

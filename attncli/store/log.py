@@ -188,12 +188,16 @@ class Log:
 
     @contextmanager
     def until(self, at: datetime) -> Iterator[list[str]]:
-        """Hide the rows from `at` on, in a transaction that is taken back; gives the subjects of these rows."""
+        """Hide the rows from `at` on, in a transaction that is taken back; gives the subjects of these rows.
+
+        What brings a card back, undo and unsuspend, is not hidden: the card returns at once.
+        """
         at_us = microseconds(at)
         recent = "SELECT DISTINCT subject FROM entry WHERE waits = 0 AND at_us >= ? AND subject <> ''"
         with suppress(_TakenBack), self._connection.transaction():
             subjects = [subject for (subject,) in self._connection.rows(recent, (at_us,))]
-            self._connection.execute(f"CREATE TEMP VIEW log AS SELECT * FROM main.log WHERE at_us < {at_us}")
+            shown = f"at_us < {at_us} OR kind IN ('undo', 'unsuspend')"
+            self._connection.execute(f"CREATE TEMP VIEW log AS SELECT * FROM main.log WHERE {shown}")
             yield subjects
             raise _TakenBack
 
