@@ -20,7 +20,7 @@ from attncli.practice.sync import sync as synchronise
 
 if TYPE_CHECKING:
     from attncli.anki.importer import AnkiImported
-    from attncli.export.summary import Summary
+    from attncli.export.summary import Summary, SummaryPart
     from attncli.practice.workspace import Workspace
 
 ENDINGS = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "pdf": "pdf", "json": "json"}
@@ -36,7 +36,8 @@ def export() -> None:
     pass
 
 
-@export.command(help=N_("Export the interview summary: overview, weak cards with answers, your code, what to review."))
+@export.command(help=N_("Export the interview summary: a cheat sheet of one page, and notes with weak cards and code."))
+@click.option("--part", type=click.Choice(["sheet", "notes"]), default=None, help=N_("Only this part (default: both)."))
 @click.option(
     "--format", type=click.Choice(FORMATS), default=None, help=N_("Format (default: from FILE's extension, else md).")
 )
@@ -48,21 +49,22 @@ def export() -> None:
     help=N_("Day to forecast recall for (default: the setting interview)."),
 )
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("File to write (default: stdout)."))
-def summary(format: str | None, lang: str | None, interview: date | None, target: Target) -> None:
+def summary(part: str | None, format: str | None, lang: str | None, interview: date | None, target: Target) -> None:
     chosen = _summary_format(format, target)
     if chosen == "pdf":
         target.refuse_terminal(_("a PDF"), "summary.pdf")
-    from attncli.export.summary import summarise
+    from attncli.export.summary import PARTS, summarise
 
+    parts = [name for name in PARTS if part in (None, name)]
     with session().workspace() as workspace:
         day = _interview_day(workspace, interview)
         summaries = [summarise(workspace, language, day) for language in _summary_languages(lang, workspace.lang)]
     if chosen == "pdf":
         from attncli.export.render import to_pdf
 
-        target.write_bytes(to_pdf(*summaries))
+        target.write_bytes(to_pdf(*summaries, parts=parts))
     else:
-        target.write_text(_summary_text(chosen, summaries))
+        target.write_text(_summary_text(chosen, summaries, parts))
     if target.file:
         echo(f"wrote {target.file}", err=True)
 
@@ -111,7 +113,7 @@ def _summary_languages(requested: str | None, own: Lang) -> list[Lang]:
     return [lang for lang in LANGS if lang == (requested or own)]
 
 
-def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
+def _summary_text(format: str, summaries: Sequence[Summary], parts: Sequence[SummaryPart]) -> str:
     if format == "json":
         first, *others = summaries
         document = {each.lang: each.document() for each in summaries} if others else first.document()
@@ -119,10 +121,10 @@ def _summary_text(format: str, summaries: Sequence[Summary]) -> str:
     if format == "html":
         from attncli.export.render import to_html
 
-        return to_html(*summaries)
+        return to_html(*summaries, parts=parts)
     from attncli.export.render import to_markdown
 
-    return to_markdown(*summaries)
+    return to_markdown(*summaries, parts=parts)
 
 
 @export.command(

@@ -33,7 +33,16 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, code_block, hidden_in, printable
 from attncli.errors import EnvironmentFailure
-from attncli.export.summary import Summary, TopicLine, day_ahead, environment, summarise
+from attncli.export.summary import (
+    PARTS,
+    SHEET_WEAK,
+    Summary,
+    SummaryPart,
+    TopicLine,
+    day_ahead,
+    environment,
+    summarise,
+)
 from attncli.i18n import NOTHING, Lang, Localised, _
 from attncli.paths import write_text
 from attncli.practice.plan import local_date
@@ -50,11 +59,13 @@ _ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "r
 _REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};))")
 
 
-def to_markdown(*summaries: Summary) -> str:
+def to_markdown(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> str:
     """Return the summary as Markdown, in one language or in several, one after the other; formulas stay `$…$`."""
     jinja = environment(autoescape=False)
     jinja.filters["shown"] = shown
-    page = jinja.get_template("summary.md.j2").render(parts=summaries, code_block=code_block, bar=bar)
+    page = jinja.get_template("summary.md.j2").render(
+        languages=summaries, parts=parts, code_block=code_block, bar=bar, SHEET_WEAK=SHEET_WEAK
+    )
     return printable(page).strip() + "\n"
 
 
@@ -78,9 +89,9 @@ def shown(text: str) -> str:
 # HTML
 
 
-def to_html(*summaries: Summary) -> str:
+def to_html(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> str:
     """Return one page with the summary in one language or in several, one after the other."""
-    return printable(_summary_page("summary.html.j2", summaries, lambda fragment: fragment))
+    return printable(_summary_page(summaries, parts, with_policy=True))
 
 
 def write_summary(workspace: Workspace) -> Path:
@@ -95,17 +106,37 @@ def write_summary(workspace: Workspace) -> Path:
     return file
 
 
-def _summary_page(template: str, summaries: Sequence[Summary], draw: Callable[[str], str]) -> str:
+def _summary_page(
+    summaries: Sequence[Summary],
+    parts: Sequence[SummaryPart],
+    *,
+    with_policy: bool = False,
+    draw: Callable[[str, float], str] = lambda fragment, size: fragment,
+) -> str:
+    """Return the page; `draw` replaces the formulas of a fragment by drawings of a size in pixels."""
     jinja = environment(autoescape=True)
+    jinja.filters["highlighted"] = highlighted
     parser = _parser()
     style = jinja.get_template("summary.css").render()
-    return jinja.get_template(template).render(
-        parts=summaries,
+    return jinja.get_template("summary.html.j2").render(
+        languages=summaries,
+        parts=parts,
+        SHEET_WEAK=SHEET_WEAK,
         style=Markup(style),
-        policy=policy(style),
-        markdown=lambda text: Markup(draw(sanitised(parser.render(text)))),
-        inline=lambda text: Markup(draw(sanitised(parser.renderInline(text)))),
+        policy=policy(style) if with_policy else "",
+        markdown=lambda text: Markup(draw(sanitised(parser.render(text)), SIZE_PX)),
+        inline=lambda text: Markup(draw(sanitised(parser.renderInline(text)), SIZE_PX)),
+        fact=lambda text: Markup(draw(sanitised(parser.renderInline(text)), SHEET_SIZE_PX)),
     )
+
+
+def highlighted(code: str) -> Markup:
+    """Return Python code as HTML with a class for each kind of token; the style sheet colours a few."""
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
+
+    return Markup(highlight(code, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n"))
 
 
 def policy(style: str) -> str:
@@ -276,13 +307,13 @@ _HAN_FONTS = _("Debian has fonts-noto-cjk, Fedora google-noto-sans-cjk-fonts")
 _OTHER_FONTS = _("Debian has fonts-noto-core and fonts-dejavu, Fedora dejavu-sans-fonts")
 
 
-def to_pdf(*summaries: Summary) -> bytes:
+def to_pdf(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> bytes:
     """Return one PDF with the summary in one language or in several; the same summary gives the same bytes.
 
     Raises EnvironmentFailure without WeasyPrint or Pango, and if no installed font has a character of the text.
     """
     weasyprint = _engine()
-    page = printable(_summary_page("summary.print.html.j2", summaries, drawn))
+    page = printable(_summary_page(summaries, parts, draw=drawn))
     with _missing_characters() as missing:
         document = weasyprint.HTML(string=page, url_fetcher=_refuse).write_pdf(pdf_tags=True)
     if missing:
@@ -346,7 +377,7 @@ def _missing_font_message(missing: set[str]) -> Localised:
 
 # Formulas as drawings
 
-SIZE_PX = 15.0
+SIZE_PX, SHEET_SIZE_PX = 15.0, 8.5
 MARGIN_PX = 1.0
 MOST_LAYOUTS = 10_000
 """About three seconds; the longest formula of the bank takes 2,000."""
@@ -355,13 +386,13 @@ _SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"
 _MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
 
 
-def drawn(fragment: str) -> str:
-    """Return a sanitised HTML fragment with an SVG drawing in place of each MathML formula."""
-    return _MATHML.sub(lambda found: _drawing(found[0]), fragment)
+def drawn(fragment: str, size: float = SIZE_PX) -> str:
+    """Return a sanitised HTML fragment with an SVG drawing, of `size` pixels, in place of each MathML formula."""
+    return _MATHML.sub(lambda found: _drawing(found[0], size), fragment)
 
 
 @cache
-def _drawing(mathml: str) -> str:
+def _drawing(mathml: str, size: float) -> str:
     """Return the formula as SVG on the baseline, or its text if a character has no glyph or it nests too deeply."""
     from ziafont import config
     from ziamath import Math
@@ -373,7 +404,7 @@ def _drawing(mathml: str) -> str:
         return f"<code>{html.escape(words)}</code>"
     _fix_operator_sizes(formula)
     try:
-        math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
+        math = Math(ElementTree.tostring(formula, encoding="unicode"), size=size, margin=MARGIN_PX)
     except Exception:  # noqa: BLE001 - ziamath raises many kinds; the words are always readable
         return f"<code>{html.escape(words)}</code>"
     if not all(char.isspace() or math.font.glyphindex(char) for char in words if ord(char) > 0x7F):

@@ -2,26 +2,28 @@
 
 `summarise` gathers everything in one language. The Summary is what `--format json` prints; `export.render` turns it
 into Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
+
+It has two parts, each useful alone: the cheat sheet, one page, and the notes.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
-from typing import Any, Literal
-from unicodedata import east_asian_width
+from typing import Any, Literal, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attncli.domain.card import Card
-from attncli.domain.mock_interview import MockReport
-from attncli.domain.parts import Code, FindLine, Paragraph
+from attncli.domain.mock_interview import MissedItem
+from attncli.domain.parts import Answer, Code, FindLine, Paragraph
 from attncli.domain.vocabulary import Kind, Level, Rung
 from attncli.export.card_markdown import markdown
-from attncli.i18n import Lang, Localised, _, pgettext, quoted
+from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
 from attncli.practice.challenges import written
 from attncli.practice.mock_report import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
@@ -38,12 +40,15 @@ REVIEW_SHOWN = 30
 MOCKS_SHOWN = 5
 MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
-CUT_AT = 150
 CODE_NAMED = 6
-LETTER, TITLE_WIDTH = 12, 278
+CODE_LINES = 40
+SHEET_WEAK = 10
+LABEL_CUT_AT, GIST_CUT_AT = 46, 100
 _BLANKS = re.compile(r"_{3,}")
 
 Reason = Literal["missed", "points", "lapses", "recall"]
+SummaryPart = Literal["sheet", "notes"]
+PARTS: tuple[SummaryPart, ...] = get_args(SummaryPart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,18 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class FactLine:
+    """A must-know card: its formula between `$`, or its fact in one line."""
+
+    id: str
+    topic: str
+    question: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
 class CardLine:
-    """A weak card with its answer, as Markdown, and the `reasons` why it is weak.
+    """A weak card with its answer, as Markdown, in one line as `gist`, and the `reasons` why it is weak.
 
     `recall` is the probability of recalling it on the day, 0 if it was forgotten that day.
     """
@@ -84,6 +99,7 @@ class CardLine:
     kind: Kind
     level: Level
     question: str
+    gist: str
     answer: str
     explain: str
     points: tuple[Point, ...]
@@ -105,7 +121,7 @@ class DueLine:
 
 @dataclass(frozen=True, slots=True)
 class SolvedLine:
-    """A solved challenge with the learner's own code."""
+    """A solved challenge with the learner's own file, and the `code` in it without imports and docstrings."""
 
     id: str
     rung: Rung
@@ -114,16 +130,27 @@ class SolvedLine:
     attempts: int
     solved_at: str
     source: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissLine:
+    """A question missed in a mock interview, with the numbers asked; `right` is the answer or the points missed."""
+
+    id: str
+    question: str
+    right: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MockLine:
-    """A past mock interview: date, length, score (0…1), missed points."""
+    """A past mock interview: date, length, score (0…1), points missed, and the questions that these belong to."""
 
     date: str
     minutes: int
     score: float | None
     missed: tuple[str, ...]
+    questions: tuple[MissLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +167,7 @@ class Chapter:
     """A topic with the cards of it that the summary shows."""
 
     topic: TopicLine
+    must_know: tuple[FactLine, ...]
     weak: tuple[CardLine, ...]
     to_review: tuple[DueLine, ...]
 
@@ -167,6 +195,7 @@ class Summary:
     topics: tuple[TopicLine, ...]
     open_with: tuple[TopicLine, ...]
     avoid: tuple[TopicLine, ...]
+    must_know: tuple[FactLine, ...]
     weak: tuple[CardLine, ...]
     weak_count: int
     solved: tuple[SolvedLine, ...]
@@ -195,16 +224,16 @@ class Summary:
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
-        """The topics with cards to print, the greatest need first."""
-        found = (
+        """The topics with their cards, the greatest need first."""
+        return tuple(
             Chapter(
                 topic,
+                tuple(card for card in self.must_know if card.topic == topic.id),
                 tuple(card for card in self.weak if card.topic == topic.id),
                 tuple(card for card in self.to_review if card.topic == topic.id),
             )
             for topic in self.topics
         )
-        return tuple(chapter for chapter in found if chapter.weak or chapter.to_review)
 
 
 # Gathering
@@ -241,6 +270,10 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
         topics=topics,
         open_with=_open_with(topics),
         avoid=_avoid(topics),
+        must_know=tuple(
+            FactLine(card.id, card.topic, question(card, lang), gist(card, lang))
+            for card in map(workspace.library.card, workspace.store.index.must_know()[0])
+        ),
         weak=tuple(_card_line(workspace, lang, found) for found in weak[:WEAK_LISTED]),
         weak_count=len(weak),
         solved=tuple(
@@ -252,6 +285,7 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
                 attempts=item.attempts,
                 solved_at=item.at.astimezone().date().isoformat(),
                 source=item.source.strip("\n"),
+                code=code_alone(item.source),
             )
             for item in code.solved
         ),
@@ -326,6 +360,7 @@ def _card_line(workspace: Workspace, lang: Lang, weak: Weakness) -> CardLine:
         kind=card.kind,
         level=card.level,
         question=question(card, lang),
+        gist=gist(card, lang),
         answer=answer(card, lang),
         explain=card.explain[lang].strip() if card.explain else "",
         points=tuple(Point(point[lang], n in weak.points_missed) for n, point in enumerate(card.points)),
@@ -347,21 +382,23 @@ def _reasons(weak: Weakness) -> tuple[Reason, ...]:
 
 
 def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
-    """Return the last mock interviews, the latest first, with the points (or else the questions) that were missed."""
+    """Return the last mock interviews, the latest first, with what was missed."""
+    found = []
+    for mock in past_mocks(workspace)[:MOCKS_SHOWN]:
+        questions = tuple(_missed(item, lang) for item in mock.missed[:MISSED_SHOWN])
+        points = (text for item, line in zip(mock.missed, questions, strict=False) for text in _points(item, line))
+        date = mock.begun_at.astimezone().date().isoformat()
+        found.append(MockLine(date, mock.minutes, mock.share, tuple(dict.fromkeys(points))[:MISSED_SHOWN], questions))
+    return tuple(found)
 
-    def missed(mock: MockReport) -> tuple[str, ...]:
-        points = (point for missed in mock.missed for point in (missed.points or (missed.question,)))
-        return tuple(dict.fromkeys(text for point in points if (text := " ".join(point[lang].split()))))[:MISSED_SHOWN]
 
-    return tuple(
-        MockLine(
-            date=mock.begun_at.astimezone().date().isoformat(),
-            minutes=mock.minutes,
-            score=mock.share,
-            missed=missed(mock),
-        )
-        for mock in past_mocks(workspace)[:MOCKS_SHOWN]
-    )
+def _points(item: MissedItem, line: MissLine) -> tuple[str, ...]:
+    return line.right if item.points else (line.question,)
+
+
+def _missed(item: MissedItem, lang: Lang) -> MissLine:
+    right = (" ".join(text[lang].split()) for text in item.points or (item.answer,))
+    return MissLine(item.card, " ".join(item.question[lang].split()) or item.card, tuple(filter(None, right)))
 
 
 def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:
@@ -401,8 +438,9 @@ def environment(*, autoescape: bool) -> Environment:
     jinja.filters["reasons"] = reasons
     jinja.filters["cell"] = cell
     jinja.filters["asked"] = asked
-    jinja.filters["cut"] = cut
-    jinja.filters["shortened"] = shortened
+    jinja.filters["label"] = label
+    jinja.filters["first_lines"] = lambda code: "\n".join(code.splitlines()[:CODE_LINES])
+    jinja.filters["lines_left_out"] = lambda code: max(0, len(code.splitlines()) - CODE_LINES)
     jinja.filters["code_named"] = code_named
     jinja.globals["translations"] = translations
     return jinja
@@ -451,24 +489,37 @@ def cell(text: Any) -> str:
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
-def cut(text: str) -> str:
-    """Return the beginning of a question; a question with formulas or code stays whole."""
-    line = " ".join(text.split())
-    is_plain = not {"$", "`", "*"} & set(line)
-    return f"{line[:CUT_AT].rstrip()} …" if is_plain and len(line) > CUT_AT + 10 else line
+def label(question: str) -> str:
+    """Return the first clause of a question, to name a formula on the cheat sheet."""
+    line = " ".join(question.split())
+    return _cut(re.split(r"[?？。:：]|\.(?= )|____", line)[0].strip() or line, LABEL_CUT_AT)
 
 
-def shortened(title: str) -> str:
-    """Return the title of a topic cut to the room that the map has for it, at average widths of letters."""
-    if _width(title) <= TITLE_WIDTH:
-        return title
-    while title and _width(title + "…") > TITLE_WIDTH:
-        title = title[:-1]
-    return title.rstrip(" ,:：、，") + "…"
+def _cut(line: str, most: int) -> str:
+    """Return the beginning of a line; one with formulas or code stays whole."""
+    if {"$", "`"} & set(line) or len(line) <= most + 10:
+        return line
+    head = line[:most]
+    return head[: head.rfind(" ") if " " in head[-15:] else most].rstrip(" ,;，；") + " …"
 
 
-def _width(text: str) -> float:
-    return LETTER * sum(1.0 if east_asian_width(sign) in "WF" else 0.57 for sign in text)
+# The code of a solution
+
+
+def code_alone(source: str) -> str:
+    """Return the code of a file without its imports, its docstrings and the blank lines around them."""
+    lines = source.splitlines()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return source.strip("\n")
+    left_out: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            left_out += node.body[:1] if len(node.body) > 1 else []
+    gone = {n for node in left_out for n in range(node.lineno - 1, node.end_lineno or node.lineno)}
+    kept = "\n".join(line for n, line in enumerate(lines) if n not in gone)
+    return re.sub(r"\n{3,}", "\n\n\n", kept).strip("\n")
 
 
 # The answer of a card as Markdown
@@ -485,3 +536,15 @@ def answer(card: Card, lang: Lang) -> str:
     code = [Code(quoted(entry.code), marked=entry.lines)] if isinstance(entry, FindLine) else []
     short = [Paragraph(card.answer)] if card.answer else []
     return markdown([*code, *card.solution(), *short], lang)
+
+
+def gist(card: Card, lang: Lang) -> str:
+    """Return the answer in one line: its formula or fact, else the first sentence said, else what is right."""
+    if card.formula:
+        return f"${card.formula}$"
+    if card.fact:
+        return card.fact[lang]
+    marked = card.mark(Answer())
+    text = (card.lead or card.short or (marked.detail if marked else None) or NOTHING)[lang]
+    first = re.split(r"(?<=[。！？])|(?<=[.!?])\s+(?=[A-Z`$])", " ".join(text.split()))[0]
+    return _cut(first, GIST_CUT_AT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -175,6 +175,8 @@ class MockInterview:
         fields: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
         if asked.correct is None and asked.card.points:
             fields["points"] = sorted(asked.ticked)
+        if asked.marked:
+            fields |= asdict(asked.answer)
         self._step("answer", fields)
 
     def skip(self) -> None:
@@ -249,11 +251,10 @@ class MockInterview:
             if item.is_code:
                 self.workspace.library.challenge(item.id)
                 return
-            card = asked_card(self.workspace, item)
+            self.asked = asked_at(self.workspace, self.state, self._place())
         except NotFound:
             self.skip()
             return
-        self.asked = Asked.of(card, Random(f"{self.state.plan.seed} {self._place()} {item.id}"))
         if self.state.plan.interviewer and not self.asked.is_marked_automatically:
             self.asked.revealed = True
 
@@ -276,6 +277,12 @@ class MockInterview:
         if self.asked is None:
             raise UsageError(_("there is no current question"))
         return self.asked
+
+
+def asked_at(workspace: Workspace, state: MockState, place: int) -> Asked:
+    """Return the card at a place of an interview, with the values that it asks. Raises NotFound as `asked_card`."""
+    item = state.plan.items[place]
+    return Asked.of(asked_card(workspace, item), Random(f"{state.plan.seed} {place} {item.id}"))
 
 
 def asked_card(workspace: Workspace, item: MockItem) -> Card:

@@ -12,6 +12,7 @@ from typing import Any
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.mock_interview import MockItem, MockPart, MockPlan, plan_document, plan_of
+from attncli.domain.parts import Answer
 from attncli.memory.replay import standing
 from attncli.practice.record import recording, stamp
 from attncli.practice.workspace import Workspace
@@ -24,7 +25,8 @@ class Settled:
     """The result of a question: `got` of `of`; 0 of 0 if it was skipped.
 
     `answer_ms` is the time to the answer, None if it was not measured; `late` means after the time of the part.
-    `points` are those made, None if the card has none to tick. `cards` explain what went wrong.
+    `points` are those made, None if the card has none to tick. `cards` explain what went wrong. `answer` is what was
+    chosen or typed, None if it was spoken.
     """
 
     got: int
@@ -35,6 +37,7 @@ class Settled:
     points: tuple[int, ...] | None = None
     tries: int = 0
     cards: tuple[str, ...] = ()
+    answer: Answer | None = None
 
     @property
     def is_skipped(self) -> bool:
@@ -96,10 +99,10 @@ class MockState:
         """Results by place, including code that was graded but not yet settled."""
         return {**self.tried, **self.settled}
 
-    def answered(self) -> Iterator[tuple[MockItem, Settled]]:
-        """Return each item that has a result, in the order of the interview."""
+    def answered(self) -> Iterator[tuple[int, MockItem, Settled]]:
+        """Return the place, item and result of each item that has one, in the order of the interview."""
         results = self.results
-        return ((item, results[place]) for place, item in enumerate(self.plan.items) if place in results)
+        return ((place, item, results[place]) for place, item in enumerate(self.plan.items) if place in results)
 
 
 def fold_mock(rows: Iterable[LogRow]) -> MockState | None:
@@ -160,7 +163,15 @@ def _result(at: datetime, payload: Mapping[str, Any], late: bool) -> Settled:
         late=late,
         points=tuple(n for n in points if type(n) is int) if isinstance(points, list) else None,
         cards=tuple(card for card in cards if isinstance(card, str)) if isinstance(cards, list) else (),
+        answer=_answer(payload),
     )
+
+
+def _answer(payload: Mapping[str, Any]) -> Answer | None:
+    places, texts = payload.get("places"), payload.get("texts")
+    if not isinstance(places, list) or not isinstance(texts, list):
+        return None
+    return Answer([n for n in places if type(n) is int], [text for text in texts if isinstance(text, str)])
 
 
 def _number(payload: Mapping[str, Any], key: str, default: int = 0) -> int:
@@ -227,7 +238,7 @@ def missed_then(workspace: Workspace) -> dict[str, MissedThen]:
     last: dict[str, MissedThen | None] = {}
     for state in reversed(states(workspace)):
         asked: dict[str, MissedThen | None] = {}
-        for item, settled in state.answered():
+        for _place, item, settled in state.answered():
             id = renamed.get(item.id, item.id)
             if not item.is_code and asked.get(id) is None:
                 asked[id] = MissedThen(settled.at, settled.points) if settled.is_missed else None

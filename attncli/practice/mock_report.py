@@ -10,10 +10,12 @@ from typing import Literal
 
 from attncli.domain.log_row import ANSWER_SECONDS
 from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockItem, MockReport, PartScore, SpokenTimes
+from attncli.domain.parts import Answer
 from attncli.domain.vocabulary import LEVEL_NAMES
-from attncli.errors import NotFound
+from attncli.errors import AttnError, NotFound
 from attncli.i18n import NOTHING, Lang, Localised, _, ngettext
-from attncli.practice.mock import asked_card
+from attncli.practice.marking import Asked
+from attncli.practice.mock import asked_at
 from attncli.practice.mock_log import MockState, Settled, states
 from attncli.practice.workspace import Workspace
 
@@ -62,31 +64,40 @@ def _part(state: MockState, number: int) -> PartScore:
 
 
 def _missed(workspace: Workspace, state: MockState) -> Iterator[MissedItem]:
-    for item, settled in state.answered():
+    for place, item, settled in state.answered():
         if settled.is_missed:
             try:
-                yield _missed_item(workspace, item, settled)
+                yield _missed_item(workspace, state, place, settled)
             except NotFound:
                 yield MissedItem(item.id, item.is_code, NOTHING, NOTHING, ())
 
 
-def _missed_item(workspace: Workspace, item: MockItem, settled: Settled) -> MissedItem:
+def _missed_item(workspace: Workspace, state: MockState, place: int, settled: Settled) -> MissedItem:
+    item = state.plan.items[place]
     if item.is_code:
         challenge = workspace.library.challenge(item.id)
         return MissedItem(challenge.id, True, challenge.title, NOTHING, ())
-    card = asked_card(workspace, item)
-    made = settled.points or ()
-    points = tuple(point for n, point in enumerate(card.points) if n not in made)
-    return MissedItem(
-        card.id, False, card.wording, NOTHING if points else card.answer or card.explain or NOTHING, points
-    )
+    asked = asked_at(workspace, state, place)
+    card, made = asked.card, settled.points or ()
+    points = () if asked.is_marked_automatically else tuple(p for n, p in enumerate(card.points) if n not in made)
+    answer = _marked(asked, settled) or (NOTHING if points else card.answer or card.explain or NOTHING)
+    return MissedItem(card.id, False, asked.question, answer, points)
+
+
+def _marked(asked: Asked, settled: Settled) -> Localised:
+    """Return the right answer beside the one that was given; empty for a spoken card."""
+    try:
+        marked = asked.card.mark(settled.answer or Answer())
+    except (AttnError, IndexError, ValueError):  # the card has changed since
+        return asked.right_answer
+    return marked.detail if marked else NOTHING
 
 
 def _times(state: MockState) -> SpokenTimes | None:
     """Return the times of spoken and marked answers; skipped questions have none."""
     answers = [
         (item.id, settled.answer_ms // 1000)
-        for item, settled in state.answered()
+        for _place, item, settled in state.answered()
         if not item.is_code and settled.answer_ms is not None
     ]
     if not answers:
@@ -102,7 +113,7 @@ def _to_read(workspace: Workspace, state: MockState) -> tuple[str, ...]:
     code.
     """
     missing: dict[str, float] = {}
-    for item, settled in state.answered():
+    for _place, item, settled in state.answered():
         if settled.is_missed:
             for card in _read_for(workspace, item, settled):
                 missing[card] = missing.get(card, 0.0) + 1 - settled.credit

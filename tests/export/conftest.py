@@ -78,6 +78,32 @@ class Browser(Chromium):
         """The value that a script returns; one that takes a callback as its last argument may wait."""
         return self._ask("/execute/async", {"script": script, "args": list(arguments)})
 
+    def measure(self, width: int, dark: bool) -> Any:
+        """Show the page on a screen of that width; return whether it is `dark`, and what is `wide`r than the screen."""
+        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        for command, values in (
+            ("Emulation.setDeviceMetricsOverride", screen),
+            ("Emulation.setEmulatedMedia", {"features": scheme}),
+        ):
+            self._ask("/goog/cdp/execute", {"cmd": command, "params": values})
+        found = self._ask("/execute/sync", {"script": WIDER, "args": []})
+        self._ask("/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+        self._ask("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"features": []}})
+        return found
+
+
+WIDER = """
+const edge = document.documentElement.clientWidth + 1;
+const scrolls = element =>
+  element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX != "visible";
+const wide = [...document.querySelectorAll("body *")].filter(
+  element => element.clientWidth && (element.getBoundingClientRect().right > edge || scrolls(element)));
+return {
+  wide: wide.map(element => element.tagName + " " + element.textContent.slice(0, 60)).slice(0, 5),
+  dark: getComputedStyle(document.body).backgroundColor != "rgb(255, 255, 255)"};
+"""
+
 
 @pytest.fixture(scope="session")
 def indexed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:

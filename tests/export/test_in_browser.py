@@ -9,13 +9,33 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.log_row import Rating
 from attncli.export.render import policy, to_html
-from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, SolvedLine, Summary, TopicLine
+from attncli.export.summary import (
+    CardLine,
+    DueLine,
+    FactLine,
+    MissLine,
+    MockLine,
+    PlanLine,
+    Point,
+    SolvedLine,
+    Summary,
+    TopicLine,
+    summarise,
+)
+from attncli.i18n import LANGS
+from attncli.practice import record
+from attncli.practice.grade import record_attempt
+
+from .conftest import NOW
 
 pytestmark = pytest.mark.browser
 
@@ -101,11 +121,11 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
     """A summary that says each text in each place there is one for."""
     points = {t: (Point(t, True), Point(t, False)) for t in texts}
     cards = tuple(
-        CardLine(t, texts[0], "qa", "screen", t, t, t, points[t], (t,), 0.4, 2, ("missed", "recall")) for t in texts
+        CardLine(t, texts[0], "qa", "screen", t, t, t, t, points[t], (t,), 0.4, 2, ("missed", "recall")) for t in texts
     )
     topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 1, 2, 3.0) for t in texts)
     unseen = tuple(TopicLine(f"unseen {t}", t, 0, 2, 0.0, 0.0, 0, 0, 2.0) for t in texts)
-    solved = tuple(SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}") for t in texts)
+    solved = tuple(SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}", t) for t in texts)
     return Summary(
         lang=lang,  # type: ignore[arg-type]
         made_on="2026-03-01",
@@ -122,6 +142,7 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
         topics=topics + unseen,
         open_with=topics,
         avoid=topics,
+        must_know=tuple(FactLine(t, texts[0], t, t) for t in texts),
         weak=cards,
         weak_count=len(cards) + 1,
         solved=solved,
@@ -129,7 +150,7 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
         tried=tuple(texts),
         to_review=tuple(DueLine(t, texts[0], t, 0.4) for t in texts),
         due_count=len(cards) + 1,
-        mocks=tuple(MockLine(t, 30, 0.5, (t,)) for t in texts),
+        mocks=tuple(MockLine(t, 30, 0.5, (t,), (MissLine(t, t, (t,)),)) for t in texts),
         last_days=tuple(PlanLine(t, 30, (t,)) for t in texts),
     )
 
@@ -196,3 +217,15 @@ def test_the_pages_own_style_is_what_its_policy_names(tmp_path: Path) -> None:
     style = re.search(r"<style>(.*?)</style>", page, re.S)
     assert style is not None
     assert policy(style[1]) in page.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_scrolls_sideways(open_page, workspace, width, dark) -> None:
+    for n, card in enumerate(("arch-01", "mask-07", "mask-13", "peft-14", "emb-08", "prec-17", "moe-03", "kv-13")):
+        record.answer(workspace, card, Rating.AGAIN, NOW - timedelta(minutes=n))
+    source = "def softmax(x):\n    return x  " + "# a long comment " * 20
+    record_attempt(workspace, GradeReport(challenge="softmax-stable", file="x.py", verdict="accepted"), source)
+    for lang in LANGS:
+        seen = open_page(to_html(summarise(workspace, lang, date(2026, 4, 1)))).measure(width, dark)
+        assert seen["wide"] == [] and seen["dark"] is dark

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from attncli.config import Settings
+from attncli.domain.card_kinds import NumericCard
 from attncli.domain.log_row import Rating
+from attncli.domain.mock_interview import MockItem, MockPart, MockPlan
 from attncli.export.render import to_html, to_markdown
 from attncli.export.summary import summarise
 from attncli.i18n import Lang
 from attncli.paths import Home
+from attncli.practice import mock_log
 from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.mock_report import past_mocks
 from attncli.practice.record import answer
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
@@ -46,8 +50,11 @@ def test_an_interview_is_told_with_the_points_that_were_missed(
     (mock,) = summary.mocks
     assert (mock.date[:5], mock.minutes, mock.missed) == ("2026-", 30, missed)
     assert mock.score == pytest.approx(1 / 3)
-    told = next(line for line in to_markdown(summary).splitlines() if line.startswith("- 2026-"))
-    assert "30" in told and "33" in told and all(point in told for point in missed)
+    lines = to_markdown(summary).splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("**2026-"))
+    assert "30" in lines[place] and "33" in lines[place]
+    assert lines[place + 2] == f"- {mock.questions[0].question}"
+    assert lines[place + 3 : place + 5] == [f"  - {point}" for point in missed]
     assert all(point in to_html(summary) for point in missed)
 
 
@@ -63,3 +70,40 @@ def test_without_an_interview_nothing_is_told(held: Workspace) -> None:
     take_back(held)
     summary = summarise(held, "en")
     assert summary.mocks == () and summary.weak == () and "Mock interviews" not in to_markdown(summary)
+
+
+NUMERIC = """\
+topic: num
+licence: CC-BY-4.0
+title: {en: Numbers, zh: 数字}
+cards:
+  - id: num-01
+    kind: numeric
+    level: screen
+    question: {en: "How many bytes have {{words}} words?", zh: "{{words}} 个字有多少字节？"}
+    parameters: {words: [3, 5, 7, 9, 11, 13, 15, 17]}
+    compute: 4 * words
+    unit: ""
+    tolerance: 1%
+    explain: {en: "Four each.", zh: "每个四字节。"}
+"""
+
+
+def test_a_missed_number_shows_what_was_asked_what_is_right_and_what_was_answered(
+    tmp_path: Path, moving_clock: Clock
+) -> None:
+    bank = write_bank(tmp_path / "bank")
+    (bank / "num.yaml").write_text(NUMERIC, encoding="utf-8")
+    with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=Settings(), quizbank=bank) as workspace:
+        plan = MockPlan(30, "screen", 5, False, (MockPart("warm-up", 8, (MockItem("card", "num-01"),)),))
+        interview = MockInterview(workspace, mock_log.begin(workspace, plan))
+        asked = interview.asked
+        assert asked is not None and isinstance(asked.card, NumericCard)
+        question, right = asked.question.en, f"{asked.card.expected:g}"
+        asked.answer.texts = ["1"]
+        interview.reveal()
+        interview.answer()
+        (missed,) = summarise(workspace, "en").mocks[0].questions
+        assert missed.question == question and right in missed.right[0] and "you entered 1" in missed.right[0]
+        (line,) = past_mocks(workspace)[0].missed
+        assert missed.right[0] == line.answer.en and question == line.question.en

@@ -6,7 +6,6 @@ import json
 import re
 from datetime import date, timedelta
 from html.parser import HTMLParser
-from xml.etree import ElementTree
 
 import pytest
 
@@ -14,8 +13,8 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating
 from attncli.domain.text import code_block, code_span
 from attncli.export.render import to_html, to_markdown
-from attncli.export.summary import summarise
-from attncli.i18n import _
+from attncli.export.summary import PARTS, summarise
+from attncli.i18n import LANGS, _
 from attncli.practice import record
 from attncli.practice.grade import record_attempt
 from attncli.practice.start import start_challenge
@@ -58,9 +57,9 @@ def test_weak_cards_come_with_answer_points_and_formulas(workspace):
     summary = summarise(workspace, "en")
     assert [card.id for card in summary.weak] == ["att-02"]
     text = to_markdown(summary)
-    assert "variance" in text
-    assert "$$" in text
-    assert "- [ ] Var(q·k) = d_k" in text
+    assert "variance" in text and "- [ ] Var(q·k) = d_k" in text
+    answer = summary.weak[0].answer
+    assert answer in text and "\n\n" in answer, "the lead, then the rest"
 
 
 @pytest.mark.parametrize("interview", [None, SOON])
@@ -90,13 +89,77 @@ def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
     assert page.count("上次漏答）") == len(card.points) - 1
 
 
-def test_the_learners_own_code_is_in_it_whole(workspace):
-    solve(workspace)
+WRITTEN = '''"""The statement.
+
+Everywhere …
+"""
+
+import math
+
+import torch
+from torch import nn
+
+SCALE = 1
+
+
+class Block(nn.Module):
+    """Says what it must do."""
+
+    def forward(self, x):
+        """Only this."""
+
+
+def softmax(x):
+    """A statement
+    of several lines."""
+    return x * SCALE
+'''
+
+
+def test_own_code_is_shown_without_imports_and_docstrings(workspace):
+    solve(workspace, source=WRITTEN)
     summary = summarise(workspace, "en")
-    assert summary.solved[0].source == SOURCE.strip("\n")
-    assert SOURCE.strip() in to_markdown(summary)
-    assert "<b>" not in re.sub(r"<pre>.*?</pre>", "", to_html(summary), flags=re.S)
-    assert "&lt;b&gt;" in to_html(summary)
+    (line,) = summary.solved
+    assert line.source == WRITTEN.strip("\n")
+    assert line.code == (
+        "SCALE = 1\n\n\nclass Block(nn.Module):\n\n    def forward(self, x):\n"
+        '        """Only this."""\n\n\ndef softmax(x):\n    return x * SCALE'
+    )
+    assert line.code in to_markdown(summary) and "The statement" not in to_markdown(summary) + to_html(summary)
+
+
+def test_mark_up_in_code_is_shown_and_not_obeyed(workspace):
+    solve(workspace)
+    page = to_html(summarise(workspace, "en"))
+    assert "<b>x" not in page and "&lt;b&gt;" in page
+
+
+def test_long_code_is_cut_after_forty_lines_and_says_so(workspace):
+    solve(workspace, source="def softmax(x):\n" + "".join(f"    x = x + {n}\n" for n in range(60)) + "    return x\n")
+    for page in (to_markdown(summarise(workspace, "en")), text_of(to_html(summarise(workspace, "en")))):
+        assert "x = x + 38" in page and "x = x + 39" not in page and "lines left out: 22" in page
+
+
+def test_the_sheet_has_the_formula_or_fact_of_each_must_know_card(workspace):
+    forget(workspace, "att-04")
+    for lang in LANGS:
+        summary = summarise(workspace, lang)
+        text = to_markdown(summary, parts=["sheet"])
+        cards = [workspace.library.card(id) for id in workspace.store.index.must_know()[0]]
+        assert len(cards) > 60
+        for card in cards:
+            assert (f"${card.formula}$" if card.formula else card.fact[lang]) in text, card.id
+        assert summary.weak[0].gist in text and summary.weak[0].answer not in text
+
+
+def test_either_part_is_written_alone(workspace):
+    forget(workspace, "att-02")
+    summary = summarise(workspace, "en")
+    for write in (to_markdown, to_html):
+        sheet, notes, both = (write(summary, parts=parts) for parts in (["sheet"], ["notes"], PARTS))
+        assert "Must-know" in sheet and "Weak cards and answers" not in sheet
+        assert "Must-know" not in notes and "Weak cards and answers" in notes
+        assert "Must-know" in both and "Weak cards and answers" in both
 
 
 def test_rungs_are_told_apart(workspace):
@@ -137,7 +200,7 @@ def test_recall_on_the_interview_day_is_lower_than_today(workspace):
     assert later.days_left == 50
 
 
-def test_topics_come_by_need_and_those_not_begun_take_one_line(workspace):
+def test_topics_come_by_need_and_those_not_begun_are_a_list(workspace):
     know(workspace, "att-02", "kv-01")
     forget(workspace, "att-04")
     summary = summarise(workspace, "en")
@@ -145,7 +208,8 @@ def test_topics_come_by_need_and_those_not_begun_take_one_line(workspace):
     assert {t.id for t in summary.started} == {"att", "kv"}
     text = to_markdown(summary)
     assert sum(line.startswith("| ") and "/" in line for line in text.splitlines()) == 2
-    assert sum(line.startswith("Not started: ") for line in text.splitlines()) == 1
+    begun = text.index("## Not started")
+    assert all(text.index(f"- {topic.title}\n", begun) for topic in summary.not_started)
 
 
 def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):
@@ -194,14 +258,8 @@ def test_the_page_is_one_file_with_mathml_and_fetches_nothing(workspace, lang):
 def test_the_map_shows_each_begun_topic_with_its_figure_in_the_language(workspace, lang):
     know(workspace, "att-02", "kv-01", "moe-01")
     summary = summarise(workspace, lang, SOON)
-    page = to_html(summary)
-    (picture,) = re.findall(r"<svg.*?</svg>", page, re.S)
-    svg = ElementTree.fromstring(picture)
-    texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
-    assert [t.get("data-topic") for t in texts if t.get("data-topic")] == [topic.id for topic in summary.started]
-    assert [t.text for t in texts if t.get("data-topic")] == [topic.title for topic in summary.started]
-    assert all(("%" in t.text) and " " not in t.text for t in texts if not t.get("data-topic"))
-    assert svg.get("aria-label") == _("Readiness by topic")[lang]
+    shown = re.findall(r'<li data-topic="(\w+)">(.*?) <b>(\d+%)</b>', to_html(summary))
+    assert shown == [(topic.id, topic.title, f"{topic.readiness_on_day:.0%}") for topic in summary.started]
 
 
 def test_a_percent_sign_never_leaves_its_number(workspace):
@@ -215,7 +273,7 @@ def test_pages_break_where_a_part_ends():
 
     style = environment(autoescape=True).get_template("summary.css").render()
     assert "@media print" in style and "@page" in style
-    assert re.search(r"\.glance, main \{ break-after: page; \}", style)
+    assert re.search(r"\.sheet, main \{ break-after: page; \}", style)
 
 
 @pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
@@ -239,8 +297,8 @@ def test_both_languages_are_two_parts_with_the_code_once(workspace, write):
     forget(workspace, "att-02")
     solve(workspace)
     text = write(summarise(workspace, "zh"), summarise(workspace, "en"))
-    assert text.index("面试总结") < text.index("Open with")
-    assert text.count("def softmax") == 1
+    assert text.index("速查表") < text.index("Open with")
+    assert (text_of(text) if write is to_html else text).count("def softmax") == 1
     assert "See the code in the first part." in text
 
 
@@ -256,7 +314,7 @@ def test_the_json_document_holds_everything_under_the_documented_names(workspace
     page = (Path(__file__).parents[2] / "docs" / "summary.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", page))
     keys = set(document)
-    for listed in ("topics", "weak", "solved", "to_review"):
+    for listed in ("topics", "must_know", "weak", "solved", "to_review"):
         keys |= set(document[listed][0])
     assert keys <= documented
 
@@ -267,7 +325,7 @@ def test_chinese_is_punctuated_as_chinese(workspace, write):
     know(workspace, *(f"kv-0{n}" for n in range(1, 5)))
     text = text_of(write(summarise(workspace, "zh", date(2026, 4, 20))))
     assert "面试日期 2026-04-20" in text
-    assert "尚未开始：" in text and "、" in text
+    assert "尚未开始" in text and "；" in text
     own = re.sub(r"##* 各主题的薄弱卡片与答案.*", "", text, flags=re.S).partition("各主题的薄弱卡片与答案")[0]
     assert " %" not in own and not re.search(r"[一-鿿]: ", own)
 
