@@ -6,6 +6,7 @@ fingerprint fits, a sample of the wrong files is proved again: neither they nor 
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from functools import cache
@@ -13,9 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "verified.json"
 SAMPLE = 4
+PROSE = frozenset({"title", "statement", "hints", "follow_ups", "sources", "must_know"})
 
 
 def record() -> dict[str, dict[str, Any]]:
@@ -30,11 +34,31 @@ def failed(id: str) -> dict[str, list[str]]:
 
 
 def fingerprint(folder: Path) -> str:
-    """Hash all that decides the verdicts on a challenge: its files, the judge, the sandbox and the pinned torch."""
+    """Hash all that decides the verdicts on a challenge: its files, the judge, the sandbox and the pinned torch.
+
+    Prose is left out: docstrings, comments and messages of the judge, statements and hints.
+    """
     digest = sha256(_judge().encode())
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+        content = _rules(path) if path.name == "challenge.yaml" else path.read_bytes()
+        digest.update(f"{path.relative_to(folder)}\0".encode() + content + b"\0")
     return digest.hexdigest()[:32]
+
+
+def _rules(path: Path) -> bytes:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return json.dumps({key: value for key, value in document.items() if key not in PROSE}).encode()
+
+
+def code(source: str) -> str:
+    """Return the lines of Python code without docstrings, comment lines and blank lines."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for said in node.body:
+                if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant):
+                    lines[said.lineno - 1 : said.end_lineno] = [""] * (said.end_lineno - said.lineno + 1)
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
 
 
 @cache
@@ -43,7 +67,8 @@ def _judge() -> str:
     digest = sha256("\n".join(line for line in pins if line.startswith("torch==")).encode())
     for room in ("judge", "sandbox"):
         for path in sorted((ROOT / "attncli" / room).rglob("*.py")):
-            digest.update(f"{room}/{path.name}\0".encode() + path.read_bytes() + b"\0")
+            if path.name != "messages.py":
+                digest.update(f"{room}/{path.name}\0{code(path.read_text(encoding='utf-8'))}\0".encode())
     return digest.hexdigest()
 
 
