@@ -34,7 +34,7 @@ _LAYOUT = _("expected files like DIR/LEARNER/CHALLENGE.py")
 LEFT_OUT: dict[str, Localised] = {
     "no-learner": _("not in a learner's folder; move it to DIR/LEARNER/"),
     "name-not-utf-8": _("the name is not UTF-8; rename it"),
-    "link": _("a link out of the folder; put the file itself there"),
+    "link": _("a link to a file outside the folder; copy the file here instead"),
     "folder": _("a subfolder; put files directly in the learner's folder"),
     "empty": _("nothing submitted"),
     "unknown-challenge": _("there is no such challenge"),

@@ -82,7 +82,8 @@ def cohort(
         first = failed[0]
         raise JudgeFailed(
             _(
-                "no verdict on {failed} files, first {first}/{first_2}.py: {first_3}; run the command again to retry",
+                "could not grade {failed} files (the first is {first}/{first_2}.py: {first_3}); "
+                "run the command again to retry",
                 failed=len(failed),
                 first=first["learner"],
                 first_2=first["challenge"],

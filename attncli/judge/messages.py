@@ -30,7 +30,7 @@ SENTENCES: dict[str, Localised] = {
     "missing-result": _("a result is missing"),
     "in-result": _(" in result{path}"),
     "changed-object": _(" (the object changed in place)"),
-    "calls-of-callable": _(" (calls of the callable)"),
+    "calls-of-callable": _(" (calls to the given function)"),
     "call-of-many": _(" ({name}, call {number} of {count})"),
     "a-tensor": _("a {dtype} tensor of shape {shape}"),
     "an-object": _("an object of type {name}"),

@@ -146,7 +146,7 @@ def test_a_callable_stays_in_the_judge_and_its_calls_are_counted(tmp_path):
     folder = challenge(tmp_path, CALLABLE, CALLABLE_INPUTS, "apply_twice", **checks)
     assert grade(folder, CALLABLE)["verdict"] == "accepted"
     thrice = "def apply_twice(f, x):\n    f(x)\n    return f(f(x))\n"
-    assert check(grade(folder, thrice), "matches-reference")["message"].endswith("(calls of the callable)")
+    assert check(grade(folder, thrice), "matches-reference")["message"].endswith("(calls to the given function)")
     by_hand = "def apply_twice(f, x):\n    return 4 * x + 3\n"
     assert grade(folder, by_hand)["verdict"] == "rejected"
     misuse = "def apply_twice(f, x):\n    return f(x, x)\n"
