@@ -34,7 +34,7 @@ def test_notes_are_about_style_alone(report: Report) -> None:
 
 def test_every_topic_has_a_title() -> None:
     files = [load_file(path) for path in bank_files(bundled_quizbank())]
-    assert len(files) == 24
+    assert len(files) == 26
     assert all(file.title for file in files)
 
 
