@@ -19,7 +19,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "verified.json"
 SAMPLE = 4
-PROSE = frozenset({"title", "statement", "hints", "follow_ups", "sources", "must_know"})
+PROSE = frozenset({"title", "statement", "hints", "follow_ups", "sources", "must_know", "cards"})
 
 
 def record() -> dict[str, dict[str, Any]]:
