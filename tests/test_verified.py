@@ -14,8 +14,8 @@ SDPA = Path(__file__).parents[1] / "impl" / "attention" / "sdpa"
 
 
 def test_docstrings_and_comments_are_no_code():
-    source = '"""Doc."""\nx = "#"  # kept\n\n# gone\ndef f():\n    """Says.\n\n    More."""\n    return x\n'
-    assert code(source) == 'x = "#"  # kept\ndef f():\n    return x'
+    source = '"""Doc."""\nx = "#"  # gone\n\n# gone\ndef f():\n    """Says.\n\n    More."""\n    return x\n'
+    assert code(source) == 'x = "#"\ndef f():\n    return x'
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import sys
+import tokenize
 from functools import cache
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +53,18 @@ def _rules(path: Path) -> bytes:
 
 
 def code(source: str) -> str:
-    """Return the lines of Python code without docstrings, comment lines and blank lines."""
+    """Return the lines of Python code without docstrings, comments and blank lines."""
     lines = source.splitlines()
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            lines[line - 1] = lines[line - 1][:column]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for said in node.body:
                 if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant):
                     lines[said.lineno - 1 : said.end_lineno] = [""] * (said.end_lineno - said.lineno + 1)
-    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 @cache
