@@ -48,7 +48,7 @@ _WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 @dataclass(slots=True)
 class AnkiImported:
-    """Counts of what a package holds, and of what is new here.
+    """Counts of the cards and answers in a package, and of those new here.
 
     `own` are cards that were exported from here, `gone` those of them that no bank has any more. `unreadable` cards
     have no text on a side. `media` counts pictures and sounds that texts lost, `lost_reviews` answers without a card
@@ -99,7 +99,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
 
 
 class _CardMatcher:
-    """Finds the card here for each card of a package; `new` are those to be written."""
+    """Matches each card of a package with a card here; `new` are the cards to write."""
 
     def __init__(self, workspace: Workspace) -> None:
         index = workspace.store.index
