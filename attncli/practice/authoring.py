@@ -1,4 +1,4 @@
-"""Write what a learner adds: a card in a bank of their own, the draft of one, a challenge's folder from templates."""
+"""Write a learner's own card, the draft of one, or the folder of a new challenge from templates."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _write_bank(path: Path, text: str, cards: int) -> None:
     write_text(path, text, _("choose another folder with --home"))
 
 
-# Drafts: what was typed is there again, however the app ended
+# Drafts: typed text survives however the app ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,12 +59,12 @@ class Asked:
         self.answer.places = list(places)
 
     def submit(self) -> None:
-        """Mark the answer, reveal the right one. Raises InvalidInput for no number, UsageError for a partial order."""
+        """Mark the answer, reveal the right one. Raises InvalidInput if not a number, UsageError for a partial order."""
         self.marked = self.card.mark(self.answer)
         self.revealed = True
 
     def lay_open(self) -> None:
-        """Reveal the right answer without marking, to somebody who only reads the card."""
+        """Reveal the right answer without marking, for a learner who only reads the card."""
         self.revealed = True
         if isinstance(self.entry, FindLine):  # the line under the cursor is no answer
             self.answer = Answer()

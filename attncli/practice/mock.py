@@ -195,7 +195,7 @@ class MockInterview:
     def tick_code(self, got: int, of: int, cards: tuple[str, ...] = (), verdict: str = "") -> None:
         """Record the result of grading the current code. It settles the round if all is right or the time is up.
 
-        Without a judge, the person who ticks gives the result.
+        Without a judge, a person gives the result.
         """
         if self.item is None or not self.item.is_code:
             raise UsageError(_("this part asks for no code; see `attn mock`"))
@@ -518,7 +518,7 @@ def _coding(
 ) -> dict[PartName, tuple[MockItem, ...]]:
     """Draw a challenge to write, and another to repair, of another track if possible.
 
-    The repair has several bugs if some challenge offers such rounds, otherwise the one of a wrong solution.
+    The repair has several bugs if a challenge offers repair rounds, otherwise the single bug of a wrong solution.
     """
     challenges = sorted(workspace.library.challenges(), key=lambda challenge: challenge.id)
     found: dict[PartName, tuple[MockItem, ...]] = {}

@@ -1,4 +1,4 @@
-"""Report a mock interview: the credit and time of each part, what was missed, what to read; and the report as lines.
+"""Report a mock interview (credit and time of each part, missed items, cards to read), also as lines.
 
 Reports follow from the log and the current banks alone.
 """

@@ -3,8 +3,8 @@
 A row is on disk, and the schedule derived from it, before the function returns. Undo appends a row too, so that logs of
 several machines merge as a union.
 
-Rows of one subject follow one another whatever the clock does: if the clock was set back a little, a row is stamped
-just after the last one. Rows more than a day ahead of the clock wait until their time has come.
+Rows of one subject keep their order under any clock: if the clock was set back a little, a row is stamped just after
+the last one. Rows more than a day ahead of the clock wait until their time has come.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ class Stamp:
 def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Stamp:
     """Return the stamp of a row about `subject` at `at` (now); call inside a transaction.
 
-    `kinds` are the kinds of rows that it follows in sequence. Raises ClockWrong for a moment outside 1990…2199.
+    Without `at`, it is later than the last row of these `kinds`. Raises ClockWrong for a moment outside 1990…2199.
     """
     if at is not None:
         moment = utc(at)

@@ -47,7 +47,7 @@ _Definition = ast.FunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A file to work on; `kept` is the copy of the file that was there, `symptom` what a single bug shows.
+    """A file to work on; `kept` is the copy of the file that was there, `symptom` the visible effect of a single bug.
 
     `bugs` is how many were planted.
     """
@@ -145,7 +145,7 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
 
 
 def _write_all(path: Path, text: str) -> None:
-    """Write a file that does not exist yet; if there is no room for all of it, remove what was written."""
+    """Write a file that does not exist yet; if the disk is full, remove the incomplete file."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -244,7 +244,7 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _needed_by(body: Sequence[ast.stmt], hollow: Iterable[ast.AST], defined: set[str]) -> list[ast.stmt]:
-    """Return the top-level statements that define the names used in signatures, and what those use in turn."""
+    """Return the top-level statements that define the names used in signatures, and their own dependencies."""
     known = defined | set(dir(builtins))
     missing = {name for node in hollow for name in _names(node)} - known
     needed: list[ast.stmt] = []
@@ -276,7 +276,7 @@ def _binds(node: ast.stmt) -> set[str]:
 
 
 def docstring(text: str) -> str:
-    """Format `text` as a docstring that nothing in it can end."""
+    """Format `text` as a docstring, escaped so that nothing in it ends the string."""
     body = "\n".join(_filled(text.strip().replace('"""', "'''")))
     raw = "r" if "\\" in text else ""
     return f'{raw}"""{body}\n"""'
@@ -501,7 +501,7 @@ def _task(challenge: Challenge, count: int, file: str) -> Localised:
 
 
 class OpenFile:
-    """A file that is open in the app while something else may write it too: nothing of either is lost.
+    """A file that is open in the app while another program may write it too; neither's text is lost.
 
     `text` is what was last read or written. Raises UsageError if the file cannot be read as text.
     """
@@ -511,8 +511,8 @@ class OpenFile:
         self.text = _read_text(path)
 
     def save(self, text: str) -> Path | None:
-        """Write `text` to the file. If something else has written it meanwhile, keep that as a copy and return its
-        path.
+        """Write `text` to the file. If another program has written it meanwhile, keep that text as a copy and return
+        its path.
 
         Raises UsageError if it cannot be written; then the file is unchanged.
         """
@@ -557,7 +557,7 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 
 def told(error: EditorMissing, lang: Lang) -> str:
-    """Return the message for an editor that could not be started, and what to do."""
+    """Return the message about an editor that could not be started, with a remedy."""
     if not error.editor:
         return _("No editor found. Set one: `attn config editor vim`")[lang]
     return _(

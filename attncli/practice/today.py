@@ -1,6 +1,6 @@
-"""Today's list and what is left of it: one list a study day, the same for whoever asks.
+"""Today's list and its unfinished part: one list per study day, the same for every caller.
 
-`attn due` prints the counts of it: what makes the list is imported where it is made.
+`attn due` prints its counts, so the modules that make the list are imported only when it is made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attncli.store.schedules import Moment, Waiting
 
 
 def todays_list(workspace: Workspace, when: Moment) -> DayList:
-    """Return the list of the study day of `when`; whoever asks first makes it.
+    """Return the list of the study day of `when`; the first call makes it.
 
     It follows from the rows of the history before that day, the settings, the banks, the flags and the day. The cache
     keeps it; without the cache the same list is made again.

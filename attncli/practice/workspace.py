@@ -3,7 +3,7 @@
 Every use case takes a `Workspace`. The clock is an argument of it, so that nothing below the command line reads the
 time. Schedules are derived from the log: they are derived again when the settings that they follow have changed.
 
-`attn due` opens one for each prompt: what it does without is imported in the functions that need it.
+`attn due` opens one for each prompt, so modules that it does not need are imported inside functions.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Workspace:
             self.derive_stale()
 
     def catch_up(self) -> None:
-        """Take in rows that the history has and the cache lacks, and derive their schedules."""
+        """Load rows of the history that the cache lacks, and derive their schedules."""
         self.store.catch_up()
         self.derive_stale()
 
@@ -243,7 +243,7 @@ class Workspace:
         return fit_in_force(self.store.log.standing_of_kind(RowKind.FIT))
 
     def _scheduling_settings(self) -> Settings:
-        """Return these settings with what `config.toml` says of scheduling now; unchanged if it cannot be read."""
+        """Return these settings with the current scheduling values of `config.toml`; unchanged if it cannot be read."""
         try:
             latest = load(self.home.config, {})
         except (ConfigInvalid, EnvironmentFailure):
