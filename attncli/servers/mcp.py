@@ -149,7 +149,7 @@ class ToolServer:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a tool: its JSON schema, and what to put there."""
+    """An argument of a tool: its JSON schema and a description."""
 
     schema: Schema
     description: Localised
@@ -180,7 +180,7 @@ class Tool:
         }
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments if they fit the schema. Raises UsageError that names the first one that does not."""
+        """Return the arguments if they fit the schema. Raises UsageError that names the first unfit one."""
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
 
