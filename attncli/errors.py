@@ -7,7 +7,7 @@
     │   ├── ClockWrong            the clock, or a given time, lies outside 1990…2199
     │   ├── InvalidInput          an input is invalid; the app has its own text for it
     │   ├── EditorMissing         no editor can be started
-    │   └── Outdated              what was shown is outdated: nothing was recorded, show it again
+    │   └── Outdated              the display is outdated: nothing was recorded, show it again
     ├── Rejected              exit 1: a submission was rejected, a verification failed, a claim was refuted
     ├── NothingFound          exit 1: a search matched nothing
     │   ├── NoCardMatches           no card matches the filter: says which condition to drop
@@ -26,7 +26,7 @@
         ├── ExperimentFailed      an experiment died, or returned no valid result
         └── SandboxUnavailable    no isolation can be set up
 
-A message says what is wrong, where, and what to do, in one line. `exit_code` is what the process returns.
+A message gives the error, its place and a remedy in one line. `exit_code` is that of the process.
 """
 
 from __future__ import annotations

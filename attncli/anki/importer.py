@@ -50,7 +50,7 @@ _WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 class AnkiImported:
     """Counts of the cards and answers in a package, and of those new here.
 
-    `own` are cards that were exported from here, `gone` those of them that no bank has any more. `unreadable` cards
+    `own` are cards that were exported from here; `gone` are those of them that no bank has any more. `unreadable` cards
     have no text on a side. `media` counts pictures and sounds that texts lost, `lost_reviews` answers without a card
     here, `forgotten` answers from before a reset in Anki, `taken_back` answers here that the package corrects.
     """
@@ -70,7 +70,7 @@ class AnkiImported:
     files: list[Path] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """Return what `attn import anki --json` prints."""
+        """Return the JSON of `attn import anki --json`."""
         counts = {name: getattr(self, name) for name in self.__slots__ if name != "files"}
         return {**counts, "files": [str(path) for path in self.files]}
 

@@ -297,7 +297,7 @@ _REMEDIES = {
 
 
 def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[Localised]]) -> Iterator[Fault]:
-    """Yield (line, message) for the docstring of a wrong file; `card_faults` yields the faults of a card's id."""
+    """Yield (line, message) for the docstring of a wrong file; `card_faults` yields messages about a card's id."""
     docstring = ast.get_docstring(tree, clean=False) or ""
     first = tree.body[0].lineno if tree.body else 1
     fields: dict[str, Field] = {}
@@ -606,7 +606,7 @@ def _signature(name: str, node: ast.FunctionDef, line: int = 0) -> Signature:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableSignature:
-    """A line of a statement that begins like a signature but does not parse."""
+    """A line of a statement that starts like a signature but does not parse."""
 
     line: int
     text: str

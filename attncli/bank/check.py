@@ -109,7 +109,7 @@ def _check_challenge(file: BankFile, known: Known, bundled: bool) -> None:
 
 
 def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
-    """Collect what may be linked to: the checked cards and those around them, valid or not."""
+    """Collect all targets of links: the checked cards and those around them, valid or not."""
     seen = {file.path.absolute() for file in files}
     others = [path for folder in around.bank_folders for path in bank_files(folder) if path.absolute() not in seen]
     cards: set[str] = set()

@@ -1,7 +1,7 @@
 """Load bank files as the documents of cards and challenges; a file with a problem contributes nothing.
 
 `load` reads a file, checks its shape and then the rules that its shape allows, and keeps all findings. A learner's own
-file may leave much out; `completed` fills it in first, and what was filled in is never reported.
+file may leave much out; `completed` fills it in first, and filled-in values are never reported.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def card_document(topic: str, card: dict[str, Any]) -> Document:
 
 
 def completed(value: Any) -> tuple[Any, frozenset[Way]]:
-    """Fill in what the cards of a learner's own file leave out; return it with the paths of texts that were filled in.
+    """Fill in the omitted keys of a learner's own file; return it with the paths of the texts filled in.
 
     A text in one language counts for both, and so does a plain text. A card without a kind is `qa`, one without a level
     `onsite`; a number without a unit is plain, with a tolerance of 1 %.

@@ -82,7 +82,7 @@ def shown(value: object, limit: int = 60) -> str:
 
 
 def shown_path(path: os.PathLike[str]) -> str:
-    """Return a path for a message, whatever bytes it has; relative if below the working folder."""
+    """Return a path for a message, with any bytes; relative if below the working folder."""
     whole, here = Path(path), Path.cwd()
     return visible(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
@@ -185,7 +185,7 @@ def kind_of_value(value: object) -> Localised:
 
 
 def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]:
-    """Turn every error of a validation into a finding; `base` is the path of what was validated.
+    """Turn every error of a validation into a finding; `base` is the path of the validated value.
 
     A key that is missing because it is misspelt is reported once, as misspelt.
     """

@@ -190,7 +190,7 @@ class PlainQuiz:
     read_line: ReadLine
 
     def run(self) -> None:
-        """Ask to the end, or until the learner quits; then print the score of what was answered."""
+        """Ask to the end, or until the learner quits; then print the score of the answered questions."""
         lang = self.workspace.lang
         echo(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded.")[lang])
         try:

@@ -38,7 +38,7 @@ def utc_now() -> datetime:
 
 
 class Session:
-    """One call of the program: the values of the global options, and what is opened from them.
+    """One call of the program: the values of the global options, and the settings and workspace opened from them.
 
     `left_out` contains the bank problems that leave out cards or challenges.
     """

@@ -23,7 +23,7 @@ PUBLISHED: tuple[float, ...] = (
 """The published weights of FSRS-6."""
 LEAST_STABILITY_DAYS = 0.001
 FIRST_RATINGS = (0.25, 0.15, 0.5, 0.1)
-"""The shares of new cards first rated again, hard, good and easy, while nothing is known of the learner."""
+"""The shares of new cards first rated again, hard, good and easy, before the learner has rated any."""
 
 
 def first_shares(counts: Sequence[int]) -> list[float]:
@@ -204,7 +204,7 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
     return recalled * log(chance) + forgotten * log(1 - chance)
 
 
-# What to study on a day
+# The cards to study on a day
 
 KEPT_RECALL = 0.7
 LAST_DAYS = 3
@@ -249,7 +249,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The assumptions of a plan: this learner's forgetting (from so many `trials`), and the memory of a fresh card."""
+    """The assumptions of a plan: this learner's forgetting (from `trials` reviews), and the memory of a fresh card."""
 
     interview_day: int
     curve: Curve
@@ -379,7 +379,7 @@ class Reach:
         return max(0, day - item.review_day) / (item.stability_days or 1.0)
 
     def within(self, seconds: float) -> dict[str, Item]:
-        """Return the cards that can be reached in so many seconds, by id."""
+        """Return the cards that can be reached in `seconds`, by id."""
         most = [max(ALWAYS_WITHIN_REACH, int(seconds / least)) for least in self._least_seconds]
         return {item.id: item for item in (*self._unseen[: most[0]], *self._seen[: most[1]])}
 

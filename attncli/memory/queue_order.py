@@ -70,7 +70,7 @@ def introduction_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
-    """Return ids in the order before an interview: what is asked most first, kinds and topics mixed among equals."""
+    """Return ids in the order before an interview: cards asked most first, kinds and topics mixed among equals."""
     alike: dict[float, list[Unseen]] = defaultdict(list)
     for card in cards:
         alike[-asked_weight(card.core, card.level, up_to)].append(card)
@@ -167,7 +167,7 @@ def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Trai
 # The minutes of a day
 
 LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""The time for learning a new card with its steps, and for a review, while nothing is known of the learner."""
+"""The time for learning a new card with its steps, and for a review, before any of the learner's is timed."""
 PRIOR_CARDS = 10
 """The number of the learner's cards that weigh as much as these times."""
 FIRST_WEEKS_REVIEWS = 3
@@ -202,7 +202,7 @@ class DayMinutes:
 
     @staticmethod
     def of(minutes: float, steps: int, learned: Studied, reviewed: Studied) -> DayMinutes:
-        """Return the day of `minutes` with the time for so many learning `steps` subtracted."""
+        """Return the day of `minutes` with the time for `steps` learning steps subtracted."""
         learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
         return DayMinutes(minutes * 60 - steps * review, learn, review)
 
@@ -212,13 +212,13 @@ class DayMinutes:
         return max(0, int(self.seconds_left // self.review_seconds))
 
     def new_beside(self, reviews: int) -> int:
-        """Return how many new cards fit beside so many reviews."""
+        """Return how many new cards fit beside `reviews` reviews."""
         left = self.seconds_left - reviews * self.review_seconds
         return max(0, int(left // (self.learn_seconds + FIRST_WEEKS_REVIEWS * self.review_seconds)))
 
 
 def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
-    """Return how many days before the interview the last pass begins: as many as all seen cards take, at most 7."""
+    """Return the length of the last pass in days: the time for all seen cards, at most 7 days."""
     if seen_seconds >= LONGEST_PASS_DAYS * seconds_a_day:
         return LONGEST_PASS_DAYS
     return max(1, ceil(seen_seconds / seconds_a_day))

@@ -1,7 +1,7 @@
 """Schedules, holds, annotations and ratings as folds over log rows.
 
 Every machine replays the rows in the same order (time, then id) and gets the same result. Rows that were undone, and
-rows without what their kind needs, count as absent.
+rows that lack a field of their kind, count as absent.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class AssistantSession:
         self._asked: Asked | None = None
 
     def due(self) -> dict[str, Any]:
-        """Return what is due now, and which card is being asked."""
+        """Return the cards due now, and the card being asked."""
         return {**due_counts(self.workspace).document(), "asked": self._asked.card.id if self._asked else None}
 
     def stats(self) -> dict[str, Any]:
@@ -335,7 +335,7 @@ def submission(
 ) -> GradeRequest:
     """Build the request to the judge about `source`, a `file`, or the learner's own in the solutions folder.
 
-    Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of what it grades.
+    Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of the graded file.
     """
     if file is not None and source is not None:
         raise UsageError(_("give a file or source, not both"))

@@ -25,7 +25,7 @@ _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class NewCard:
-    """A card that was written; `line` is where it begins in its file."""
+    """A card that was written; `line` is its first line in its file."""
 
     id: str
     path: Path
@@ -94,7 +94,7 @@ def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
 
 
 def _write_bank(path: Path, text: str, cards: int) -> None:
-    """Write the file if it parses as a bank with so many cards."""
+    """Write the file if it parses as a bank with this number of cards."""
     if len(load_file(path, own=True, text=text).documents) != cards:
         raise UsageError(_("{path} does not end with a list of cards; add the card by hand", path=shown_path(path)))
     write_text(path, text, _("choose another folder with --home"))

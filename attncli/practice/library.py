@@ -1,4 +1,4 @@
-"""Look up cards, topics and challenges in the index, search cards, and find the files that the index is made from.
+"""Look up cards, topics and challenges in the index, search cards, and find the files behind the index.
 
 The index holds the bundled files and the learner's own. Looking up reads no file; YAML is loaded only if a bank or
 challenge file has changed (`SourceFiles.index_into`).

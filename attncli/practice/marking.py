@@ -59,7 +59,7 @@ class Asked:
         self.answer.places = list(places)
 
     def submit(self) -> None:
-        """Mark the answer, reveal the right one. Raises InvalidInput if not a number, UsageError for a partial order."""
+        """Mark the answer, reveal the right one. Raises InvalidInput for no number, UsageError for a partial order."""
         self.marked = self.card.mark(self.answer)
         self.revealed = True
 

@@ -190,7 +190,7 @@ def begin(workspace: Workspace, plan: MockPlan) -> MockState:
 
 
 def step(workspace: Workspace, id: str, name: str, details: Mapping[str, Any]) -> LogRow:
-    """Record a step of the learner, which `attn undo` takes back."""
+    """Record a step of the learner, which `attn undo` can undo."""
     with recording(workspace):
         return _append(workspace, RowKind.MOCK, id, {"step": name, **details})
 
@@ -207,12 +207,12 @@ def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any
 
 
 def state_of(workspace: Workspace, id: str) -> MockState | None:
-    """Return the state of interview `id`; None if its beginning was taken back."""
+    """Return the state of interview `id`; None if its first row was undone."""
     return fold_mock(workspace.store.log.of_subjects([id]))
 
 
 def states(workspace: Workspace) -> list[MockState]:
-    """Return every interview that was begun, the latest first."""
+    """Return every interview that was started, the latest first."""
     begun = {row.subject for row in workspace.store.log.of_kind(RowKind.MOCK)}
     found = [state for id in begun if (state := state_of(workspace, id)) is not None]
     return sorted(found, key=lambda state: (state.begun_at, state.id), reverse=True)

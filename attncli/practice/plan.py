@@ -1,4 +1,4 @@
-"""Plan the days until the interview: cards and challenges for each day, the recall to expect, and what won't fit.
+"""Plan the days until the interview: cards and challenges for each day, the expected recall, and items that do not fit.
 
 A plan follows from the log, the settings and the clock alone. How fast this learner forgets and how long cards take are
 measured in their log, on the cards that were reviewed last.
@@ -65,12 +65,12 @@ NEEDED_STEP_MINUTES, MOST_NEEDED_MINUTES = 5, 240
 CORE_ABOVE = 2.0
 """Cards with a larger weight are core ones."""
 MANY_CARDS = 5000
-"""From so many cards on, three curves are used for the forecast instead of all likely ones."""
+"""From this number of cards on, the forecast uses three curves instead of all likely ones."""
 NEVER = -1_000_000
 CHALLENGE_LEVELS = {"screen": 2, "onsite": 3, "research": 5, "any": 5}
 """The highest level of the challenges that interviews up to a level ask."""
 WEEK_DAYS = 7
-"""The share of code is met over so many days."""
+"""The number of days over which the share of code is met."""
 FIRST_MINUTES, AGAIN_MINUTES = 25.0, 12.0
 """Time to solve a challenge the first time, and again, until the log has measured it."""
 LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
@@ -174,7 +174,7 @@ class Plan:
 
     @property
     def last_pass(self) -> date | None:
-        """The day on which the last pass begins."""
+        """The day on which the last pass starts."""
         return next((day.date for day in self.days if day.is_last_pass), None)
 
     def document(self) -> dict[str, Any]:
@@ -576,7 +576,7 @@ class ExpectedMinutes:
         self.usual = (len(every) * known + PRIOR_SOLVED * FIRST_MINUTES) / (len(every) + PRIOR_SOLVED)
 
     def of(self, found: ChallengeStatus) -> float:
-        """Return the minutes for a challenge: its own median, or what the learner usually takes."""
+        """Return the minutes for a challenge: its own median, or the learner's usual time."""
         if took := self._took.get(found.challenge.id):
             return median(took)
         return self.usual if found.schedule is None else self.usual * AGAIN_MINUTES / FIRST_MINUTES

@@ -186,7 +186,7 @@ def draw_cards(workspace: Workspace, card_filter: CardFilter, rng: Random) -> li
 
 
 def require_matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSummary]:
-    """Return `matching_cards`; raise NoCardMatches, which says what to drop, if there are none."""
+    """Return `matching_cards`; raise NoCardMatches, which suggests the condition to drop, if there are none."""
     if found := matching_cards(workspace, card_filter):
         return found
     options = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(card_filter, name))]
@@ -219,7 +219,7 @@ def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
 
 
 def has_missed(last: LastReview, points: int) -> bool:
-    """Return True if part of a card with so many points was missed in a review.
+    """Return True if part of a card with `points` points was missed in a review.
 
     It was rated again, marked wrong, or some points were ticked and others not. If none is ticked and the rating is
     good, the learner does not use ticks, so nothing counts as missed.
@@ -252,7 +252,7 @@ class Weakness:
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     """Return the weak cards among those seen: missed ones first, then the least likely to be recalled.
 
-    What was missed in a mock interview counts until the card is reviewed.
+    A miss in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
     perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)

@@ -1,4 +1,4 @@
-"""Record what the learner does: reviews, holds, tags, notes, undo. Each is one row of the log.
+"""Record actions of the learner: reviews, holds, tags, notes, undo. Each is one row of the log.
 
 A row is on disk, and the schedule derived from it, before the function returns. Undo appends a row too, so that logs of
 several machines merge as a union.
@@ -27,7 +27,7 @@ from attncli.practice.workspace import Workspace
 
 REVIEWS = frozenset({RowKind.REVIEW})
 TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
-"""The kinds of rows that `attn undo` takes back; a hint or solution that was shown stays seen."""
+"""The kinds of rows that `attn undo` can undo; a hint or solution that was shown stays seen."""
 Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
 LONGEST_TAG = 40
 _TAG = re.compile(r"\w[\w-]*\Z")
@@ -226,7 +226,7 @@ def set_note(workspace: Workspace, card: str, text: str) -> None:
 
 
 def sort_of_act(row: LogRow) -> Act:
-    """Return the category of a row that was taken back."""
+    """Return the category of a row that was undone."""
     acts: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
     if row.kind in acts:
         return acts[row.kind]
@@ -234,9 +234,9 @@ def sort_of_act(row: LogRow) -> Act:
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
-    """Take back `row`, or the last row of TAKEN_BACK on this machine. Return that row.
+    """Undo `row`, or the last row of TAKEN_BACK on this machine. Return that row.
 
-    Raises InvalidInput if there is nothing to take back.
+    Raises InvalidInput if there is nothing to undo.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):

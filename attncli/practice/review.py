@@ -95,7 +95,7 @@ class PlannedCards:
         return len(self._cards) - self.new
 
     def take(self) -> Waiting:
-        """Remove and return the next card. IndexError if there is none."""
+        """Remove and return the next card. Raises IndexError if there is none."""
         card = self._cards.popleft()
         self._ids[card.id] -= 1
         self.new -= card.is_new
@@ -184,7 +184,7 @@ class ReviewSession:
         return answered
 
     def undo(self) -> SessionItem:
-        """Take back the last act of this session and ask its card again. UsageError if there is none."""
+        """Undo the last action of this session and ask its card again. Raises UsageError if there is none."""
         if not self._done:
             raise UsageError(_("there is no answer in this session to undo"))
         row = self._done[-1]
@@ -214,7 +214,7 @@ class ReviewSession:
 
     @property
     def last_done(self) -> RowKind | None:
-        """The kind of row that `undo` would take back."""
+        """The kind of row that `undo` would undo."""
         return self._done[-1].kind if self._done else None
 
     @property
@@ -234,7 +234,7 @@ class ReviewSession:
 
     @property
     def answers(self) -> tuple[RatedCard, ...]:
-        """The answers of this session that were not taken back, in order."""
+        """The answers of this session that were not undone, in order."""
         return tuple(self._answered)
 
     @property

@@ -77,7 +77,7 @@ def start_challenge(
     """Write the file to work on for challenge `id`, and record it.
 
     With `bug` it is a wrong solution to debug: the one named `wrong`, or each in turn. With `repair` it is the
-    reference with so many bugs: those of round `seed`, or of the next round. An existing file is never overwritten:
+    reference with `repair` bugs: those of round `seed`, or of the next round. An existing file is never overwritten:
     UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
@@ -338,7 +338,7 @@ def statement(challenge: Challenge) -> Statement:
 
 
 def shared_facts(inputs: Path) -> SharedFacts:
-    """Read the facts that shared sentences depend on. What is missing or damaged counts as absent: grading
+    """Read the facts that shared sentences depend on. A missing or damaged fact counts as absent: grading
     reports it.
     """
     facts = _literals(inputs)
@@ -389,7 +389,7 @@ class Planted:
 
 
 def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Planted | None:
-    """Return what was planted in a file of the learner's; None if it was not handed out with bugs.
+    """Return the bugs planted in a file of the learner's; None if it was not handed out with bugs.
 
     A file that was kept as a numbered copy counts as under its old name.
     """
@@ -436,7 +436,7 @@ def offers_rounds(challenge: Challenge) -> bool:
 def next_round(workspace: Workspace, challenge: Challenge, count: int, number: int | None) -> tuple[Repair, ...]:
     """Return the bugs of round `number`, or of the round after those that were handed out.
 
-    Raises UsageError if the challenge has no rounds, or none with so many bugs.
+    Raises UsageError if the challenge has no rounds, or none with `count` bugs.
     """
     from attncli.bank.challenge_rules import load_repairs
 
@@ -503,7 +503,7 @@ def _task(challenge: Challenge, count: int, file: str) -> Localised:
 class OpenFile:
     """A file that is open in the app while another program may write it too; neither's text is lost.
 
-    `text` is what was last read or written. Raises UsageError if the file cannot be read as text.
+    `text` is the text that was last read or written. Raises UsageError if the file cannot be read as text.
     """
 
     def __init__(self, path: Path) -> None:

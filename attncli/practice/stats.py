@@ -1,4 +1,4 @@
-"""Progress: retention, streak, forecast, readiness of each topic, and recall against what FSRS predicted.
+"""Progress: retention, streak, forecast, readiness of each topic, and recall against the predictions of FSRS.
 
 `overview` needs no walk through the reviews, so Home uses it. Recall is measured on the cards that were reviewed last,
 a few at a time: a million reviews are never read.

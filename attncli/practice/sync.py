@@ -70,7 +70,7 @@ def _names(folder: Path) -> list[Path]:
 
 
 def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
-    """Merge the rows of one file in the folder; return how many were new here."""
+    """Merge the rows of one file in the folder; return the number of rows new here."""
     here = workspace.store.history.folder / path.name
     try:
         if not path.is_file():
@@ -254,7 +254,7 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
 
 
 def _changes_fit(workspace: Workspace, new: list[LogRow]) -> bool:
-    """Return True if a fit came in or was taken back."""
+    """Return True if a new row is a fit or undoes one."""
     if any(row.kind is RowKind.FIT for row in new):
         return True
     undone = {row.takes_back for row in new if row.kind is RowKind.UNDO}
@@ -282,7 +282,7 @@ class Placed:
 
 @dataclass(slots=True)
 class LogFile:
-    """The usable rows of a file, and its faults; each fault begins with its place."""
+    """The usable rows of a file, and messages (`faults`) about the others; each starts with its place."""
 
     path: Path
     rows: list[Placed] = field(default_factory=list)

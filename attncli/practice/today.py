@@ -68,7 +68,7 @@ _CHOICES = ("new_per_day", "interview", "level", "minutes_per_day", "easy_days",
 class DueCounts:
     """The part of today's list that is not done. `topics` sums to `due`; `challenges` is not part of it.
 
-    `code` maps planned challenges to their minutes; `minutes` is what the cards take.
+    `code` maps planned challenges to their minutes; `minutes` is the time for the cards.
     """
 
     new: int
@@ -97,7 +97,7 @@ class DueCounts:
 
 
 def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
-    """Count what is left of the list of `at` (today's), and the steps due by then."""
+    """Count the unfinished part of the list of `at` (today's), and the steps due by then."""
     when = workspace.moment(at)
     queue, found = workspace.store.queue, todays_list(workspace, when)
     learning, left = queue.learning(when), queue.still_open(found.cards, when)

@@ -97,7 +97,7 @@ class Workspace:
         return workspace
 
     def beside(self) -> Workspace:
-        """Open another workspace over the same data, for a thread of its own."""
+        """Open another workspace over the same data, for another thread."""
         files = self.source_files
         return Workspace.open(self.home, self.clock, self.lang, self.settings, files.quizbank, files.impl)
 
@@ -212,7 +212,7 @@ class Workspace:
         return count
 
     def apply_changes(self) -> None:
-        """Apply what another process has changed since this workspace was opened; call inside a transaction.
+        """Apply the changes of other processes since this workspace was opened; call inside a transaction.
 
         If schedules in the database follow settings that are neither these nor those of `config.toml`, all of them are
         derived again at the next start.
@@ -236,7 +236,7 @@ class Workspace:
         return scheduling == self.settings.scheduling
 
     def fit_in_force(self) -> FitInForce:
-        """Return the fit that the log holds now, even if `policy` was made from an earlier one."""
+        """Return the last fit in the log now, even if `policy` was made from an earlier one."""
         from attncli.domain.log_row import RowKind
         from attncli.memory.replay import fit_in_force
 

@@ -331,7 +331,7 @@ def one_line(text: str) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """Return `value` without what JSON lacks: lone surrogates, infinities and NaN."""
+    """Return `value` without values that JSON lacks: lone surrogates, infinities and NaN."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):

@@ -30,7 +30,7 @@ def moment(at_us: int) -> datetime:
 
 
 class Connection:
-    """A connection to `path` whose every failure is a StoreError that says what to do."""
+    """A connection to `path`; every failure is a StoreError with a remedy."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

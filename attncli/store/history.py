@@ -207,7 +207,7 @@ class History:
                     append(path, b"".join(writer.lines))
 
     def add_import(self, rows: Iterable[LogRow]) -> Path:
-        """Write the rows of an import as a file of their own, all or none. Raises StoreFull, StoreUnwritable."""
+        """Write the rows of an import to a separate file, all or none. Raises StoreFull, StoreUnwritable."""
         from hashlib import sha256
 
         content = b"".join(encoded(number, row) for number, row in enumerate(rows, 1))

@@ -195,7 +195,7 @@ class BankIndex:
         return self._connection.column("SELECT id FROM challenge ORDER BY id")
 
     def list_cards(self, topic: str | None, most: int = -1) -> list[CardSummary]:
-        """Return all cards, or those of one topic, in bank order, so many at most."""
+        """Return all cards, or those of one topic, in bank order, `most` at most (-1: all)."""
         sql = f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position LIMIT ?2"
         return self._summaries(sql, topic, most)
 

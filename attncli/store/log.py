@@ -136,7 +136,7 @@ class Log:
         return list(self._rows(f"kind = ? AND {_IN_FORCE} ORDER BY at_us, id", (kind,)))
 
     def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
-        """Yield the log one subject after the other, each in replay order; holds one subject at a time."""
+        """Yield the log one subject after the other, each in replay order; loads one subject at a time."""
         for subject, rows in groupby(self._rows("TRUE ORDER BY subject, at_us, id"), key=lambda row: row.subject):
             yield subject, list(rows)
 

@@ -239,7 +239,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
 
     def _fatal_error(self) -> None:
         """Leave the screen without Textual's traceback: the command line prints `failure` in one line."""
-        with suppress(Exception):  # the screen may be what failed
+        with suppress(Exception):  # the screen itself may have failed
             self._saves_text()
         self._close_messages_no_wait()
 

@@ -271,7 +271,7 @@ class AttnScreen(SolidBackground, Screen[None]):
     def _restore_focus(self) -> None:
         """Restore the focus from before the terminal became too small: Textual blurs hidden widgets.
 
-        Textual is told that the terminal had lost the focus, so that a field selects nothing and typing goes on.
+        With `from_app_focus`, Textual does not select the text of a field, so that typing goes on.
         """
         widget, self._focus_before_too_small = self._focus_before_too_small, None
         if widget is not None and widget.is_attached and self.focused is None:
@@ -395,7 +395,7 @@ _INVALID: dict[str, Localised] = {
 
 
 def error_text(error: AttnError, lang: Lang) -> str:
-    """Return one line in the learner's language: what failed, and what to do."""
+    """Return one line in the learner's language: the error and a remedy."""
     if isinstance(error, InvalidInput):
         return _INVALID[error.reason].format(**error.parts)[lang]
     line = next((line for kind, line in _LINES.items() if isinstance(error, kind)), pgettext("editor", "{message}"))

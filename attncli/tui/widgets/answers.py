@@ -73,7 +73,7 @@ class MarkedRow(LineWidget):
 
 
 class MarkedRows(SolidBackground, Vertical, can_focus=True):
-    """Rows of `texts`, one under a cursor. Subclasses define how a row is marked and what choosing it does."""
+    """Rows of `texts`, one under a cursor. Subclasses define the mark of a row and the effect of choosing it."""
 
     DEFAULT_CSS = """
     MarkedRows { height: auto; width: 1fr; margin: 0 0 1 0; }

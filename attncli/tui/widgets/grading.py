@@ -84,7 +84,7 @@ class GradeReportView(Page):
         await self._replace([Plain(text, classes="verdict")])
 
     async def show(self, report: GradeReport, after: str, diagnosis: bool = True) -> None:
-        """Show the report, with `after` (the next due date) in the verdict; with `diagnosis`, name the likely mistake too."""
+        """Show the report and `after`, the next due date; with `diagnosis`, name the likely mistake too."""
         await self._replace(self._report_parts(report, after, diagnosis))
         self.scroll_home(animate=False)
 
