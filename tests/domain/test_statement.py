@@ -1,4 +1,4 @@
-"""The three parts of a statement: where each shared sentence stands, in both languages."""
+"""Split a statement into three parts: each shared sentence has its place, in both languages."""
 
 from __future__ import annotations
 
