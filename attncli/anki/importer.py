@@ -238,7 +238,7 @@ class _CardRows:
 
 
 def topic_of(deck: str) -> str:
-    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, hashed if that loses something."""
+    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, a hash added if lossy."""
     slug = re.sub(r"[^a-z0-9]+", "-", deck.lower()).strip("-")
     if _WORDS.fullmatch(deck) and 2 <= len(slug) <= LONGEST_SLUG:
         return f"{PREFIX}-{slug}"

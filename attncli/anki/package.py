@@ -122,7 +122,7 @@ ZSTANDARD = "collection.anki21b"
 MEMBERS = (ZSTANDARD, "collection.anki21", "collection.anki2")
 LARGEST_COLLECTION = 2**30
 LARGEST_GROWTH = 200
-"""A database compresses to about a tenth; one that grows far more was made to."""
+"""A database compresses to about a tenth; one that grows far more is an attack."""
 GROWTH_FREE = 64 * 2**20
 MOST_MEMBERS = 500_000
 STEP = 2**20

@@ -78,7 +78,7 @@ def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
-    """Spread every kind evenly from the first card to the last, each by level and evenly over its topics."""
+    """Spread every kind evenly over the whole order; within a kind, sort by level and spread topics evenly."""
     kinds: dict[str, dict[int, dict[str, list[Unseen]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for card in sorted(cards, key=lambda card: (card.position, card.id)):
         level = LEVELS.index(card.level) if card.level in LEVELS else 0

@@ -48,7 +48,7 @@ from attncli.sandbox.policy import gpu_is_seen
 LARGEST_SUBMISSION = 128 * 1024
 KEPT_COUNTEREXAMPLES = 8
 MOST_STORED = 16
-"""Counterexamples that one attempt keeps."""
+"""The most counterexamples stored with one attempt."""
 _CHECK_FIELDS = ("name", "status", "reason", "rung")
 _LONGEST_CASE = 2_000
 _VERSION = re.compile(r"^__version__\s*=\s*['\"](?P<version>[^'\"]*)", re.MULTILINE)

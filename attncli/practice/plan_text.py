@@ -181,7 +181,7 @@ Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "bu
 class Standstill:
     """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
 
-    `unseen` cards are still to be learned; `introduced` were today, of `new_per_day` or the number that fits the minutes.
+    `unseen` cards are still to be learned; `introduced` were today, of `new_per_day` or those that fit the minutes.
     """
 
     cards: int

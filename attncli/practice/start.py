@@ -1,8 +1,8 @@
 """Write the file that the learner works on: a starter, a wrong solution to debug, or a reference with planted bugs.
 
-A file is never overwritten: it is kept as a numbered copy if asked for. Starters are built from the reference's source
-text, and a statement's facts are read from `inputs.py`; neither is run. The log remembers which bugs are in which file.
-The end of this file opens a learner's file in the app or in an external editor.
+An existing file is never overwritten; on request it is kept as a numbered copy. Starters are built from the source text
+of the reference, and a statement's facts are read from `inputs.py`; neither is run. The log records the bugs in each
+file. The end of this module opens a learner's file in the app or in an external editor.
 """
 
 from __future__ import annotations

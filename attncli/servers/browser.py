@@ -124,8 +124,8 @@ class BrowserServer(Server):
     def connection_handler(self, server: web.Server) -> web.RequestHandler:
         """Return the handler of a new connection.
 
-        The connection is closed unless it names the token within HEAD_SECONDS. There are at most MOST_STRANGERS
-        connections that have not yet; for another one the oldest is closed.
+        The connection is closed unless it names the token within HEAD_SECONDS. At most MOST_STRANGERS
+        connections may still owe it; a further one closes the oldest.
         """
         if len(self._strangers) >= MOST_STRANGERS:
             self._turn_away(next(iter(self._strangers)))

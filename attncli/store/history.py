@@ -105,7 +105,7 @@ def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
 
 
 def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator[Entry | Damage]:
-    """Yield the rows of a file from byte `start` on, which is after `line` lines, the last of them with `number`.
+    """Yield the rows of a file from byte `start`, which follows `line` lines; the last of these has `number`.
 
     A last line without a newline may still be being written: it counts if it is whole, else it is skipped. A line
     contains several rows if a newline was damaged. Raises StoreError if the file cannot be read.
