@@ -97,7 +97,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 def examine_growth(
     exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
 ) -> MeasuredGrowth | FailedCase:
-    """Measure a promise in a profile; return the figures, or the fault that prevents it.
+    """Measure a promise in a profile; return the figures, or the failed case that prevents it.
 
     `measured` caches the costs by question for the next promise.
     """
@@ -172,7 +172,7 @@ _BROKEN = _("{says}: {figures}")
 
 
 def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
-    """Render the figures of each promise, behind the promise itself where it is broken. Takes documents of growth."""
+    """Render the figures of each promise, after the promise itself if it is broken. Takes documents of growth."""
     return _("; ").join(map(_rendered, promises))
 
 
