@@ -40,7 +40,7 @@ _previous_outcomes: list[Any] = []
 
 @dataclass(slots=True)
 class ProgramRun:
-    """The outcomes of a program, one for each step, and what was measured.
+    """The outcomes of a program, one for each step, and the measurements.
 
     `parameters` maps a leaf's index to the module parameters it was copied into.
     """
@@ -284,7 +284,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return lambda values: _set_parts(owner, values, step, run)
     if operation == "read":
         return lambda: _read_part(owner, step["name"])
-    # These steps have no outcome: what the module returns is dropped.
+    # These steps have no outcome: the module's result is dropped.
     if operation == "train":
         return lambda flag: (owner.train(flag), None)[1]
     if operation == "cast":  # floating parameters and buffers

@@ -1,7 +1,7 @@
 """The permissions of a worker, as data: one policy for the CPU, weaker ones for a GPU; and the probes of each layer.
 
 A GPU's driver takes `ioctl` calls that nobody can list, maps more addresses than there is memory, starts threads and
-names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: they do not hold threads
+names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: these do not bind threads
 started before them. It must not start in the zygote: a CUDA context does not survive a fork, and even asking whether
 there is a GPU breaks torch in the child. The first backward pass asks that.
 """
@@ -151,7 +151,7 @@ def gpu_is_seen(patterns: Sequence[str] = GPUS) -> bool:
 
 
 def policy_of(device: str, kernel: bool = False, cache_folder: str = "") -> WorkerPolicy:
-    """Return the policy for a submission on a device; on a GPU one that holds a `kernel` needs a compiler."""
+    """Return the policy for a submission on a device; on a GPU, one with a `kernel` needs a compiler."""
     if device != CUDA.device:
         return CPU
     return replace(CUDA_KERNELS, cache_folder=cache_folder) if kernel else CUDA

@@ -1,6 +1,6 @@
-"""Values as JSON trees, their tensors beside them: what crosses the process boundary instead of pickles.
+"""Values as JSON trees with a table of tensors, which cross the process boundary instead of pickles.
 
-A tree is a small JSON list whose first element says what it is:
+A tree is a small JSON list whose first element is its kind:
 
     ["n"] None      ["b", bool]    ["i", int]     ["f", float or "nan"/"inf"/"-inf"]   ["s", str]   ["y", hex]
     ["t", k] tensor k of the table                  ["dt", name] dtype                  ["dv", name] device
@@ -63,7 +63,7 @@ class Raised:
 
 
 class Opaque:
-    """Stand in for a value of the learner's own type, which cannot cross."""
+    """Stand-in for a value of the learner's own type, which cannot cross."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -175,7 +175,7 @@ def _flat_tensor(chunk: memoryview, dtype: torch.dtype) -> Tensor:
 
 
 class Packer:
-    """Turn values into trees, collecting each of their tensors once (by identity)."""
+    """Turns values into trees, collecting each of their tensors once (by identity)."""
 
     def __init__(self, special: Callable[[Any], Tree | None] | None = None) -> None:
         self.tensors: list[Tensor] = []
