@@ -54,7 +54,7 @@ REASONS: dict[str, Localised] = {
 
 
 def told(check: CheckResult, lang: Lang) -> str:
-    """Return the message of a check in one line; in Chinese after its reason. Empty for a check without a message."""
+    """Return a check's message on one line, in Chinese after its reason; empty if there is none."""
     message = _line(check.message.en)
     if lang == "en":
         return message
@@ -99,7 +99,7 @@ _FIRST = {"forbidden": 0, "loads": 1}
 
 
 def deciding_checks(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return the failed required checks, the most telling first: forbidden names, loading, then rung by rung."""
+    """Return the failed required checks, the most important first: forbidden names, loading, then rung by rung."""
     failed = [check for check in checks if check.status == "fail" and check.required]
     return sorted(failed, key=lambda check: _FIRST.get(check.name, 3 if check.rung == "hardened" else 2))
 
