@@ -1,4 +1,4 @@
-"""Where clocks change: forwards and back, by half an hour and by a day, at midnight, and a leap day."""
+"""Zones and dates of clock changes: forwards and back, by half an hour and by a day, at midnight, and a leap day."""
 
 from __future__ import annotations
 

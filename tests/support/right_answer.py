@@ -8,7 +8,7 @@ from attncli.domain.parts import Answer, Arrange
 
 
 def right_answer_to(card: Card) -> Answer:
-    """Returns an answer that is marked right."""
+    """Return an answer that is marked right."""
     if isinstance(card, ClozeCard):
         return Answer(texts=[blank.answer for blank in card.blanks])
     if isinstance(card, NumericCard):
