@@ -32,7 +32,7 @@ COLUMNS = (
     *("diagnosis", "cards", "alike", "problem", "seed"),
 )
 MOST_NAMES = 10
-# Spreadsheets run cells with these first characters as formulas, also after a semicolon. Names are untrusted.
+# Spreadsheets run cells that start so as formulas, also after a semicolon. Names and messages are untrusted.
 _FORMULA = re.compile(r"""(^|;)([ "']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])""")
 
 METHOD = "Jaccard similarity of token 5-grams"

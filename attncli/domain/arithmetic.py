@@ -1,8 +1,8 @@
 """Arithmetic of cards: evaluate expressions, convert units, apply tolerances, read typed numbers, compare formulas.
 
-Nothing is executed: a bounded walk of the syntax tree evaluates an expression. It may have numbers, names, `pi`, `+ - *
-/ // % **`, parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang or
-fill memory. A formula that a learner types (`2i/d`, `2·i/d`, `i²`, `√d_k`, `\\frac{2i}{d}`) is rewritten to such an
+Nothing is executed: a bounded walk of the syntax tree evaluates expressions. These have `+ - * / // % **`, numbers,
+names, `pi`, parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang
+or fill memory. A formula that a learner types (`2i/d`, `2·i/d`, `i²`, `√d_k`, `\\frac{2i}{d}`) is rewritten to such an
 expression and counts as right if it agrees with the answer at random points.
 """
 
@@ -24,13 +24,13 @@ from attncli.i18n import _, ngettext, quoted
 Number = int | float
 Compute = Callable[[Mapping[str, Number]], Number]
 Function = tuple[Callable[..., Number], int, int]
-"""A function with the least and the most arguments that it takes."""
+"""A function with its minimum and maximum number of arguments."""
 
 MAX_LENGTH = 500
 MAX_NODES = 200
 MAX_BITS = 4096
 LARGEST = 1e300
-"""The most that a card may compute: beyond it, converting units could overflow."""
+"""The largest magnitude that a card may compute: beyond it, converting units could overflow."""
 _MAX_COMB = 1000
 _ALPHABET = re.compile(r"[A-Za-z0-9_\s.,+*/%()-]*")
 
@@ -282,7 +282,7 @@ def is_within(value: float, right: float, tolerance: str) -> bool:
 # Typed numbers
 
 LONGEST_ANSWER = 200
-"""Longest number that is read, in characters."""
+"""The longest number to read, in characters."""
 _ANSWER = re.compile(
     r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
 )
@@ -335,9 +335,7 @@ def _arithmetic(text: str) -> str:
 
 
 def _unit(given: str, expected: str) -> str:
-    """Return the known unit that `given` names, or "" for none. `B` means a billion of plain numbers, but bytes of
-    data.
-    """
+    """Return the known unit that `given` names, or "" for none. `B` is a billion of plain numbers, a byte of data."""
     bare = given.removesuffix(".")
     if not bare:
         return ""

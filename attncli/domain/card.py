@@ -100,7 +100,7 @@ class Card:
     `lead` is the answer's first 30 seconds, `short` the rest. `formula` is to be known by heart (LaTeX). Nearly every
     interview asks a `must_know`, which has a `formula` or else a one-line `fact`. Cards of the bundled bank have all
     fields in `needed`, and at least as many entries as `fewest` requires. A learner's own card may omit the keys of
-    `presumed`; their values are the defaults.
+    `presumed`, which has their defaults.
 
     `drawn` has the drawn indices into its values or rows; it is in no file. Each kind of card is a subclass, which
     overrides the methods below to draw, mark, and yield its parts.

@@ -249,7 +249,7 @@ class Facts:
     """
 
     axes: Mapping[str, str] = field(default_factory=dict)  # of each argument and result: {'x': '... D', 'return': 'D'}
-    # Range of an axis: {'T': (smallest, largest)}; a third number is the size of one long side.
+    # Range of an axis: {'T': (smallest, largest)}, and optionally a third number, a long side to try.
     sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)  # axes that follow from others: {'H': 'G * R'}
     lead: tuple[int, int] = (0, 3)  # number of leading dimensions drawn for `...`: (fewest, most)
@@ -321,9 +321,9 @@ TORCH_MODULES: tuple[str, ...] = (
     "torch.special",
     "torch.testing",
 )
-"""The modules of torch that may be used, and no others, however they are reached."""
+"""The only modules of torch that may be used, however they are reached."""
 KERNEL_IMPORTS: tuple[str, ...] = ("triton", "triton.language")
-"""The imports that a kernel challenge allows in addition; `KERNEL_NAMES` are the names it may use of them."""
+"""The additional imports of a kernel challenge; `KERNEL_NAMES` are the permitted names in them."""
 KERNEL_NAMES = frozenset({"jit", "cdiv", "next_power_of_2", "language"})
 AROUND_KERNELS = frozenset(
     "empty empty_like empty_strided new_empty zeros zeros_like new_zeros full full_like new_full fill_ zero_ "
@@ -333,7 +333,7 @@ AROUND_KERNELS = frozenset(
     "is_contiguous is_floating_point data_ptr storage_offset promote_types result_type finfo iinfo "
     "triton.launch".split()
 )
-"""The calls of torch allowed outside of kernels, where kernels are asked for: make, inspect, view and copy tensors."""
+"""The torch calls allowed outside of kernels in a kernel challenge: make, inspect, view and copy tensors."""
 FORBIDDEN_EVERYWHERE: dict[str, tuple[str, ...]] = {
     "F.scaled_dot_product_attention": ("scaled_dot_product_*",),
     "nn.MultiheadAttention": ("MultiheadAttention", "multi_head_attention_forward"),

@@ -23,9 +23,9 @@ from attncli.i18n import NOTHING, Localised
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]
 INTERPRETER: Final = "interpreter"
-"""The device of kernels that nothing has compiled: Triton's interpreter, on the CPU."""
+"""The device of kernels that are not compiled: Triton's interpreter, on the CPU."""
 ALWAYS: Final = {"always": True}
-"""Marks a field that the JSON form has even where it says no more than its default."""
+"""Metadata of a field that the JSON form has even if it has its default."""
 T = TypeVar("T")
 
 

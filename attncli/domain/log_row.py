@@ -24,11 +24,11 @@ from attncli.domain.vocabulary import STREAMS, Rung
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 DAYS_AROUND = 2
-"""A study day is at most this far from the day in UTC, because it begins at a local hour."""
+"""The largest distance in days between study day and day in UTC: a study day starts at a local hour."""
 ANSWER_SECONDS = 30
-"""The seconds that an interviewer listens before asking on."""
+"""The seconds that an interviewer listens before the next question."""
 LONGEST_LOOK_SECONDS = 300
-"""The most that counts of the time a card stood on the screen: it may have been left open over lunch."""
+"""The limit on the counted time of a card on the screen: it may have been left open over lunch."""
 
 LONGEST_LINE = 8 * 1024 * 1024
 LONGEST_ID = 200
@@ -52,7 +52,7 @@ MOST_DIMENSIONS = 8
 LARGEST_BYTES = 256 * 1024
 
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-"""Characters that no source needs and a terminal obeys; a form feed between functions may stay."""
+"""Control characters that no source needs and a terminal obeys; a form feed between functions is allowed."""
 
 
 class RowKind(StrEnum):
@@ -264,7 +264,7 @@ def seconds_of(reviews: Sequence[LogRow]) -> float | None:
 # Rows as lines of JSON
 
 _ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
-"""The kinds that may have an empty subject: a fit is about all cards, and so is its undo."""
+"""The kinds that may have an empty subject: a fit concerns all cards, and so does its undo."""
 
 
 def line_of(row: LogRow) -> str:
@@ -364,7 +364,7 @@ def _require(holds: bool, otherwise: str) -> None:
 # Payloads
 
 Check = Callable[[Any], None]
-"""A check of one value; raises ValueError that says what is wrong."""
+"""A check of one value; raises ValueError with the reason."""
 
 
 def check_payload(kind: RowKind, payload: Any) -> None:

@@ -171,7 +171,7 @@ class MissedItem:
 
 @dataclass(frozen=True, slots=True)
 class SpokenTimes:
-    """Durations of spoken answers in seconds, compared with the 30 s that an interviewer listens."""
+    """Durations of spoken answers in seconds, compared with the 30 s for which an interviewer listens."""
 
     median_seconds: int
     within: int

@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import east_asian_width, normalize
 
 _SLOT = r"\{\{\s*(\w+)\s*\}\}"
-"""`{{name}}` in the question of a numeric card stands for a value that is drawn when the card is asked."""
+"""`{{name}}` in the question of a numeric card is replaced by a value drawn when the card is asked."""
 
 
 def filled(text: str, labels: Mapping[str, str]) -> str:
@@ -49,7 +49,7 @@ def _longest_ticks(source: str) -> int:
 # Columns of a terminal
 
 SHADES = "·░▒▓█"
-"""From nothing to full, distinguishable without colour."""
+"""Shades from empty to full, distinguishable without colour."""
 
 
 def left(text: str, width: int) -> str:
@@ -72,13 +72,13 @@ def cells(text: str) -> int:
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 KANA = "\u3040-\u30ff"
 FULL_WIDTH = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-"""Ranges for the brackets of a regular expression. No blank is written between two of these; includes punctuation."""
+"""Ranges for a regular expression: characters, punctuation included, that have no blank between them."""
 
 _IDEOGRAPH = f"[{IDEOGRAPHS}]"
 
 CLOSING = "，。、；：？！）】》」』〉〕］｝％·…—～”’,.;:?!)]}%"
 OPENING = "（【《「『〈〔［｛“‘([{"
-"""Closing punctuation stays with what precedes it, opening punctuation with what follows it (GB/T 15834)."""
+"""Closing punctuation stays with the text before it, opening punctuation with the text after it (GB/T 15834)."""
 
 _FULL_WIDTH = rf"(?:(?![{re.escape(CLOSING + OPENING)}])[{FULL_WIDTH}])"
 _CLOSE, _OPEN = f"[{re.escape(CLOSING)}]", f"[{re.escape(OPENING)}]"
@@ -92,13 +92,13 @@ _UNIT = rf"(?:{_OPEN}*(?:{_FULL_WIDTH}|{_LATIN}){_CLOSE}*|{_OPEN}+{_CLOSE}*|{_CL
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """Compile the pattern of a word with the spaces around it."""
+    """Match a word with the spaces around it."""
     return re.compile(rf"{_SPACE}*{_UNIT}{_SPACE}*")
 
 
 @cache
 def chunk_pattern() -> re.Pattern[str]:
-    """Compile the pattern of a chunk. Lines may break between two: at CJK but not punctuation or no-break spaces."""
+    """Match a chunk. Lines may break between two: beside CJK except punctuation, but never at no-break spaces."""
     return re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
 
 
@@ -137,7 +137,7 @@ _UNSEEN = frozenset(
     + "".join(map(chr, range(0xFE00, 0xFE10)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
-"""Characters that Python counts as printable although nobody sees them."""
+"""Invisible characters that Python counts as printable."""
 _BLANKS = dict.fromkeys(map(ord, "\n\t\xa0\u3000"))
 
 
@@ -279,7 +279,7 @@ def stem(word: str) -> str:
 
 
 def parts_of_run(run: str) -> list[str]:
-    """Return a condition per two adjacent characters of a long Chinese run, so that a wrong one leaves the others."""
+    """Return a condition per pair of adjacent characters in a long Chinese run, so that a typo leaves most of them."""
     if not re.match(_IS_CJK, run) or len(run) < SHORTEST_TAKEN_APART:
         return []
     return list(dict.fromkeys(starting_with(run[place : place + 2]) for place in range(len(run) - 1)))

@@ -31,13 +31,13 @@ LEVEL_NAMES: dict[Level, Localised] = {
     "research": pgettext("position", "research"),
 }
 STREAMS = 2**31
-"""Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
+"""The upper bound on seeds of gradings and repair rounds; the same seed gives the same inputs."""
 SITTINGS = 1_000_000
-"""Seeds of quizzes and interviews lie below this: short enough to read out to somebody."""
+"""The upper bound on seeds of quizzes and interviews, short enough to read out."""
 APART_DAYS = 2
-"""Siblings are kept so many days apart."""
+"""The number of days between siblings."""
 LONGEST_WAIT_DAYS = 7
-"""A card that is so many days late no longer waits for a sibling.
+"""The number of days late from which a card no longer waits for a sibling.
 
 Measured on the bundled bank: with 2 days every fiftieth card still meets a sibling, with 7 every thousandth. Either way
 a card is a quarter of a day late on average.
@@ -76,7 +76,7 @@ TRACKS: dict[str, Localised] = {
     "research": _("research"),
     "serving": _("serving"),
 }
-"""Tracks of challenges in reading order. The folder of a challenge is its track; other names come after these."""
+"""Tracks of challenges in reading order; a track is a folder of challenges. Other names come after these."""
 
 
 class Limits:

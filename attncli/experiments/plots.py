@@ -18,7 +18,7 @@ from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedO
 from attncli.i18n import NOTHING, Lang, Localised, _
 
 WIDEST = 100
-"""The most cells of a readable line."""
+"""The largest width of a readable line, in cells."""
 
 PLAIN_DIGITS = 10_000
 NARROWEST = 12
@@ -29,7 +29,7 @@ MEETING = "*"
 
 WANTED_TICKS, MANY_POWERS = 5, 3
 MARKS_A_LINE = 8
-"""A line with at most so many points has each of them marked and labelled."""
+"""The largest number of points at which a line has each of them marked and labelled."""
 PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 

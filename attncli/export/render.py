@@ -380,7 +380,7 @@ def _missing_font_message(missing: set[str]) -> Localised:
 SIZE_PX, SHEET_SIZE_PX = 15.0, 8.5
 MARGIN_PX = 1.0
 MOST_LAYOUTS = 10_000
-"""About three seconds; the longest formula of the bank takes 2,000."""
+"""The largest number of laid-out elements (about three seconds); the longest formula of the bank takes 2,000."""
 _ROWS = frozenset({"math", "mrow", "msqrt", "mtd", "mstyle", "mpadded", "mphantom", "menclose"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
 _MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)

@@ -70,7 +70,7 @@ def _elsewhere(exact: Tensor, expected: Sequence[Tensor], relative: float, dtype
 
 
 def _rounding(expected: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
-    """Return the allowed error: a part of the largest entry, and for 16 bits half a step: float32 results, rounded."""
+    """Return the allowed error: a share of the largest entry, plus half a step in 16 bits (float32, rounded)."""
     within = expected.abs().max() * (relative if dtype.is_floating_point else 0.0)
     if not dtype.is_floating_point or dtype.itemsize > 2:
         return within
@@ -94,7 +94,7 @@ def arrives(gradient: Tensor, name: str) -> Complaint | None:
 
 
 def share(drawn: Tensor, expected: float | tuple[float, float], name: str, zh: str) -> Complaint | None:
-    """Demand a share of True among independent draws, or one between two."""
+    """Demand a share of True among independent draws, or a share between two bounds."""
     low, high = expected if isinstance(expected, tuple) else (expected, expected)
     count, draws = int(drawn.sum()), drawn.numel()
     if low <= count / draws <= high or not _too_far(count, draws, low if count < low * draws else high):

@@ -271,7 +271,7 @@ class LaunchMemory:
         return typed.as_strided(tensor.shape, tensor.stride(), start // tensor.element_size())
 
     def write_back(self) -> None:
-        """Copy what was stored back to the arguments."""
+        """Copy the stored values back to the arguments."""
         for region in self.regions.values():
             if region.written:
                 _bytes(region.storage).copy_(region.bytes)
@@ -406,7 +406,7 @@ def _bytes(storage: torch.UntypedStorage) -> Tensor:
 
 
 def refuse_outsiders(body: Callable[..., Any], arguments: Sequence[Any]) -> None:
-    """Raise NameError or TypeError if Triton would not compile it: names of the module, objects as arguments.
+    """Raise NameError or TypeError if Triton would not compile the call: names of the module, objects as arguments.
 
     In the interpreter a kernel's body is Python and could reach every object of its module. Triton's compiler admits
     kernels, Triton's own names, `tl.constexpr` and a few functions of Python (`CodeGenerator._define_name_lookup`).

@@ -29,7 +29,7 @@ LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 GPUS = ("/dev/nvidia[0-9]*", "/dev/dxg")
 AMD_GPUS = ("/dev/kfd",)
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
-"""Variables with which torch finds no GPU and starts no threads for one."""
+"""Environment variables that make torch find no GPU and start no threads for one."""
 Findings = dict[str, dict[str, str]]  # probe outcomes ("ok" or an errno name) by layer and probe
 
 
