@@ -87,7 +87,7 @@ def _wrong_files(challenge: Challenge) -> list[Path]:
 
 
 def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
-    """The seconds of one grading, a moment after the last one: nobody saves a file twice within a tenth of a second."""
+    """Return the seconds of one grading, after 0.1 s of rest: nobody saves a file again sooner than that."""
     time.sleep(0.1)
     request = GradeRequest(
         spec=specification(challenge), folder=Path(challenge.folder), source=file.read_bytes(), filename=str(file)

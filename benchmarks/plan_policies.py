@@ -29,7 +29,7 @@ GROWTH = StabilityGrowth()
 AGAIN_SECONDS = 20.0
 TOPICS = 20
 MUST_KNOW = 0.14
-"""The share of the bank that is must-know; it is among the heaviest."""
+"""The share of must-know cards in the bank; they have the largest weights."""
 HASTY_SECONDS, ABSENT = 3.0, 0.3
 """Seconds that a hasty learner spends on a card; share of days that an irregular learner misses."""
 # (share of the bank, weight): how often it is asked, as `memory.card_order` weighs the bundled bank

@@ -2,9 +2,9 @@
 
 `python benchmarks/queue_year.py` runs the whole grid (some minutes), `--quick` a corner of it in seconds. The bank is
 twice the bundled one, so that days stay full, and has as many links per card. The baseline is plain FSRS, which asks
-every review on its day and learns the same new cards on the same days. Printed are the share of its minutes that a day
-takes, how often a card has a sibling on the same day or the day before, and recall: at reviews, and of all seen
-cards on an ordinary day. Exit 0 if all are in bounds.
+every review on its day and learns the same new cards on the same days. Three results are printed: the share of its
+minutes that a day takes; the rate of cards with a sibling on the same day or the day before; and recall, at reviews
+and of all seen cards on an ordinary day. Exit 0 if all are in bounds.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def read(kernel: Any) -> Code:
 
 
 def blocks(registers: int, shared: int, warps: int) -> int:
-    """Count the blocks on a multiprocessor. Registers come by 8 a thread; a block takes 1 KiB of shared memory more."""
+    """Count the blocks on a multiprocessor. Registers come by 8 per thread; each block needs 1 KiB shared memory more."""
     by_registers = REGISTERS // (-(-registers // 8) * 8 * 32 * warps)
     return min(by_registers, SHARED_BYTES // (shared + 1024), WARPS // warps)
 
@@ -205,7 +205,7 @@ def divisions_in_loops(ptx: str) -> int:
 
 
 def scattered_accesses(ttgir: str) -> int:
-    """Count reads and writes of tiles of over 255 numbers with one number a thread, or with more than two axes."""
+    """Count reads and writes of tiles with over 255 numbers, by one number a thread or with more than two axes."""
     layouts = {
         name: json.loads(sizes)[json.loads(order)[0]]
         for name, sizes, order in re.findall(

@@ -49,7 +49,7 @@ def seconds(command: Sequence[str], environment: Mapping[str, str] | None = None
 
 
 def output(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Return what a process prints; raises CalledProcessError, with its stderr, if it fails."""
+    """Return the output of a process; raises CalledProcessError, with its stderr, if it fails."""
     variables = {**os.environ, **(environment or {})}
     return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 

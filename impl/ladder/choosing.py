@@ -152,7 +152,7 @@ def distributions(seed: int, count: int = 3, width: int = 5) -> tuple[Tensor, Te
 
 
 def frequencies(engine: Any) -> None:
-    """Compare how often each outcome occurs with its probability, for drafts of one, two, three and six tokens."""
+    """Compare each outcome's frequency with its probability, for drafts of one, two, three and six tokens."""
     generator = torch.Generator().manual_seed(9)
     for n, (seed, count, width) in enumerate([(3, 1, 4), (7, 3, 5), (12, 6, 4), (2, 2, 4)]):
         p, q, tokens = distributions(seed, count, width)

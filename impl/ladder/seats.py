@@ -162,7 +162,7 @@ class Engine:
         self.log.say(place, value, n, tolerance)
 
     def refused(self, place: str, kind: type[Exception], call: Callable[[], Any], n: int = 0) -> None:
-        """Log whether `call` raises that kind of error."""
+        """Log True if `call` raises that kind of error, else False."""
         try:
             call()
         except kind:

@@ -145,7 +145,7 @@ class Request:
         self.forget()
 
     def forget(self) -> None:
-        """Discard what was computed; keep the text."""
+        """Discard all computed state; keep the text."""
         self.computed, self.first, self.second = 0, {}, []
         self.stamps: list[Any] = []
 

@@ -102,7 +102,7 @@ def test_the_modules_of_a_network_are_its_own():
 
 
 def as_told(call: str) -> list[str]:
-    """Return the names that match a name in a statement; a star stands for all matching names of torch."""
+    """Return the names that a statement's name matches; a star matches all such names of torch."""
     if not call.endswith("*"):
         return [call]
     owner, start = call[:-1].split(".")

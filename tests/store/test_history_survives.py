@@ -265,7 +265,7 @@ class Pristine(NamedTuple):
     lines: list[bytes]
 
     def restore(self, with_cache: bool) -> None:
-        """Put the home back as it was."""
+        """Restore the home from its copy."""
         shutil.rmtree(self.home)
         shutil.copytree(self.copy, self.home)
         if not with_cache:

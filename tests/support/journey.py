@@ -69,7 +69,7 @@ class Learner(Protocol):
 
 
 def keys_for(code: str, indent: int = INDENT) -> str:
-    """Return the keys for `code`, whose first line begins at `indent`; the editor indents the others."""
+    """Return the keys for `code`, whose first line starts at `indent`; the editor indents the others."""
     typed, before = [], " " * indent
     for place, line in enumerate(code.split("\n")):
         text = line.lstrip(" ")
@@ -188,7 +188,7 @@ async def interview(learner: Learner) -> str:
 
 
 def parts(learner: Learner) -> tuple[str, ...]:
-    """Return the starts of the titles of an interview's screens."""
+    """Return the first words of an interview's screen titles."""
     return tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
 
 
@@ -216,7 +216,7 @@ async def leave_part(learner: Learner, screen: str) -> str:
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:
-    """Answer with nothing, or score the answer as full; return the screen with the next question."""
+    """Answer with nothing, or give a shown answer full score; return the screen with the next question."""
     say_it, credit, leave_field = _keys(learner, "Show answer", "Score", "Leave the field")
     say_it, credit = f"Space {say_it}", f"0-2 {credit}"
     question = screen.splitlines()[0]
@@ -305,7 +305,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
 
 
 async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
-    """Start a round with `bugs` bugs, and fix them."""
+    """Start a round with `bugs` bugs and fix them; return the screen with the verdict."""
     await learner.press("r")
     await until(learner, _("How many bugs? A numbered copy of your file is kept.")[learner.lang][:8])
     await learner.press(str(bugs))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """A clock that stands still unless a test moves it."""
+    """A clock that only moves when a test moves it."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)

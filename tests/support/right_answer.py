@@ -1,4 +1,4 @@
-"""The right answer to a card of any kind."""
+"""Return the right answer to a card of any kind."""
 
 from __future__ import annotations
 

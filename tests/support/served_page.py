@@ -60,7 +60,7 @@ def served(home: Path) -> Iterator[str]:
 
 
 class ServedPage(Chromium):
-    """One browser with one visitor."""
+    """A browser with one visitor."""
 
     def __init__(self, profile: Path) -> None:
         self.net_log = profile.with_suffix(".netlog.json")

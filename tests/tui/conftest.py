@@ -70,7 +70,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
-    """`make_app(screen, lang=…, topic=…)` makes apps over one home, at `screen` or `challenge`; the test closes them."""
+    """`make_app(screen, lang=…, topic=…)` makes apps over one home, at `screen` or `challenge`, and closes them."""
     opened: list[AttnApp] = []
     home = Home(tmp_path / "home")
     home.root.mkdir(exist_ok=True)

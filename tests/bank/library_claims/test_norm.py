@@ -215,7 +215,7 @@ def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
 
 
 def branch(x: Tensor, draw: Callable[[int, int], Tensor], scale: float) -> Tensor:
-    """A pre-norm causal block of width 768 in 12 heads with a ReLU FFN; `scale` on the two output matrices."""
+    """A pre-norm causal block of width 768 with 12 heads and a ReLU FFN; `scale` multiplies the two output matrices."""
     tokens, width = x.shape
     y = layer_norm(x, (width,))
     q, k, v = ((y @ draw(width, width).T).view(tokens, 12, -1).transpose(0, 1) for _ in range(3))
