@@ -166,7 +166,7 @@ def read(kernel: Any) -> Code:
 
 
 def blocks(registers: int, shared: int, warps: int) -> int:
-    """Count the blocks on a multiprocessor. Registers come by 8 per thread; each block needs 1 KiB shared memory more."""
+    """Count the blocks on a multiprocessor. Registers come by 8 a thread; each block needs 1 KiB more shared memory."""
     by_registers = REGISTERS // (-(-registers // 8) * 8 * 32 * warps)
     return min(by_registers, SHARED_BYTES // (shared + 1024), WARPS // warps)
 

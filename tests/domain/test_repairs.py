@@ -1,4 +1,4 @@
-"""Plant mistakes in a source: they replace whole lines, alone or combined, and rounds rotate them."""
+"""Plant mistakes in a source: they replace whole lines, alone or combined, and rounds take every choice in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split a statement into three parts: each shared sentence has its place, in both languages."""
+"""Compose the three parts of a statement: shared sentences appear with their checks, in both languages."""
 
 from __future__ import annotations
 
