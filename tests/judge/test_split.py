@@ -123,7 +123,7 @@ def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path
 
 
 def test_the_judge_sees_the_users_environment(judge, tmp_path):
-    """`inputs.py` and torch may rely on it; a worker's own environment is scrubbed."""
+    """`inputs.py` and torch may rely on the environment; a worker's is scrubbed."""
     check = "import os\nassert 'ATTN_TEST_SECRET' not in os.environ\n"
     assert _loads(judge, tmp_path, check + REFERENCE)
     assert SECRET.encode() in _memory(judge._process.pid)

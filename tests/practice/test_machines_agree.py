@@ -173,7 +173,7 @@ class Machines(RuleBasedStateMachine):
 
     @rule(name=machines, writes=st.integers(0, 2))
     def sync_until_the_disk_is_full(self, name: str, writes: int) -> None:
-        """Publishing stops after so many files. Rows received before stay."""
+        """Stop publishing after `writes` files. Rows received before stay."""
         left = [None] * writes
 
         def write(path: Path, content: bytes) -> None:

@@ -177,7 +177,7 @@ def test_stored_is_replayed_after_any_operation(
 def test_a_card_that_leaves_its_bank_counts_for_what_its_rows_say(
     tmp_path: Path, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
 ) -> None:
-    """Its hint was imported: without the card, the rows look like a challenge's."""
+    """The card's hint was imported: without the card, the rows look like a challenge's."""
     life = Life(tmp_path, small_bank, small_impl, qa_card)
     life.answer("mine-1", Rating.GOOD, None)
     life.import_a_row("mine-1", 0, RowKind.HINT)

@@ -21,7 +21,7 @@ NAMES = ("_get_np_dtype", "_patch_builtin", "interpreter_builder")
 
 
 class Language:
-    """A fake of Triton's modules: functions that the interpreter replaces, beside others."""
+    """A fake of Triton's modules: functions that the interpreter replaces, and others."""
 
     load, store = (tl.core.builtin(lambda _semantic=None: None) for _ in range(2))
     exp = tl.core.builtin(lambda x, _semantic=None: x)

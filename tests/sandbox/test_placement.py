@@ -90,7 +90,7 @@ def test_gradients_are_taken_there() -> None:
 def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_result_goes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As on a GPU, played by the fake device; the deepest permitted nesting is moved back too."""
+    """A fake device plays the GPU; tensors at the deepest permitted nesting are moved back too."""
     moved: list[str] = []
     monkeypatch.setattr(devices, "home", lambda tensor: moved.append("home") or tensor)
     monkeypatch.setattr(devices, "placed", lambda tensor, device: moved.append(device) or tensor)

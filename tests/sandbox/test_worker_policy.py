@@ -172,7 +172,7 @@ def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(
 
 @pytest.mark.parametrize("of", [CUDA, CUDA_KERNELS], ids=lambda of: of.name)
 def test_without_a_user_namespace_nothing_is_mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> None:
-    """Root would be allowed to, and would cover the machine's /dev/shm for everybody."""
+    """Root would be allowed to mount, and would cover the machine's /dev/shm for everybody."""
     assert _mounted(monkeypatch, of, user_namespace=False) == []
 
 
@@ -185,7 +185,7 @@ def test_memory_files_may_be_sealed_for_a_gpu_alone() -> None:
 
 
 def test_cuda_makes_a_unix_socket_and_hears_that_there_is_nobody_to_connect_to() -> None:
-    """Its driver fails with error 304 if it may not make one, or if `connect` or `unlink` is forbidden."""
+    """CUDA's driver fails with error 304 if it may not make a socket, or if `connect` or `unlink` is forbidden."""
     unix, internet = 1, 2
     for machine, numbers in NUMBERS.items():
         for name in ("socket", "connect", "bind", "listen"):
@@ -214,7 +214,7 @@ zygote.warm_up_further()
 
 
 def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
-    """The first one queries GPUs and starts a thread for each: no worker could be forked, nor CUDA start in one."""
+    """The first pass asks for GPUs and starts a thread for each: no worker could be forked, nor CUDA start in one."""
     source = WARM_UP_BESIDE_A_GPU.format(attncli=str(Path(policy.__file__).parent.parent))
     subprocess.run([sys.executable, "-c", source], check=True, timeout=120)
     alone = source.replace("lambda patterns: True", "lambda patterns: False")
@@ -383,7 +383,7 @@ def f():
 @pytest.mark.sandbox
 @pytest.mark.parametrize("of", [CPU, REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
 def test_the_judges_channel_alone_stays_open(zygote: ZygoteClient, of: WorkerPolicy) -> None:
-    """Besides the standard streams. The rules shared by all workers are closed too if a worker has its own."""
+    """The standard streams stay open too. Rules shared by all workers are closed if a worker has its own."""
     with zygote.worker(MEMORY_MIB, of) as worker:
         assert _called(worker, OPEN) == ("result", "")
 

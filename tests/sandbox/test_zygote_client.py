@@ -237,7 +237,7 @@ def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None
 
 
 def test_a_zygote_that_tells_something_to_a_judge_that_has_gone_goes_on_to_its_end() -> None:
-    """A reset if the judge had not read everything, and then a broken pipe."""
+    """The zygote gets a reset if the judge had not read everything, and then a broken pipe."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = ForkServer(theirs, Available())
     server._send({"op": "warm"})

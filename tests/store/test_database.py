@@ -72,7 +72,7 @@ def test_a_cache_that_does_not_fit_is_made_anew(path: Path, rows: list[LogRow], 
 def test_rows_that_were_written_but_not_mirrored_are_read_and_their_subjects_are_stale(
     path: Path, rows: list[LogRow]
 ) -> None:
-    """As after a kill between the two, or if another machine's file appeared by itself."""
+    """As after a kill between writing and mirroring, or if another machine's file appeared by itself."""
     with History(path.parent).writing() as writer:
         late = writer.add(RowKind.REVIEW, "kv-07", AT, AT.toordinal(), {"rating": 2})
     with Database.open(path) as database:

@@ -405,7 +405,7 @@ def test_a_lost_cache_is_made_anew_with_the_same_schedules(pristine: Pristine, o
 
 
 def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristine, open_at: Open) -> None:
-    """SQLite notices it when it reads the page. The command that reads it may fail; the next one makes a new cache."""
+    """SQLite notices damage when it reads the page. The command that reads it may fail; the next makes a new cache."""
     home, size = pristine.home, (pristine.home / "cache.db").stat().st_size
     commands = [("due",), ("answer", "att-01", "--rating", "good"), ("stats",), ("cards", "cache"), ("doctor",)]
     for page in range(0, size // PAGE_BYTES, 3):

@@ -1,4 +1,4 @@
-"""Limit processor time, where such a limit is a promise."""
+"""Limit processor time where a limit is promised."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def processor_seconds(most: float) -> Iterator[None]:
-    """Fail if the block takes more than so many seconds of this process's processor time."""
+    """Fail if the block takes more than this many seconds of processor time."""
     before = time.process_time()
     yield
     assert time.process_time() - before < most
