@@ -203,7 +203,7 @@ class Engines:
         patience: float = PATIENCE,
     ) -> None:
         """Run the references. A part with the learner's pieces may take `seconds`, and at least `patience` times as
-        long as all parts with references: slow code that is right is waited for. Raises JudgeFailed."""
+        long as all parts with references, so that slow but right code can finish. Raises JudgeFailed."""
         self._files, self._open, self._on_run = files, open_worker, on_run
         self._runs, self._checkpoint = 0, tuple[float, ...]()
         with open_worker(MEMORY_MIB) as worker:
@@ -215,7 +215,7 @@ class Engines:
         self._checkpoint = next(entry.values for entry in self.reference[0].entries if entry.place == "weights")
 
     def run(self, own: Mapping[str, str]) -> tuple[list[Part], Difference | None]:
-        """Return the parts of an engine with these pieces up to the first difference from the reference, and that."""
+        """Return the parts of an engine with these pieces up to the first difference, and that difference."""
         parts: list[Part] = []
         with self._open(MEMORY_MIB) as worker:
             for expected, actual in zip(self.reference, self._live(worker, own, self._seconds), strict=False):
@@ -496,7 +496,7 @@ def document(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lan
 
 
 def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> Iterator[str]:
-    """Yield the table of pieces, the broken ones, the results of the engine, and the next step."""
+    """Yield the table of pieces, the broken pieces, the results of the engine, and the next step."""
     yield from _table(run, origins, lang)
     yield ""
     for blame in run.blames:
@@ -529,7 +529,7 @@ def failure(run: LadderRun) -> Localised:
 
 
 def describe_difference(difference: Difference) -> Localised:
-    """Return the part and the place of a difference, or why the engine stopped."""
+    """Return the part and the place of a difference, or the reason why the engine stopped."""
     if difference.stopped is not None:
         stop = difference.stopped
         error = stop.message.en.partition("\n")[0][:LONGEST_MESSAGE]

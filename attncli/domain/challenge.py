@@ -264,7 +264,7 @@ class Facts:
     alias_allowed: Sequence[str] = ()  # entries whose result may be an argument
     # Methods and entries that return views of an object's state, so later calls change earlier results.
     views_of_state: Sequence[str] = ()
-    without_graph: Sequence[str] = ()  # entries whose result has no gradient
+    without_graph: Sequence[str] = ()  # arguments on whose graph nothing may depend
     modules_unchanged: bool = False  # True if calls must leave their module unchanged
     # Edge cases, motifs and `stable` that the plain technique fails, so they belong to the second rung.
     hardened: frozenset[str] | set[str] = frozenset()

@@ -34,7 +34,7 @@ CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
 
 
 class DigitsLost(tuple[str, str]):
-    """A complaint about float64 results that are right to the digits of float32."""
+    """A complaint about float64 results that are right only to the digits of float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def parts_of(tree: Tree) -> Iterator[Tree]:
 
 
 def with_parts(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
-    """Return the tree with every part replaced for which `change` returns another."""
+    """Return the tree with each part replaced by `change(part)`, unless that is None."""
     if (changed := change(tree)) is not None:
         return changed
     if tree[0] in SEQUENCES:
@@ -156,7 +156,7 @@ def with_trees(step: Mapping[str, Any], change: Callable[[Tree], Tree | None]) -
     return changed
 
 
-# Arguments of recorded calls that are no plain values
+# Arguments of recorded calls other than plain values
 
 
 class Handle:
@@ -312,7 +312,7 @@ class Turn:
     same: bool = False
 
     def choose(self, kind: str, low: int, high: int, ordinal: int) -> int:
-        """Choose from low … high: branches in turn, sizes large at first."""
+        """Choose a number in low … high: branches in turn, the largest size first."""
         span = high - low + 1
         if kind in ("pick", "flag"):
             return low + (self.number + ordinal * (self.number // 2)) % span
@@ -348,7 +348,7 @@ Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 @lru_cache(maxsize=256)
 def parameters_of(target: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters if all may be given by position or by keyword; else, or if unknown, none."""
+    """Return the parameters if all may be given by position or keyword; otherwise, or if unknown, none."""
     try:
         found = tuple(inspect.signature(target).parameters.values())
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
 """A challenge on disk: its trusted files, its edge cases, and its requirements besides values.
 
-Files are executed from their text, so that no bytecode is written beside them.
+Files are executed from their text, so that no bytecode is written next to them.
 """
 
 from __future__ import annotations

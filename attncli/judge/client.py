@@ -123,7 +123,7 @@ class Judge:
     """The judge of a session: one process for many gradings, so that torch is imported once; replaced when it has died.
 
     Requests raise JudgeFailed, after `cancel` GradingCancelled. Only `cancel` and `stop` may be called from another
-    thread than the one that asks.
+    thread than the requesting one.
     """
 
     def __init__(self) -> None:
@@ -280,7 +280,7 @@ class Judge:
 
 
 def sandbox_layers() -> tuple[str, ...]:
-    """Return the names of all sandbox layers. Works on Linux only, whose modules this loads."""
+    """Return the names of all sandbox layers. Works only on Linux, since it loads Linux modules."""
     from attncli.sandbox.policy import LAYERS
 
     return LAYERS

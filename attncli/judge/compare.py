@@ -1,4 +1,4 @@
-"""Comparison of an answer with the reference, within the error that a sound implementation makes.
+"""Compare an answer with the reference, allowing the error of a sound implementation.
 
 The expected value is the reference evaluated in float64 on the same (rounded) inputs. The first tolerance is a multiple
 of the dtype's epsilon, relative to the value and the largest value of its row. If an answer misses by more, `slack` is

@@ -27,11 +27,11 @@ from attncli.judge.submission import LARGEST_INTEGER, FailedCase
 from attncli.sandbox.devices import CPU
 from attncli.sandbox.values import DTYPES, SEQUENCES, Opaque, Raised, bytes_of
 
-# In characters, of which a number takes `_NUMBER`.
+# In characters; a number counts as `_NUMBER`.
 ARGUMENTS_ROOM = 60_000
 CALLS_ROOM = 40_000
 RESULT_ROOM = 30_000
-# The most characters of a number in an indented document.
+# The largest number of characters of a number in an indented document.
 _NUMBER = 40
 VALUES_SHOWN = 256
 ITEMS_SHOWN = 256
@@ -120,7 +120,7 @@ def _argument(case: Case, tree: Any, room: Room, axes: Axes, place: str) -> Any:
     return plain(tree[1], room) if len(tree) > 1 else None
 
 
-# Values as JSON for people: the shape, the dtype and the first numbers of a tensor
+# Values as readable JSON: the shape, the dtype and the first numbers of a tensor
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class Room:
 
 
 def plain(value: Any, room: Room, axes: Axes = lambda place, dimensions: (), place: str = "", depth: int = 0) -> Any:
-    """Return a value as JSON, as far as there is room. `place` is where the value is, for the names of its axes."""
+    """Return a value as JSON, as far as there is room. `place` is the value's place, for the names of its axes."""
     room.take(_NUMBER)
     if isinstance(value, (list, tuple, dict)):
         return _plain_container(value, room, axes, place, depth)

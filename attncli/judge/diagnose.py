@@ -141,7 +141,7 @@ def _in_common(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
 
 
 def most_like(text: str, others: Mapping[str, str]) -> str:
-    """Return the name of the text whose distinctive phrases `text` contains most of."""
+    """Return the name of the text that shares the most distinctive phrases with `text`."""
     phrases = {name: _phrases(other) for name, other in others.items()}
     common, mine = set.intersection(*phrases.values()), _phrases(text)
     return max(phrases, key=lambda name: len((phrases[name] - common) & mine) / max(1, len(phrases[name] - common)))
@@ -154,7 +154,7 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
 
 
 class Suspects:
-    """The known mistakes that the submission may have made, compared with it on more and more probes."""
+    """The known mistakes that the submission may have made, compared with it on a growing number of probes."""
 
     def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
         self._folder = folder
@@ -422,8 +422,8 @@ def _mended(value: Any, like: Any, expected: Any) -> Any:
 class Evidence:
     """The evidence for and against one known mistake, probe by probe.
 
-    Where the submission is wrong and gives what the mistake gives, the mistake explains it. Where the submission is
-    right and the mistake is not, the submission has not made this mistake.
+    If the submission is wrong and gives the same as the mistake, the mistake explains it. If the submission is right
+    where the mistake is wrong, it does not have this mistake.
     """
 
     def __init__(self, name: str) -> None:
@@ -465,7 +465,7 @@ class Evidence:
     def proved(self) -> bool:
         """Return True if the evidence suffices: single entries, failures, NaN, 0 and 1 may agree by chance.
 
-        The failing case under other random states is no further evidence.
+        The failing case under other random states does not count as further evidence.
         """
         found = [[part for part in entries if bool(part.explained.any())] for entries in self.probes]
         found = [parts for parts, again in zip(found, self.again, strict=True) if parts and not again]
@@ -523,7 +523,7 @@ class Evidence:
 
 
 def other_random_states(case: Case) -> list[Case]:
-    """Return the case under other states of its generators and of torch's global one; none if it seeds that itself."""
+    """Return the case under other states of its generators and torch's global one; [] if it seeds the latter itself."""
     if any(step["op"] == "manual_seed" for step in case.steps):
         return []
     shifts = [1000 * (turn + 1) for turn in range(RANDOM_STATES)]
@@ -532,7 +532,7 @@ def other_random_states(case: Case) -> list[Case]:
 
 @alone
 def answers_of(probes: Sequence[Probe], namespace: Mapping[str, Any]) -> list[Observed | None]:
-    """Return the answers of the program's own code, within bounded memory; None where it fails."""
+    """Return the answers that other code gives to the probes, within bounded memory; None where it fails."""
     answers: list[Observed | None] = []
     with memory_at_most(MEMORY_MIB):
         for probe in probes:

@@ -287,7 +287,7 @@ def _along_one_axis(q: Tensor, k: Tensor, levels: Tensor) -> _Pair:
 
 
 def _far_apart(q: Tensor, k: Tensor) -> _Pair:
-    """Spread the scores over ±200, the two largest half a unit apart: exp of them overflows."""
+    """Spread the scores over ±200, the two largest half a unit apart: their exp overflows."""
     count = k.shape[-2]
     levels = torch.linspace(_FAR, -_FAR, count, dtype=torch.float64) if count > 1 else torch.tensor([_FAR]).double()
     if count > 2:

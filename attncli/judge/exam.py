@@ -1,4 +1,4 @@
-"""The exam of a challenge on one stream of inputs: all questions, made once and put to any number of submissions.
+"""The exam of a challenge on one stream of inputs: all questions, made once and asked of any number of submissions.
 
 It depends on the challenge and the number of the stream, never on the submission.
 
@@ -102,7 +102,7 @@ class Exam:
     """The questions of one challenge, made when first asked for and kept."""
 
     def __init__(self, folder: Folder, stream: int, device: str = devices.CPU) -> None:
-        """`device` is where the programs run, one of `sandbox.devices`; the drawn cases do not depend on it."""
+        """`device` runs the programs, one of `sandbox.devices`; the drawn cases do not depend on it."""
         self.folder = folder
         self.stream = stream
         self.device = device
@@ -149,7 +149,7 @@ class Exam:
         return self._cached(("probes", attribute, profile, count), make)
 
     def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
-        """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
+        """Return the small edge cases of a rung, in this profile or in the first of their own."""
 
         def make() -> list[Values]:
             found: dict[str, Values] = {}
@@ -269,7 +269,7 @@ class Exam:
             return [EdgeWithGradients]
         if motif is None or motif.extreme or motif.about_calls:
             return [Edge, Gradients]
-        # Most mistakes in gradients show in every dtype: it is enough to ask for those of a motif in float64.
+        # Most mistakes in gradients show in every dtype: asking for those of a motif in float64 suffices.
         profiles = strata("edge-cases", self.folder.facts, self.device)
         return [Edge] if any(p.dtype is torch.float64 for p in profiles) else [Edge, Gradients]
 
@@ -277,7 +277,7 @@ class Exam:
 def drawn(
     record: Callable[[Recorder], Any], profile: Profile, count: int, seed: int, stream: int, declared: Declared
 ) -> list[Case]:
-    """Draw `count` cases of a pinned stream, after a first one."""
+    """Draw `count` cases of a pinned stream, leaving out the very first one."""
     cases: list[Case] = []
     Search(record, profile, stream=stream, shrink_calls=0, declared=declared).run(cases.append, count + 1, seed)
     return cases[-count:]

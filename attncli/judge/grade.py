@@ -65,10 +65,10 @@ class Grading:
     `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
     in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends.
 
-    `stored` are its counterexamples. `ended`: nothing further is asked of the file. `device_unproved`: a question about
-    devices proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases in which
-    a tensor was made out of none, `_made_nothing` those of the others. A failure of the second rung that shows on the
-    first is `_postponed` to the second.
+    `stored` are its counterexamples. `ended`: no more questions are asked. `device_unproved`: a question about devices
+    proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases that made a
+    tensor without taking one, `_made_nothing` those of the others. A failure of the second rung that shows on the first
+    is `_postponed` to the second.
     """
 
     exam: Exam
@@ -140,7 +140,7 @@ class Grading:
     def _order(self) -> list[tuple[CaseRung, str]]:
         """Return the checks to run, each with its rung.
 
-        On another device, a file that makes its tensors on the CPU cannot be asked anything: there the `device` check
+        On another device, a file that makes its tensors on the CPU fails every question. There the `device` check
         belongs to the first rung and comes right after `loads`.
         """
         wanted = {*self.required, *(() if self.options.quick else self.badges)}
@@ -148,7 +148,7 @@ class Grading:
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
         check, last = self.first
-        # A failure of the second rung may show while the first rung of its check runs, which therefore goes before it.
+        # A failure of the second rung may show on the first rung of its check, so that rung runs first.
         first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
         if self._away:
             pairs = [("solved", name) if name == "device" else (rung, name) for rung, name in pairs]
@@ -533,7 +533,7 @@ class Grading:
     def _store(
         self, name: str, attribute: str, drawn: Case, simple: FailedCase, small: Reduction, examine: Examine
     ) -> None:
-        """Store the counterexample as the whole drawn case, with the plain values where it fails with them."""
+        """Store the counterexample as the whole drawn case, with the plain values if it fails with them."""
         whole = simple
         if small.finding.case is not drawn:
             case = small.in_whole(drawn, [item.value for item in simple.case.inputs])

@@ -25,7 +25,7 @@ from attncli.sandbox.worker import reason_of
 # The processor time of one look; all looks of one submission may take LOOKS times as much.
 SECONDS = 10.0
 LOOKS = 6
-# The memory by which the judge may grow during a look.
+# The limit on the judge's memory growth during a look.
 MEMORY_MIB = 512
 LEAST_MEMORY_MIB = 256
 # Exceptions that Python and torch raise at values of an unexpected kind. RecursionError and NotImplementedError are
@@ -86,7 +86,7 @@ class Guard:
     def look(self, at: Callable[[], T], sentence: str = "cannot-be-judged") -> T:
         """Call `at` and return its result. Raises Unjudgeable if it fails, with `sentence` and the error as message.
 
-        A look inside a look is part of the outer one.
+        A nested look is part of the outer one.
         """
         if _present.guard is not None:
             return at()
@@ -115,7 +115,7 @@ class Guard:
         self._granted = max(0.01, min(self._seconds, self._left))
         _present.guard = self
         if self._timed and signal.getsignal(signal.SIGPROF) is not _ring:
-            signal.signal(signal.SIGPROF, _ring)  # for good: a late alarm without a handler would end the process
+            signal.signal(signal.SIGPROF, _ring)  # permanent: a late alarm without a handler would end the process
         self._resume(self._granted)
 
     def _end(self) -> None:
@@ -143,7 +143,7 @@ class Guard:
         return 0.0 if self.rang else remaining
 
     def leave(self) -> None:
-        """Suspend the look, for a computation from the reference alone, until `come_back`."""
+        """Suspend the look until `come_back`, for a computation that needs only the reference."""
         self._nested += 1
         if self._nested == 1:
             remaining = self._pause()

@@ -79,7 +79,7 @@ class Recorder(Drawing):
         return self._step({"op": "call", "name": name, "raises": error.__name__}, args, kwargs)
 
     def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
-        """Call an entry that many times and count its plain results: a dict from result to count, for a property."""
+        """Call an entry `times` times and count its plain results: a dict from result to count, for a property."""
         handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
         self.compare(handle, False)
         return handle
@@ -141,7 +141,7 @@ class Recorder(Drawing):
         return Walk(parts)
 
     def function(self, text: str) -> Callback:
-        """Make a function of a lambda over torch and math; it runs in the worker and is differentiated through.
+        """Make a function from a lambda over torch and math; it runs in the worker, and autograd goes through it.
 
         Its calls are not seen here; to compare these, `callable` keeps a function in the judge.
         """
@@ -151,7 +151,7 @@ class Recorder(Drawing):
         self.case.callables.append(function)
         return Callback(len(self.case.callables) - 1)
 
-    # How results are judged
+    # Rules for judging results
 
     def compare(self, handle: Handle, flag: bool) -> None:
         """Turn the comparison of a result with the reference's on or off."""
@@ -163,7 +163,7 @@ class Recorder(Drawing):
         return handle
 
     def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
-        """Allow these dtypes too for this part of a result; it is then compared in the one it has."""
+        """Allow these dtypes too for this part of a result, which is then compared in its own dtype."""
         self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
 
     def opaque(self, handle: Handle) -> None:

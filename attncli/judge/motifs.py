@@ -31,9 +31,9 @@ _IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-
 class Motif:
     """One shared edge case.
 
-    `profile` replaces those of the check; `elsewhere`: it is asked in other layouts and on other devices too;
-    `about_calls`: it is asked in one dtype; `extreme`: its gradients may fail in one dtype alone, so they are asked for
-    in each.
+    `profile` replaces those of the check; `elsewhere`: also ask it in other layouts and on other devices;
+    `about_calls`: ask it in one dtype only; `extreme`: its gradients may fail in a single dtype, so ask for them in
+    each.
     """
 
     name: str

@@ -30,14 +30,14 @@ LEAST_AT_ONE_PLACE = 4
 MOST_DIMENSIONS = 5
 # A tensor with fewer entries fits too many explanations to prove one.
 LEAST_ENTRIES = 4
-# In 16 bits the tolerance is too wide to tell entries apart.
+# In 16 bits the tolerance is too wide to distinguish entries.
 WIDE = (torch.float32, torch.float64)
 NARROWER = (torch.float32, torch.bfloat16, torch.float16)
 
 NamedPattern = tuple[str, Localised]
 
 
-# Samples: each tensor of an answer beside the expected one
+# Samples: each tensor of an answer with the expected one
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _sample(
     folder: Folder,
     sizes: Mapping[str, int],
 ) -> Sample | None:
-    """Return one part of a result as a sample, None if it is no tensor of the expected wide dtype."""
+    """Return one part of a result as a sample, None unless it is a tensor of the expected wide dtype."""
     expected, native, actual = values
     if not all(isinstance(value, Tensor) for value in values):
         return None

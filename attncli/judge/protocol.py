@@ -1,8 +1,8 @@
 """Messages between the judge and a worker: a case as a request, and the worker's replies.
 
-Learner code may have written any reply. Each part is therefore checked for its type and its bounds, and one bad part
-makes the whole reply unreadable. The worker also reads the source before it runs any of it (see
-sandbox/source_reading.py); this module gives it the rules and turns its findings into messages.
+Learner code may have written any reply. So each part is checked for its type and bounds, and one bad part makes the
+whole reply unreadable. The worker also reads the source before it runs any of it (see sandbox/source_reading.py); this
+module gives it the rules and turns its findings into messages.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from attncli.sandbox.worker import MOST_LINES
 REPLY_BYTES = 16 << 20
 REPLY_TIMES = 16
 
-# Requests for these trace every call. That takes a few times as long, on the emulated device ("elsewhere") up to thirty
-# times.
+# Requests for these trace every call. That takes a few times as long, and up to thirty times on the emulated device
+# ("elsewhere").
 TRACED = frozenset({"calls", "cost", "handed", "operations"})
 # The measures of "handed": of the tensors that single calls return.
 HANDED = ("handed", "repeated")
@@ -105,8 +105,8 @@ class Request:
     def alone(self) -> bool:
         """Return True if no other request may be under way with this one.
 
-        The learner's code may wait for answers of the judge while it runs. And hundreds of calls take so long that they
-        start only when they are known to be needed.
+        The learner's code may wait for answers of the judge while it runs. And hundreds of calls take long, so they
+        start only once they are known to be needed.
         """
         calls_judge = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
         return calls_judge or self.case.tallies
@@ -165,8 +165,8 @@ class Request:
 class SourceReading:
     """The problems of a source file, each None where there is none.
 
-    `syntax` is the parser's error, `entry` why calls would not fit the entry points, `forbidden` the first name that is
-    not allowed.
+    `syntax` is the parser's error, `entry` the reason why calls would not fit the entry points, `forbidden` the first
+    name that is not allowed.
     """
 
     syntax: Localised | None = None

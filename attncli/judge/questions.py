@@ -275,7 +275,7 @@ class Purity:
         if finding is not None:
             return finding
         remembered = None if self.refilled is None else asking.ask(self.refilled)
-        # An answer that is wrong without earlier calls proves nothing.
+        # An answer that is wrong even without earlier calls proves nothing.
         if remembered is not None and asking.ask(Values(self._folder, self.case)) is None:
             return remembered
         return self._hangs_on_graph(asking.submission) or shared
@@ -328,7 +328,7 @@ def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
     return replace(mismatch, message=mismatch.message + place, path=(key, *mismatch.path))
 
 
-# Devices: a grading on the CPU emulates two others; one on a GPU asks there, where torch itself finds CPU tensors.
+# Devices: a grading on the CPU emulates two others; one on a GPU uses that, where torch itself rejects CPU tensors.
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
 # Errors of torch and Triton about tensors of the CPU and of a GPU in one operation.
@@ -337,7 +337,7 @@ _TWO_DEVICES = re.compile(
     r"|device type tensor to numpy"
 )
 _DEVICE, _BETWEEN = re.compile(r"\b(?:cuda|cpu)"), re.compile(r"\b(?:and|but|with)\b")
-# Errors of torch's meta device, which holds no values, where values would be needed.
+# Errors of torch's meta device, which has no values, at operations that need values.
 _NO_VALUES = (
     "no fake impl or Meta kernel registered",
     "cannot be called on meta tensors",
@@ -535,7 +535,7 @@ def _impure(folder: Folder, case: Case, actual: Observed) -> FailedCase | None:
 def impurity(folder: Folder, case: Case, observed: Observed) -> tuple[str, Localised] | None:
     """Return the first error as (reason, message), or None. `observed` is the answer to a request that wants "pure".
 
-    Sharing comes last, because all else weighs more.
+    Sharing comes last, because all other errors weigh more.
     """
     shared = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for k in observed.pure.get("mutated") or ():

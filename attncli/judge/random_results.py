@@ -62,7 +62,7 @@ def one_of(actual: Tensor, *levels: Tensor | float, gradient: bool = False) -> C
 
 
 def _elsewhere(exact: Tensor, expected: Sequence[Tensor], relative: float, dtype: torch.dtype) -> Tensor:
-    """Return the entries that are on none of the levels."""
+    """Return the entries that equal none of the levels."""
     wrong = torch.ones_like(exact, dtype=torch.bool)
     for level in expected:
         wrong &= ~((exact - level).abs() <= _rounding(level, relative, dtype))
@@ -78,7 +78,7 @@ def _rounding(expected: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
 
 
 def distinct(actual: Tensor) -> Complaint | None:
-    """Demand finite numbers that differ from each other, but for a few that rounding makes equal."""
+    """Demand finite numbers that differ from each other, except a few that rounding makes equal."""
     different = actual.detach().unique().numel()
     if bool(actual.isfinite().all()) and different > 0.75 * actual.numel():
         return None

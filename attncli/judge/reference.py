@@ -108,7 +108,7 @@ def run_reference(
 ) -> Observed:
     """Run the program on trusted code, in this process. With `cotangents`, compute the gradients of the leaves as well.
 
-    These may be a function of the outcomes. `device` is one of `sandbox.devices`, or "meta". With `as_in_worker`, for
+    They may be a function of the outcomes. `device` is one of `sandbox.devices`, or "meta". With `as_in_worker`, for
     code that may be wrong, every result is copied when it is returned, and a tally repeats its call.
     """
     away = device in devices.AWAY
@@ -135,7 +135,7 @@ def run_reference(
 
 
 def run_natively(namespace: Namespace, case: Case, cast: Cast, **options: Any) -> Observed:
-    """Run the program on the grading's device and return its tensors to the CPU; `devices` says where they were."""
+    """Run the program on the grading's device and return its tensors to the CPU; `devices` names their devices."""
     if case.profile.device not in devices.AWAY:
         return run_reference(namespace, case, cast, **options)
     there = run_reference(namespace, case, cast, device=case.profile.device, **options)
@@ -194,7 +194,7 @@ def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., 
 
 
 def _in_order(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """Return the arguments of a call in the order of the signature, if that is known, however they were passed."""
+    """Return the arguments of a call in the order of the signature if that is known, by position or by keyword."""
     try:
         return list(inspect.signature(function).bind(*args, **kwargs).arguments.values())
     except (TypeError, ValueError):
@@ -256,7 +256,7 @@ class Expectation:
     """The reference's outcomes of one case, and their tolerances; computed when first asked for."""
 
     def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
-        """`digits`: the dtype that answers are judged by, if narrower than the case's."""
+        """`digits`: the dtype for judging answers, if narrower than the case's."""
         self._namespace = namespace
         self.case = case
         self._digits = digits or case.profile.dtype
@@ -402,7 +402,7 @@ class GradientExpectation(Expectation):
     @cached_property
     @alone
     def slack(self) -> dict[Path, Tensor]:
-        """Measure for each chosen input how far its gradient moves under one-ulp changes, and in narrower dtypes."""
+        """Measure for each chosen input the change of its gradient under one-ulp changes, and in narrower dtypes."""
         casts: list[tuple[Cast, float]] = [
             (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
         ]
@@ -413,7 +413,7 @@ class GradientExpectation(Expectation):
     @cached_property
     @alone
     def closer(self) -> dict[Path, Tensor]:
-        """Measure the same many more times, for gradients that miss by little."""
+        """Measure `slack` many more times, for gradients that miss by little."""
         dtype = self._digits
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)

@@ -1,4 +1,4 @@
-"""Partial credit for a file with planted bugs: how many are repaired, and the symptoms of those that are left.
+"""Partial credit for a file with planted bugs: the number of repaired bugs, and the symptoms of those left.
 
 Each choice of the bugs gives a file. The bugs left in a submission are those of the file with the same answers. If
 there is none, they are those of the file that agrees most often, as far as the answers show them. `planted_surprises`

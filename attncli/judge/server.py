@@ -68,7 +68,7 @@ def main(control: socket.socket, zygote: int) -> NoReturn:
 def _read(stdin: IO[str], requests: queue.Queue[Request], server: Server) -> None:
     for line in stdin:
         requests.put(json.loads(line))
-    # The client is gone, so nobody needs the request that is running.
+    # The client has ended, so the running request is no longer needed.
     server.close()
     os._exit(0)
 
@@ -143,7 +143,7 @@ class Server:
     def _graded(self, request: Request, folder: Folder, options: GradeOptions, device: str) -> GradeReport:
         """Return the report of one grading on a device, with the sandbox layers that were in force.
 
-        For a file with planted bugs it also says how many are repaired.
+        For a file with planted bugs it also has the number of repaired bugs.
         """
         from attncli.judge.grade import Grading
 

@@ -1,7 +1,7 @@
-"""Find a small counterexample: Hypothesis draws and shrinks cases, then calls are left out and values made plain.
+"""Find a small counterexample: Hypothesis draws and shrinks cases, then calls are removed and values simplified.
 
 A program of several calls is reduced to the failing call and those that it depends on: every earlier step that touched
-the same result, shared value or generator. Behind a `manual_seed` each step draws from the state that the one before it
+the same result, shared value or generator. After a `manual_seed` each step draws from the state that the previous one
 left.
 """
 
@@ -29,7 +29,7 @@ SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
 # If the failing call is not known, this many are tried.
 MOST_TRIED = 12
-# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
+# Hundreds of steps take seconds per call, and nobody reads their numbers one by one.
 MOST_STEPS_SIMPLIFIED = 200
 # Larger tensors are not simplified entry by entry.
 FEW_ENTRIES = 12
@@ -116,7 +116,7 @@ class Search:
         raise _Failed
 
 
-# Leaving calls out
+# Removing calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
     return smaller, inputs
 
 
-# Making values plain
+# Simplifying values
 
 
 def simplify(finding: FailedCase, examine: Examine) -> FailedCase:

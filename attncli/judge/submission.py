@@ -47,7 +47,7 @@ from attncli.sandbox.values import (
 )
 from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
-# After one of these reasons nothing further is asked of the file: it would only happen again.
+# After one of these reasons no more questions are asked: the same would happen again.
 ENDS_GRADING = frozenset({"memory", "refused", "exited"})
 
 # The number of requests that wait in the worker while the judge looks at an answer.
@@ -71,7 +71,7 @@ LARGEST_INTEGER = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a program gave no result. `fatal`: nothing further is asked, as the worker is lost or useless."""
+    """The reason why a program gave no result. `fatal`: no more questions, since the worker is lost or useless."""
 
     reason: str
     message: Localised
@@ -98,7 +98,7 @@ class Budget:
         return PROGRAMS * self.seconds
 
     def wait(self, seconds: float | None = None, times: int = 1) -> float:
-        """Return how long to wait for the next answer: `times` the limit of one program, or `seconds` if given."""
+        """Return the seconds to wait for the next answer: `times` the limit of one program, or `seconds` if given."""
         return max(0.05, min(self.left, times * self.seconds if seconds is None else seconds))
 
     def spend(self, since: float) -> None:
@@ -394,7 +394,7 @@ def _refuse_large_integers(value: Any) -> None:
         raise TreeError("a whole number of more than 64 bits")
 
 
-# Findings
+# Failed cases
 
 
 @dataclass(slots=True)

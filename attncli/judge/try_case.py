@@ -52,7 +52,7 @@ _PROFILES = {torch.float64: "float64", torch.bfloat16: "bf16", torch.float16: "f
 
 
 class Untypable(Exception):
-    """The case cannot be tried; `message` is one line that says why."""
+    """The case cannot be tried; `message` is the reason in one line."""
 
     def __init__(self, message: Localised) -> None:
         super().__init__(message.en)
@@ -140,7 +140,7 @@ def _shown(
 
 
 def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
-    """Return the case that a worker records from the text. Raises Untypable, with one line that says why not."""
+    """Return the case that a worker records from the text. Raises Untypable, with the reason in one line."""
     entries: dict[str, list[str]] = {}  # each with the public methods of a class
     for name in folder.entry:
         entry = folder.reference[name]

@@ -26,7 +26,7 @@ from attncli.sandbox.devices import CPU
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
 QUICK = GradeOptions(rung="hardened", quick=True)
-# The checks that ask the same on every stream.
+# The checks that are the same on every stream.
 ONCE = frozenset([name for name, check in CHECKS.items() if check.once])
 
 

@@ -147,7 +147,7 @@ class Installation:
 
 
 def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
-    """Yield folders of installed packages in a library: another copy of attncli may lie there."""
+    """Yield folders of installed packages in a library: another copy of attncli may be there."""
     for root in roots:
         for pattern in ("*-packages", "python3*/*-packages"):
             yield from root.glob(pattern)

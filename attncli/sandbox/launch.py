@@ -47,7 +47,7 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
             env=kept | _FIXED_VARIABLES,
             cwd="/",
             stderr=log,
-            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
+            start_new_session=True,  # the judge handles Ctrl-C in the terminal
             **streams,
         )
     except OSError as error:

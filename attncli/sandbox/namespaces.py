@@ -67,7 +67,7 @@ def _unshare(flags: int) -> None:
 def cover(folders: Sequence[Path]) -> None:
     """Mount an empty folder that nobody may enter over each of these, for this process and its children alone.
 
-    Must run in a user namespace of our own. Raises OSError where mounting is refused.
+    Must run in this process's own user namespace. Raises OSError where mounting is refused.
     """
     enter_own_mounts()
     libc = _libc()
@@ -79,7 +79,7 @@ def cover(folders: Sequence[Path]) -> None:
 def enter_own_mounts() -> None:
     """Make later mounts visible to this process and its children alone; they vanish when these end.
 
-    Must run in a user namespace of our own. Raises OSError where the kernel refuses.
+    Must run in this process's own user namespace. Raises OSError where the kernel refuses.
     """
     _unshare(NEW_MOUNTS)
     _check(_libc().mount(b"none", b"/", None, ctypes.c_ulong(_MS_RECURSIVE_PRIVATE), None))

@@ -49,7 +49,7 @@ class WorkerPolicy:
     - `folder_mib`: size of the worker's own folder at /dev/shm, in memory, gone with the worker.
     - `starts_processes`: the worker may run `programs`.
     - `cache_folder`: a folder of the judge's that workers share for compiled kernels.
-    - `start_seconds`: how long the worker may take to be ready.
+    - `start_seconds`: time limit for the worker to be ready.
     """
 
     name: str
@@ -255,7 +255,7 @@ def _outcome(action: Any) -> str:
 
 
 def layers_in_force(findings: Findings, policy: WorkerPolicy = CPU) -> dict[str, bool]:
-    """Map each layer to whether the canary's findings prove it. A policy that runs a compiler lets the canary fork."""
+    """Map each layer to True if the canary's findings prove it. A policy that runs a compiler lets the canary fork."""
     before, behind_landlock, behind_seccomp = findings["namespaces"], findings["landlock"], findings["seccomp"]
     alone = findings["process"] == {"pid": "2", "parent": "1"}
     unreachable = before.get("connect") not in ("ok", None)

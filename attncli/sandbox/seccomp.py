@@ -94,7 +94,7 @@ def system_call(number: int, *arguments: object) -> int:
 def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> bytes:
     """Return the BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker.
 
-    `may_write` leaves it to Landlock which files may be written; without it the filter refuses opening to write.
+    With `may_write`, Landlock decides which files may be written; without it the filter refuses opening to write.
     Raises KeyError for a machine without a table.
     """
     numbers = NUMBERS[machine]

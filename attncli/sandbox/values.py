@@ -10,7 +10,7 @@ A tree is a small JSON list whose first element is its kind:
     ["c", k] callable on the judge's side           ["o", text] something else (it cannot cross)
 
 Keys of dicts are texts, small numbers and tuples of these: thousands of large numbers can share one hash, and a dict of
-them takes minutes to build. No length is trusted before it is bounded.
+them takes minutes to build. Every length is bounded before it is used.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
 
 
 def read_table(table: Any, payload: memoryview, writable_strides: bool = False) -> list[Tensor]:
-    """Return the tensors of a table over `payload`, each with memory of its own. Raises TreeError.
+    """Return the tensors of a table over `payload`, each with its own memory. Raises TreeError.
 
     Every number is bounded by the payload's length before anything is allocated; the whole payload must be used.
     `writable_strides` allows entries with a layout: for the worker, whose input comes from the judge.

@@ -243,7 +243,7 @@ class Channel:
         self._arrived: deque[wire.Frame] = deque()
 
     def send(self, chunks: Sequence[wire.Buffer]) -> None:
-        """Send a frame. Raises OSError if the judge is gone."""
+        """Send a frame. Raises OSError if the judge has ended."""
         for chunk in chunks:
             rest = memoryview(chunk).cast("B")
             while len(rest):

@@ -151,7 +151,7 @@ class Available:
     notes: list[str] = field(default_factory=list)
 
     def enter_namespaces(self) -> None:
-        """Move into namespaces of our own if possible. Must run before a second thread exists."""
+        """Move into new namespaces if possible. Must run before a second thread exists."""
         reason = namespaces.why_unavailable()
         if reason is None:
             namespaces.enter_user_namespace()
@@ -199,7 +199,7 @@ class ForkServer:
         self._forks = 0
 
     def serve(self) -> NoReturn:
-        """Fork workers until the judge is gone, then exit, which ends every worker."""
+        """Fork workers until the judge ends, then exit, which ends every worker."""
         namespaces.adopt_orphans()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         poller = select.poll()
@@ -213,7 +213,7 @@ class ForkServer:
                 data, descriptors, _, _ = socket.recv_fds(self._control, namespaces.MESSAGE_BYTES, 4)
             except ConnectionResetError:
                 data, descriptors = b"", []
-            if not data:  # the judge is gone; Python would take 0.3 s to tear torch down
+            if not data:  # the judge has ended; Python would take 0.3 s to tear torch down
                 os._exit(0)
             self._fork(json.loads(data), descriptors)
             for descriptor in descriptors:
