@@ -155,7 +155,7 @@ def climb(engines: Engines, own: Mapping[str, str]) -> LadderRun:
 
 
 def _broken_alone(engines: Engines, own: Mapping[str, str], wrong: Difference) -> list[Blame]:
-    """Return the pieces that break an engine in which everything else is a reference."""
+    """Return the pieces that break an engine of which all other pieces are references."""
     if len(own) == 1:
         return [Blame(tuple(own), wrong)]
     found = [(id, engines.run({id: text})[1]) for id, text in own.items()]

@@ -170,7 +170,7 @@ def _read_submission(
 
 
 def _read_content(path: Path, place: str) -> bytes | LeftOut:
-    """Return the bytes of a regular file of at most LARGEST_SUBMISSION bytes, or why it is left out."""
+    """Return the bytes of a regular file of at most LARGEST_SUBMISSION bytes, or the reason why it is left out."""
     try:
         handle = os.open(path, _OPEN_FLAGS)
         with os.fdopen(handle, "rb") as file:

@@ -274,7 +274,7 @@ class SimilarFiles:
 
 
 def similar_files(challenge: str, sources: Mapping[str, bytes], known: Sequence[str]) -> list[SimilarFiles]:
-    """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner got.
+    """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner received.
 
     Similarity is the share of runs of SHINGLE tokens that both files have among all runs of either file. Comments,
     layout, docstrings and names of variables do not count; names after a dot (`torch.softmax`), keywords and numbers

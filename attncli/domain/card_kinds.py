@@ -392,7 +392,7 @@ class DebugCard(Card):
         return FindLine(tuple(Row(quoted(line), n in self.lines) for n, line in enumerate(lines, 1)))
 
     def mark(self, answer: Answer) -> Marked:
-        """Mark right if the line is one of those with the mistake."""
+        """Mark right if the line is one with the mistake."""
         detail = self._diagnosis(NOTHING)
         detail = detail + _(" Fix: {fix}", fix=self.fix) if self.fix else detail
         return Marked(any(place + 1 in self.lines for place in answer.places), detail)

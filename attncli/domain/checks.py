@@ -17,7 +17,7 @@ Kind = Literal["values", "gradients", "device", "pure"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check.
+    """A row of the table: one check.
 
     `way` is the method of asking, `kind` the question about each case. `strata` are the profiles to draw from,
     `examples` the number of cases over all of them. `own_record`: draw from the function of the same name, if

@@ -193,7 +193,7 @@ class GradeReport:
 
     @property
     def score(self) -> dict[str, int]:
-        """Count of checks that `passed`, of the `total` that were judged or required."""
+        """The number of checks that `passed`, and the `total` of those judged or required."""
         judged = [c for c in self.checks if c.status in ("pass", "fail") or (c.required and c.status != "info")]
         return {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)}
 
@@ -305,7 +305,7 @@ GAP_CELLS = 4
 
 
 def tensor_lines(tensor: ShownTensor, other: Value = None, digits: int = DIGITS) -> list[str]:
-    """Write a tensor as a heading with shape and dtype, then one line a row; values unlike `other` get a star.
+    """Write a tensor as a heading with shape and dtype, then one line per row; values unlike `other` get a star.
 
     A mask is a grid of 1 for True and a dot for False.
     """

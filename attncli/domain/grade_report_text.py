@@ -1,4 +1,4 @@
-"""Format a grade report: the names of verdicts, statuses and reasons, one line a check, the diagnosis.
+"""Format a grade report: the names of verdicts, statuses and reasons, one line per check, the diagnosis.
 
 The messages of the checks come with the report (see `judge/messages.py`), English first.
 """
@@ -123,7 +123,7 @@ def unproved(report: GradeReport) -> list[str]:
 
 
 def repaired_lines(repaired: RepairedBugs, accepted: bool, lang: Lang) -> Iterator[str]:
-    """Yield how many bugs are fixed, then the symptoms of those left."""
+    """Yield the number of fixed bugs, then the symptoms of those left."""
     if accepted:
         yield ngettext(
             "Bug fixed: this file counts as fixed", "All {count} bugs fixed: this file counts as fixed", repaired.of

@@ -172,7 +172,7 @@ def _is_plain(text: str) -> bool:
 
 @cache
 def _sequences() -> re.Pattern[str]:
-    """Match control sequences; a string without its end on the same line loses only its first two characters."""
+    """Match control sequences; of a string that does not end on its line, only the first two characters."""
     return re.compile(
         r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
         r"|\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC and other strings

@@ -1,6 +1,6 @@
 """Run one experiment, one seed after the other, in a process with torch; started by its path.
 
-The only argument is the request, a JSON object. The output has one JSON object a line: `progress`, each seed's
+The only argument is the request, a JSON object. The output has one JSON object per line: `progress`, each seed's
 `result`, or the `error` that ended it. Standard input has no data: its end means that the caller has exited.
 """
 
@@ -51,7 +51,7 @@ def _run(experiment: ModuleType, request: dict[str, Any], seed: int, progress: C
 
 
 def _load(path: Path, name: str) -> ModuleType:
-    """Load a file without writing a bytecode cache beside it."""
+    """Load a file without writing a bytecode cache next to it."""
     module = ModuleType(name)
     sys.modules[name] = module  # where a dataclass looks up its annotations
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)

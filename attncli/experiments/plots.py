@@ -201,7 +201,7 @@ def _legend(names: Sequence[str], overlap: bool, lang: Lang) -> Iterator[str]:
 
 
 def _draw_bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
-    """Draw one line a bar; the series of one x are below each other, each with its letter."""
+    """Draw one line per bar; the series of one x are below each other, each with its letter."""
     scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
     names = [shown(x, lang) for x in plot.x]
     margin = max(map(cells, names))

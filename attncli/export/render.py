@@ -283,7 +283,7 @@ def _value(tag: str, attribute: str, value: str) -> str | None:
 def card_parser(formula: Callable[[str, dict[str, bool]], str]) -> MarkdownIt:
     """Return a parser of card Markdown: CommonMark with tables and formulas; raw HTML and pictures become text.
 
-    `formula` renders a formula, given its source and options, of which `display_mode` matters.
+    `formula` renders a formula, given its source and options, of which only `display_mode` matters.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(

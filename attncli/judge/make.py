@@ -79,7 +79,7 @@ class Recorder(Drawing):
         return self._step({"op": "call", "name": name, "raises": error.__name__}, args, kwargs)
 
     def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
-        """Call an entry `times` times and count its plain results: a dict from result to count, for a property."""
+        """Call an entry `times` times and count its plain results, as a dict for a property."""
         handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
         self.compare(handle, False)
         return handle

@@ -251,7 +251,7 @@ class Purity:
 
     @cached_property
     def without_graph(self) -> Request | None:
-        """A request with inputs that ask for gradients, where the challenge promises to work without autograd."""
+        """A request with gradients for the inputs in WITHOUT_GRAPH, on whose graph nothing may depend; or None."""
         names = self._folder.names(self.case)
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._folder.facts.without_graph]
