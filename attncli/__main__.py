@@ -20,8 +20,7 @@ PLAIN_DUE = (["due"], ["due", "--json"])
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return the exit code.
 
-    Prompts and status bars call `attn due`. Its plain forms run without the option parser, which would take as long
-    as all the rest.
+    Prompts and status bars call `attn due`. Its plain forms skip the option parser, which would double the run time.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     replace_closed_streams()
@@ -38,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             boundary.code = run(words, session)
         sys.stdout.flush()
-    if boundary.code == 0:  # a command that failed has printed its own line, and prints nothing else
+    if boundary.code == 0:  # a failed command has already printed its one line
         if session.left_out:
             first, *others = session.left_out
             problem = _("skipped: {first}", first=first)

@@ -66,7 +66,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     N_("Progress"): ("stats", "export", "import", "sync"),
     N_("Setup"): ("config", "doctor"),
 }
-"""The commands that `attn --help` explains; of the others it gives the names."""
+"""The commands that `attn --help` explains; it only names the others."""
 _TITLE, _NAME, _WIDTH = 10, 12, 80
 _SENTENCE = re.compile(r"(?<=[.:;])\s|[。：；]")
 
@@ -89,7 +89,7 @@ class Commands(click.Group):
         return with_chinese_help(command) if self.lang == "zh" else command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a page of 24 lines and 80 columns: the usual commands by section, of the others the names."""
+        """Write a page of 24 lines and 80 columns: the usual commands by section, then the names of the others."""
         lang, listed = self.lang, [name for names in SECTIONS.values() for name in names]
         lines = [_("Usage: attn [OPTIONS] [COMMAND]    (without a command, the app opens)")[lang]]
         lines += [_("Practise for Transformer and LLM interviews: cards on a schedule, graded code.")[lang], ""]
@@ -250,7 +250,7 @@ def _usage_message(error: click.ClickException) -> Localised:
 def _read_ahead(words: Sequence[str], current: Session) -> Session:
     """Return a session with `--lang` and `--home` from anywhere in `words`, to choose the language of Click's texts.
 
-    `--help` or a mistake ends the parsing before the options behind it are read.
+    Parsing stops at `--help` or at an error, before any later options are read.
     """
     ahead = Session(current.clock)
     ahead.lang_option, ahead.home_folder = current.lang_option, current.home_folder
@@ -329,7 +329,7 @@ def _chinese(text: str) -> str:
 
 
 class ChineseFormatter(click.HelpFormatter):
-    """The layout of Click, measured in terminal cells."""
+    """Click's help formatter, with widths measured in terminal cells."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         first = f"{prefix or gettext.gettext('Usage:')}{prog} "

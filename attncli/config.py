@@ -48,13 +48,13 @@ class Settings:
     maximum_interval_days: int = 36_500
     """No interval is longer."""
     topic_retention: tuple[tuple[str, float], ...] = ()
-    """Topics with a retention of their own, such as att=0.95 kv=0.85; a table in the file."""
+    """Topics with another desired retention, such as att=0.95 kv=0.85; a table in the file."""
     theme: str = "dark"
     """The app's colours: dark, light, or contrast (black and white, bold)."""
     reduced_motion: bool = False
-    """Move nothing in the app that need not move: lists jump, they do not glide."""
+    """Animate nothing in the app: lists jump instead of gliding."""
     answer_timer: bool = False
-    """Count down the 30 seconds that an answer takes aloud."""
+    """Count down 30 seconds for an answer said aloud."""
     diagnosis: bool = True
     """Name the likely mistake of a rejected solution at once; otherwise when it is asked for."""
     editor: str = ""
@@ -64,7 +64,7 @@ class Settings:
     interview: date | None = None
     """The day of the interview, or empty."""
     level: str = "any"
-    """The interview that is ahead: screen, onsite or research; new cards up to that level come first."""
+    """The level of the interview: screen, onsite or research; new cards up to that level come first."""
     minutes_per_day: int = 30
     """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
@@ -78,7 +78,7 @@ class Settings:
         return " ".join(f"{key}={text}" for key in SCHEDULING_KEYS if (text := self.text(key)))
 
     def text(self, key: str) -> str:
-        """Return the value of `key` as `attn config` prints and reads it; of a topic, its own or the general one."""
+        """Return the value of `key` as `attn config` prints and reads it; for a topic, its own or the general one."""
         if topic := topic_in(key):
             return _as_text(dict(self.topic_retention).get(topic, self.desired_retention))
         return _as_text(getattr(self, key))
@@ -100,7 +100,7 @@ def default_lang(environ: Mapping[str, str]) -> Lang:
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
-    """Read the settings in `path`; keys that are not set, or all of a missing file, have their defaults.
+    """Read the settings in `path`; missing keys, and all keys of a missing file, get their defaults.
 
     Raises ConfigInvalid that names all problems of the file, EnvironmentFailure if it may not be read.
     """
@@ -228,7 +228,7 @@ def _write(path: Path, text: str) -> None:
 
 
 class _Unfit(ConfigInvalid):
-    """A value does not fit its key; the message says what does."""
+    """A value does not fit its key; the message describes valid ones."""
 
 
 def _of(key: str, problem: _Unfit) -> Localised:

@@ -7,8 +7,8 @@
     │   ├── ClockWrong            the clock, or a given time, lies outside 1990…2199
     │   ├── InvalidInput          an input is invalid; the app has its own text for it
     │   ├── EditorMissing         no editor can be started
-    │   └── Outdated              what was shown is outdated: nothing was recorded, show it again
-    ├── Rejected              exit 1: a submission was rejected, a verification failed, a claim did not show
+    │   └── Outdated              the display is outdated: nothing was recorded, show it again
+    ├── Rejected              exit 1: a submission was rejected, a verification failed, a claim was refuted
     ├── NothingFound          exit 1: a search matched nothing
     │   ├── NoCardMatches           no card matches the filter: says which condition to drop
     │   └── TooFewReviews         there are not enough reviews to fit parameters
@@ -26,7 +26,7 @@
         ├── ExperimentFailed      an experiment died, or returned no valid result
         └── SandboxUnavailable    no isolation can be set up
 
-A message says what is wrong, where, and what to do, in one line. `exit_code` is what the process returns.
+A message gives the error, its place and a remedy in one line. `exit_code` is that of the process.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OTHER_PLACE = frozenset({errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.ENODEV
 
 
 def remedy_for(error: OSError, otherwise: Localised) -> Localised:
-    """Return what helps against the cause of `error`, or `otherwise` for a missing permission and unknown causes."""
+    """Return the remedy for the cause of `error`; `otherwise` for a missing permission or an unknown cause."""
     return _REMEDIES.get(error.errno or 0, otherwise)
 
 
@@ -160,7 +160,7 @@ class ClockWrong(UsageError):
 
 
 class Outdated(UsageError):
-    """Raised when other intervals are shown than would be stored."""
+    """The intervals on the screen differ from those that would be stored."""
 
 
 class InvalidInput(UsageError):

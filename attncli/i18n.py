@@ -1,4 +1,4 @@
-"""Texts in both languages. A message has its English where it is written, and its Chinese in `locale/`.
+"""Texts in both languages. The code contains the English of a message, `locale/` its Chinese.
 
     _("Nothing is due.")                              a Message, rendered by _("…")["zh"]
     _("{card} is suspended", card=card.id)            placeholders; a value may be a message too
@@ -25,7 +25,7 @@ CATALOGUE = Path(__file__).parent / "locale" / "zh_CN" / "LC_MESSAGES" / "attn.m
 
 
 class NotBlank:
-    """Tell pydantic that a text of a bank file is not blank."""
+    """Tell pydantic that a text of a bank file must not be blank."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         return {**handler(source), "pattern": r"\S"}
@@ -78,7 +78,7 @@ def quoted(text: str) -> Localised:
 
 
 class _Rendered(Localised):
-    """A text that is made when it is read. It is compared and pickled as the two texts."""
+    """A text that is rendered when it is read. It is compared and pickled as its two renderings."""
 
     @property
     def en(self) -> str:
@@ -152,7 +152,7 @@ def _(template: str, /, **values: object) -> Message:
 
 
 def N_(template: str) -> str:
-    """Mark a text for the catalogue that is handed on as a plain one, and rendered by `_(text)[lang]`."""
+    """Mark a string for the catalogue and return it unchanged; `_(text)[lang]` renders it later."""
     return template
 
 

@@ -1,9 +1,9 @@
 """Run an engine made of the learner's pieces, and find the pieces that break it.
 
-An engine runs in a worker of its own: its files and one piece for every seat go in as texts, and logs of numbers and
-short facts come back. The learner's files run nowhere else, under the limits of a grading.
-A broken piece is found by swapping pieces inside the engine, never by grading them: first all of the learner's pieces
-run together, then each alone among references; if each is right alone, the smallest wrong set is searched.
+Each engine runs in its own worker: its files and one piece per slot go in as texts, and logs of numbers and short facts
+come back. The learner's files run nowhere else, under the limits of a grading. A broken piece is found by swapping
+pieces inside the engine, never by grading them. First all of the learner's pieces run together, then each alone among
+references. If each is right alone, a minimal wrong set is searched.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ ABSOLUTE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A challenge whose solution has a seat in the engine; `names` are its entry points.
+    """A challenge whose solution is a part of the engine; `names` are its entry points.
 
-    A new piece is a line in `PIECES`, in the order in which the engine needs them, and a use in `impl/ladder/`.
+    To add a piece, add a line to `PIECES`, in the order in which the engine needs them, and use it in `impl/ladder/`.
     """
 
     id: str
@@ -77,7 +77,7 @@ BY_ID = {piece.id: piece for piece in PIECES}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a log: what the engine did at one place."""
+    """A log entry: the facts and numbers recorded at one place of the engine, with their tolerance."""
 
     place: str
     number: int
@@ -88,7 +88,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The outcome of one part of a run: its log and the calls of each piece, or why it stopped."""
+    """The outcome of one part of a run: its log and the number of calls of each piece, or the reason it stopped."""
 
     name: str
     entries: tuple[Entry, ...] = ()
@@ -98,7 +98,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The end of an engine: a reason of the grade report, a message, and the time limit in seconds."""
+    """The early end of an engine: a reason of the grade report, a message, and the time limit in seconds."""
 
     reason: str
     message: Localised
@@ -125,7 +125,7 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class LadderRun:
-    """The pieces that broke the engine, and the run of an engine with all others of the learner's."""
+    """The pieces that broke the engine, and the run with all other pieces of the learner."""
 
     blames: tuple[Blame, ...]
     parts: tuple[Part, ...]
@@ -139,7 +139,7 @@ class LadderRun:
 
 
 def climb(engines: Engines, own: Mapping[str, str]) -> LadderRun:
-    """Run the engine with all of `own`, texts by piece, and find those that break it. Raises JudgeFailed."""
+    """Run the engine with all pieces in `own` (texts by id), and find those that break it. Raises JudgeFailed."""
     if not own:
         return LadderRun((), tuple(engines.reference))
     parts, wrong = engines.run(own)
@@ -155,7 +155,7 @@ def climb(engines: Engines, own: Mapping[str, str]) -> LadderRun:
 
 
 def _broken_alone(engines: Engines, own: Mapping[str, str], wrong: Difference) -> list[Blame]:
-    """Return the pieces that break an engine in which everything else is a reference."""
+    """Return the pieces that break an engine of which all other pieces are references."""
     if len(own) == 1:
         return [Blame(tuple(own), wrong)]
     found = [(id, engines.run({id: text})[1]) for id, text in own.items()]
@@ -192,7 +192,7 @@ class Files:
 
 
 class Engines:
-    """Engines of any mix of pieces, each in a fresh worker, against the one that has references alone."""
+    """Runs engines of any mix of pieces, each in a fresh worker, and compares them with the one of references only."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class Engines:
         patience: float = PATIENCE,
     ) -> None:
         """Run the references. A part with the learner's pieces may take `seconds`, and at least `patience` times as
-        long as all parts with references: slow code that is right is waited for. Raises JudgeFailed."""
+        long as all parts with references, so that slow but right code can finish. Raises JudgeFailed."""
         self._files, self._open, self._on_run = files, open_worker, on_run
         self._runs, self._checkpoint = 0, tuple[float, ...]()
         with open_worker(MEMORY_MIB) as worker:
@@ -215,7 +215,7 @@ class Engines:
         self._checkpoint = next(entry.values for entry in self.reference[0].entries if entry.place == "weights")
 
     def run(self, own: Mapping[str, str]) -> tuple[list[Part], Difference | None]:
-        """Return the parts of an engine with these pieces up to the first difference from the reference, and that."""
+        """Return the parts of an engine with these pieces up to the first difference, and that difference."""
         parts: list[Part] = []
         with self._open(MEMORY_MIB) as worker:
             for expected, actual in zip(self.reference, self._live(worker, own, self._seconds), strict=False):
@@ -228,7 +228,7 @@ class Engines:
     def _live(self, worker: Worker, own: Mapping[str, str], seconds: float) -> Iterator[Part]:
         """Yield the parts of an engine's run until one stops.
 
-        `own` are the learner's texts by piece; references take the other seats. The references' weights replace the
+        `own` are the learner's texts by piece; references fill the other slots. The references' weights replace the
         trained ones in the parts after the training.
         """
         self._runs += 1
@@ -475,7 +475,7 @@ _CORRUPTED = _("corrupted the engine's log")
 
 
 def document(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> dict[str, Any]:
-    """Return what `--json` prints. `origins` describes the origin of each piece of the learner's."""
+    """Return the document that `--json` prints. `origins` describes the origin of each of the learner's pieces."""
     figures = _figures(run)
     return {
         "verdict": "broken" if run.blames else "right",
@@ -496,7 +496,7 @@ def document(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lan
 
 
 def lines(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang) -> Iterator[str]:
-    """Yield the table of pieces, the broken ones, the results of the engine, and the next step."""
+    """Yield the table of pieces, the broken pieces, the results of the engine, and the next step."""
     yield from _table(run, origins, lang)
     yield ""
     for blame in run.blames:
@@ -529,7 +529,7 @@ def failure(run: LadderRun) -> Localised:
 
 
 def describe_difference(difference: Difference) -> Localised:
-    """Return the part and the place of a difference, or why the engine stopped."""
+    """Return the part and the place of a difference, or the reason why the engine stopped."""
     if difference.stopped is not None:
         stop = difference.stopped
         error = stop.message.en.partition("\n")[0][:LONGEST_MESSAGE]

@@ -137,7 +137,7 @@ def _checked_root(path: Path) -> Path:
 
 
 def _may_exist(path: Path) -> bool:
-    """Return whether the path exists; on an error yes, because using it then reports the error better."""
+    """Return True if the path exists, or if checking fails: using the path then reports a better error."""
     try:
         return path.exists()
     except OSError:

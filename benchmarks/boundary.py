@@ -1,4 +1,4 @@
-"""Prints two numbers: examples a second across the boundary over those in one process, and a worker's own MiB."""
+"""Print two numbers: examples per second through the worker relative to in-process, and a worker's private MiB."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Ask = Callable[[Sequence[Values]], bool]
 
 
 def asked_here(namespace: Mapping[str, Any]) -> Ask:
-    """The same questions put to a namespace in this process."""
+    """Return a function that answers the same questions in this process."""
 
     def ask(questions: Sequence[Values]) -> bool:
         return all(q.finding(run_reference(namespace, q.case, as_given)) is None for q in questions)
@@ -40,7 +40,7 @@ def asked_here(namespace: Mapping[str, Any]) -> Ask:
 
 
 def rate(folder: Folder, ask: Ask) -> float:
-    """Examples a second as a grading draws, asks and judges them."""
+    """Return the examples per second that a grading draws, asks and judges."""
     start = time.perf_counter()
     profile = profile_of("ordinary", folder.facts)
     cases = drawn(folder.inputs.case, profile, EXAMPLES, seed=7, stream=0, declared=folder.declared)
@@ -49,14 +49,14 @@ def rate(folder: Folder, ask: Ask) -> float:
 
 
 def own_mib(pid: int) -> float:
-    """Private dirty memory of a process: what it has that the zygote does not share."""
+    """Return the private memory of a process in MiB: the pages that it does not share with the zygote."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
     kib = sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(("Private_Dirty", "Private_Clean")))
     return kib / 1024
 
 
 def worker_pids() -> list[int]:
-    """The descendants of this process that have no child: the workers themselves."""
+    """Return the pids of the workers: the descendants of this process that have no child."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,12 +1,12 @@
-"""Print the project's budgets as ratios measured in this run, and whether each holds.
+"""Measure the project's budgets as ratios, and print whether each is met.
 
     python benchmarks/budgets.py            some twenty minutes
     python benchmarks/budgets.py --large    twice as long: also 20,000 cards and 300,000 reviews,
                                             and `attn verify --streams 20`
     python benchmarks/budgets.py --quick    one pair a row and few challenges: does every row still run?
 
-A time on its own means nothing on a shared machine: each row compares two things measured in turn.
-A row that cannot be measured is named with the reason, and the next one follows; the exit code is 1 then.
+An absolute time means nothing on a shared machine, so each row compares two measurements taken in turn.
+A row that cannot be measured is printed with the reason, and the next one follows; the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIRST_FRAME = [PYTHON, str(ROOT / "benchmarks" / "first_frame.py")]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is measured: pairs a row, and the challenges that are graded."""
+    """The amount to measure: pairs per row, and the challenges to grade."""
 
     pairs: int
     challenges: list[grading.Challenge]
@@ -36,16 +36,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Budgets that one act measures together."""
+    """Budgets that are measured together."""
 
     budgets: Sequence[Budget]
     measure: Callable[[Plan], Sequence[float]]
 
     def run(self, plan: Plan) -> bool:
-        """Print a line for each budget; False if they could not be measured."""
+        """Print a line for each budget; return False if they could not be measured."""
         try:
             lines = [budget.line(value) for budget, value in zip(self.budgets, self.measure(plan), strict=True)]
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the other rows are still wanted
+        except Exception as error:  # noqa: BLE001 - the other rows must still run, whatever went wrong
             print(*(f"FAILED  {budget.what}: {_reason(error)}" for budget in self.budgets), sep="\n", flush=True)
             return False
         print(*lines, sep="\n", flush=True)

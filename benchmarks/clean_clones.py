@@ -1,11 +1,11 @@
-"""Whether the suite is green by luck: `make test` in fresh clones of what is committed, each with a seed of its own.
+"""Run `make test` in fresh clones of the commit, each with another seed, to find tests that pass by luck.
 
     python benchmarks/clean_clones.py                       ten seeds of Hypothesis; hours on two cores
     python benchmarks/clean_clones.py 11 22 --processes 4   two seeds, four processes of pytest each
     python benchmarks/clean_clones.py --processes 1 --together 3   three clones at a time, as on a busy machine
 
-Each clone installs what it needs, as on a new machine that has Chromium. A red one is kept, with its log, and the next
-seed goes on.
+Each clone installs its dependencies, as on a new machine that has Chromium. A failed clone is kept with its log, and
+the next seed follows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF_THE_CALLER = ("CI", "VIRTUAL_ENV", "PYTHON", "PYTEST", "MAKE", "TRITON", "ATT
 
 
 def tested(commit: str, folder: Path, seed: int, processes: int | None) -> bool:
-    """Whether the suite is green in a clone of its own; prints that, and pytest's last line."""
+    """Run the suite in a new clone; print the result and pytest's last line, and return True if it passed."""
     begun = time.monotonic()
     clone, log = folder / str(seed), folder / f"{seed}.log"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)

@@ -1,11 +1,11 @@
-"""Grades a generated class: two judges against one, killed again and again, twice, on a cluster, beside hostile people.
+"""Grade a generated class: with two judges and one, killed and resumed, twice, on a cluster, and beside hostile people.
 
     python benchmarks/cohort.py                        twelve people, three minutes
     python benchmarks/cohort.py --learners 1000 --ray  a thousand, also on two nodes of Ray, one of which is killed
 
-Everybody hands in eight files, each a right or a wrong one of the challenge's own folder, none the same as another's.
-More than sixty people hand in challenges that are quick to grade; judges are timed, and hostile people join, in a class
-of sixty then. `--rounds 0` times nothing. Exit 1 if anything does not hold.
+Each person hands in eight files, each a right or a wrong file of the challenge's folder; no two files are the same.
+A class of more than sixty gets challenges that are quick to grade; throughput and hostile people are then measured in
+a class of sixty. `--rounds 0` skips the timing. Exit 1 if any check fails.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NODE = {"num_cpus": 1, "memory": 4 << 30, "object_store_memory": 80 << 20}
 
 
 def throughput(cohort: Cohort, rounds: int) -> float:
-    """Two judges against one, in turn; the median of what the second brings."""
+    """Return how many times faster two judges are than one: the median of alternating runs."""
     ratios = sorted(cohort.seconds("--jobs", "1") / cohort.seconds("--jobs", "2") for _ in range(rounds))
     return ratios[len(ratios) // 2]
 
 
 def killed(cohort: Cohort, files: int, kills: int, chance: random.Random) -> Iterator[str]:
-    """What goes wrong where a run is killed at random moments, from its start to its end, and resumed each time."""
+    """Kill a run at random moments from start to end, resume it each time, and yield each violation."""
     cohort.forget()
     before: list[bytes] = []
     done = 0
@@ -50,7 +50,7 @@ def killed(cohort: Cohort, files: int, kills: int, chance: random.Random) -> Ite
 
 
 def on_ray(cohort: Cohort, files: int) -> bytes:
-    """The report of two nodes, one of which is killed in the middle."""
+    """Return the report of a run on two nodes, one of which is killed halfway."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     from ray.cluster_utils import Cluster
 
@@ -65,7 +65,7 @@ def on_ray(cohort: Cohort, files: int) -> bytes:
 
 
 def whole_class(cohort: Cohort, files: int, options: argparse.Namespace) -> Iterator[str]:
-    """What does not hold of one class that is graded in several ways."""
+    """Grade one class in several ways; yield each violation."""
     yield from killed(cohort, files, options.kills, random.Random(options.seed))
     first = cohort.report("--jobs", "2")
     if cohort.kept_twice() or len(cohort.whole_lines()) != files:

@@ -1,6 +1,6 @@
-"""Print what one recorded review costs, in bare appends with fsync and in bare SQLite inserts with full sync.
+"""Print the cost of recording a review, relative to a bare append with fsync and a bare SQLite insert with full sync.
 
-Both are medians over pairs.
+Both are medians of the ratios.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Runs every experiment in full on many seeds, and prints how often each check held and what was got.
+"""Run every experiment in full on many seeds; print how often each check held, and the range of its results.
 
     python benchmarks/experiments.py [ID...] [--seeds 10] [--first 0] [--quick]
 
-Exit 1 if any check failed on any seed: its threshold then depends on the draw, or the claim does not hold.
+Exit 1 if any check failed on any seed: either its threshold depends on the draw, or the claim is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def report(id: str, outcomes: list[SeedOutcome], seconds: float) -> bool:
-    """Prints one line for each check; whether all held on every seed."""
+    """Print one line for each check; return True if all held on every seed."""
     print(f"{id}: {sum(outcome.holds for outcome in outcomes)} of {len(outcomes)} seeds, {seconds:.1f} s a seed")
     for place, check in enumerate(outcomes[0].checks):
         found = [outcome.checks[place] for outcome in outcomes]
@@ -31,7 +31,7 @@ def report(id: str, outcomes: list[SeedOutcome], seconds: float) -> bool:
 
 
 def spanned(got: list[str]) -> str:
-    """From the least to the greatest number in all of them; the texts themselves where there is none."""
+    """Return the range of the first numbers in the texts, or the distinct texts if they have no number."""
     numbers = sorted((found[0] for text in got for found in NUMBER.finditer(text)), key=float)
     texts = ", ".join(dict.fromkeys(got))
     return f"{numbers[0]} … {numbers[-1]}" if numbers else texts[:LONGEST_LIST]

@@ -1,4 +1,4 @@
-"""Starts an app, waits for its first frame, ends: `first_frame.py minimal` or `first_frame.py attn HOME`."""
+"""Start an app, wait for its first frame, and exit: `first_frame.py minimal` or `first_frame.py attn HOME`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A generated class on disk, and `attn cohort` on it as a process: what benchmarks/cohort.py grades."""
+"""A generated class on disk, and `attn cohort` as a process that grades it; used by benchmarks/cohort.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICK = (
     *("attention/causal-mask", "cache/kv-cache-size", "positions/rope-scaling", "positions/alibi"),
     *("positions/sinusoidal-pe", "optimisers/cosine-warmup", "serving/continuous-batching", "decoding/tree-verify"),
 )
-"""The quickest to grade: a thousand people's files take a quarter of the time."""
+"""The quickest challenges to grade: a thousand people's files take a quarter of the time."""
 SHARE_RIGHT = 0.6
 POLL_SECONDS = 0.02
 HOSTILE = {
@@ -37,7 +37,7 @@ HOSTILE = {
 
 
 def make_class(folder: Path, learners: int, seed: int, challenges: Sequence[str] = ORDINARY) -> int:
-    """Writes a class, no file the same as another; the number of files."""
+    """Write a class in which no two files are the same; return the number of files."""
     chance = random.Random(seed)
     for number in range(learners):
         home = folder / f"learner-{number:04d}"
@@ -53,7 +53,7 @@ def make_class(folder: Path, learners: int, seed: int, challenges: Sequence[str]
 
 
 def add_hostile(folder: Path) -> None:
-    """Adds people whose files hang, bomb and lie."""
+    """Add people whose files hang, exhaust memory or forge results."""
     lies = sorted((ROOT / "tests" / "attacks" / "solutions").glob("crash_*.py"))
     for name, text in HOSTILE.items():
         home = folder / f"hostile-{name}"
@@ -66,13 +66,13 @@ def add_hostile(folder: Path) -> None:
 
 
 def without_hostile(report: bytes) -> dict[str, object]:
-    """What a report says of the people who are not hostile."""
+    """Return the rows of a report for the people who are not hostile, by learner."""
     found = json.loads(report)["learners"]
     return {row["learner"]: row for row in found if row["learner"].startswith("learner-")}
 
 
 class Cohort:
-    """`attn cohort` on a folder, as a process of its own with a home of its own."""
+    """`attn cohort` on a folder, as a process with its own home."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
@@ -92,11 +92,11 @@ class Cohort:
         )
 
     def report(self, *words: str) -> bytes:
-        """The report of a run to the end, which takes over what is known."""
+        """Run to the end, reusing stored results, and return the report."""
         return ended(self.started(*words))
 
     def report_when(self, results: int, act: Callable[[], None], *words: str) -> bytes:
-        """The report of a run in the course of which something is done as soon as so many results are kept."""
+        """Run to the end and return the report; call `act` as soon as `results` results are stored."""
         process = self.started(*words)
         self._wait(process, results)
         act()
@@ -109,7 +109,7 @@ class Cohort:
         return time.perf_counter() - start
 
     def killed_when(self, results: int, more_seconds: float, *words: str) -> bool:
-        """Kills a run so long after that many results are kept; whether it was still at work."""
+        """Kill a run `more_seconds` after `results` results are stored; return False if it had ended before."""
         process = self.started(*words)
         self._wait(process, results)
         try:
@@ -134,7 +134,7 @@ class Cohort:
 
 
 def ended(process: subprocess.Popen[bytes]) -> bytes:
-    """What a run prints. Raises CalledProcessError."""
+    """Return the output of a run. Raises CalledProcessError if it fails."""
     printed, _ = process.communicate()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)

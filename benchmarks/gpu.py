@@ -1,14 +1,14 @@
-"""Time the reference kernels on a GPU beside torch's own operations and the limits of the device.
+"""Time the reference kernels on a GPU beside torch's own operations and the device limits.
 
     python benchmarks/gpu.py [KERNEL...] [--minutes 6] [--out DIR]
     python benchmarks/gpu.py --small [KERNEL...] [--out DIR]     no GPU: correctness in Triton's interpreter
 
-Each row is printed and appended to DIR/rows.jsonl as it comes, so a run that is cut off loses nothing, and whatever
-goes wrong with one kernel is one failed row. DIR/conditions.json says what it ran on.
+Each row is printed and appended to DIR/rows.jsonl at once, so an interrupted run loses nothing. An error in one
+kernel costs only its row. DIR/conditions.json records the machine and the versions.
 
 Correctness comes first: sizes that divide no tile, fresh memory filled with NaN, and the challenge's reference in
-float64 as the truth. What misses is not timed. Then two rounds of queued runs, each timed by device events behind a
-flush of the caches that also hides the launch; a row gives the median of each round and the spread of all runs.
+float64 as the oracle. Wrong kernels are not timed. Then come two rounds of queued runs, each timed by device events
+after a cache flush, which also hides the launch. A row gives the median of each round and the spread of all runs.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ ROOT = Path(__file__).resolve().parent.parent
 RUNS, WARM_UP, ROUNDS = 30, 5, 2
 FLUSHED_BYTES = 1 << 30
 LIMITS = {torch.bfloat16: 0.02, torch.float32: 1e-4}
-"""The largest error that a result may have, as a share of the largest value of the truth."""
+"""The largest error that a result may have, as a share of the oracle's largest value."""
 AS_FAST = 0.97
-"""A kernel that reaches this share of the eager form's speed is not slower: less is within the spread of a run."""
+"""A kernel at this share of the eager form's speed counts as not slower: less is within the spread of a run."""
 
 
 @dataclass(slots=True)
 class Row:
-    """What is known of one kernel. `status` is holds, under, measured (no goal), right (not timed), failed or skipped.
+    """Results of one kernel. `status` is holds, under, measured (no goal), right (not timed), failed or skipped.
 
-    Milliseconds are medians; `spread` is the distance between the tenth and the ninetieth percentile over the median.
+    Milliseconds are medians; `spread` is the distance between the 10th and the 90th percentile over the median.
     """
 
     kernel: str
@@ -82,7 +82,7 @@ class Row:
 
 
 class Failed(Exception):
-    """A kernel that is wrong."""
+    """Raised when a kernel is wrong."""
 
 
 def module_of(folder: str, name: str) -> ModuleType:
@@ -100,7 +100,7 @@ def as_tuple(outputs: Outputs) -> tuple[Tensor, ...]:
 
 
 def check(entry: Entry, size: Size, like: Like) -> float:
-    """Compare the kernel with the reference in float64; return the largest error, or raise Failed."""
+    """Compare the kernel with the reference in float64; return the largest error. Raises Failed if it is too large."""
     if entry.check_dtype is not None and like["dtype"] != torch.float32:
         like = {**like, "dtype": entry.check_dtype}
     torch.manual_seed(0)
@@ -114,14 +114,14 @@ def check(entry: Entry, size: Size, like: Like) -> float:
         if result.shape != truth.shape:
             raise Failed(f"shape {tuple(result.shape)}, expected {tuple(truth.shape)}")
         error = float((result.double() - truth.double()).abs().max() / truth.double().abs().max())
-        if not error <= LIMITS[like["dtype"]]:  # a NaN is no number and fails here
+        if not error <= LIMITS[like["dtype"]]:  # also false for NaN
             raise Failed(f"off by {error:.3g} of the largest value; at most {LIMITS[like['dtype']]}")
         worst = max(worst, error)
     return worst
 
 
 class PoisonedMemory:
-    """Fill what torch.empty gives with NaN, so that a result that was never written shows."""
+    """Fill the memory of torch.empty with NaN, so that unwritten results are detected."""
 
     def __enter__(self) -> None:
         self.filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ class PoisonedMemory:
 
 
 def timed(call: Callable[[], Any], flush: bool = True) -> list[float]:
-    """Return the milliseconds of each of RUNS runs, all queued before the first is waited for."""
+    """Return the milliseconds of each of RUNS runs; all are queued before the first synchronisation."""
     flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda") if flush else None
     for _ in range(WARM_UP):
         call()
@@ -153,14 +153,14 @@ def timed(call: Callable[[], Any], flush: bool = True) -> list[float]:
 
 
 def copy_bandwidth() -> float:
-    """Return the bytes a millisecond that a large copy reads and writes."""
+    """Return the bytes per millisecond that a large copy reads and writes."""
     source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     return 2 * source.nbytes / statistics.median(timed(lambda: target.copy_(source), flush=False))
 
 
 def measure(name: str, entry: Entry, bandwidth: float) -> Row:
-    """Check a kernel at odd sizes, time it and its rivals at full size, and hold it to its goal."""
+    """Check a kernel at odd sizes, time it and its rivals at full size, and compare it with its goal."""
     like = {"dtype": torch.bfloat16, "device": "cuda"}
     row = Row(name, "measured", error=check(entry, "odd", like))
     work = entry.work("full", like)
@@ -184,11 +184,11 @@ def measure(name: str, entry: Entry, bandwidth: float) -> Row:
 
 
 def _runs(what: str, rival: Callable[[], Any], row: Row) -> bool:
-    """Call a rival once; a backend that refuses these inputs is noted in the row and not timed."""
+    """Call a rival once and return True; if torch refuses these inputs, note it in the row and return False."""
     try:
         rival()
         torch.cuda.synchronize()
-    except Exception as error:  # noqa: BLE001 - torch raises what it likes where a backend has no kernel
+    except Exception as error:  # noqa: BLE001 - torch raises any exception when a backend has no kernel
         row.refused[what] = _short(error)
         return False
     return True
@@ -234,10 +234,10 @@ def check_small(name: str, entry: Entry) -> Row:
 
 
 def attempt(name: str, make: Callable[[], Row]) -> Row:
-    """Return the row, or a failed one that says why."""
+    """Return the row, or a failed one with the reason."""
     try:
         return make()
-    except Exception as error:  # noqa: BLE001 - the other kernels are still wanted
+    except Exception as error:  # noqa: BLE001 - the other kernels must still run
         return Row(name, "failed", reason=_short(error))
 
 
@@ -246,16 +246,16 @@ def _short(error: Exception) -> str:
 
 
 def device_is_lost() -> bool:
-    """After an illegal access every later call of this process fails as well."""
+    """Return True if the device fails: after an illegal access every later call of this process fails too."""
     try:
         torch.cuda.synchronize()
-    except Exception:  # noqa: BLE001 - any answer but "done" means the same
+    except Exception:  # noqa: BLE001 - any exception means that the device is lost
         return True
     return False
 
 
 def conditions() -> dict[str, Any]:
-    """Return what the figures depend on; a program that is not there leaves its place empty."""
+    """Return the versions and device settings behind the figures; a missing program leaves its entry empty."""
     said: dict[str, Any] = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _said_by("git", "-C", str(ROOT), "rev-parse", "HEAD"),
@@ -285,7 +285,7 @@ def _said_by(*command: str) -> str:
 
 
 class Results:
-    """The folder of one run; rows are on disk before the next kernel starts."""
+    """The files of one run; each row is written before the next kernel starts."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -303,13 +303,13 @@ class Results:
         print(row.line(), flush=True)
 
     def kernels(self) -> set[str]:
-        """Return the kernels that have a row."""
+        """Return the names of the kernels that have a row."""
         lines = self.rows.read_text(encoding="utf-8").splitlines() if self.rows.exists() else []
         return {json.loads(line)["kernel"] for line in lines}
 
 
 def steps(names: Sequence[str], small: bool, bandwidth: float) -> Iterator[tuple[str, Callable[[], Row]]]:
-    """Yield (row, what makes it) in the order of their value; what torch.compile reaches comes last."""
+    """Yield (name, function that makes the row) in order of importance; torch.compile rows come last."""
     for name in names:
         entry = ENTRIES[name]
         make = check_small if small else lambda name, entry: measure(name, entry, bandwidth)
@@ -325,7 +325,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="correctness alone, in Triton's interpreter")
     parser.add_argument("--minutes", type=float, default=6.0, help="no kernel is started after these (default 6)")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "gpu", metavar="DIR")
-    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # a run that lost its device goes on
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # continues a run that lost its device
     asked = parser.parse_args()
     if unknown := [name for name in asked.kernels if name not in ENTRIES]:
         parser.error(f"there is no kernel {unknown[0]}; there are {', '.join(ENTRIES)}")

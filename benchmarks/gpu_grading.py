@@ -1,8 +1,8 @@
-"""Grade a challenge's reference on the GPU, and print when each check begins and ends.
+"""Grade a challenge's reference on the GPU, and print when each check starts and ends.
 
     python benchmarks/gpu_grading.py [CHALLENGE...] [--device cpu]
 
-Lines come as things happen, so a run that is cut off shows how far it came, and where it waits.
+Lines are printed at once, so an interrupted run shows how far it came and which check it waits for.
 """
 
 from __future__ import annotations

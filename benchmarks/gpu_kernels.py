@@ -1,8 +1,8 @@
-"""List what `benchmarks/gpu.py` times: inputs of three sizes, the kernel's call, and torch's ways to do the same.
+"""List the work of `benchmarks/gpu.py`: inputs of three sizes, the kernel's call, and the equivalent torch calls.
 
-The rows stand in the order of their value: attention and decoding, norms, softmax, NF4, losses, then all others.
+Rows are in order of importance: attention and decoding, norms, softmax, NF4, losses, then all others.
 `call` takes a module, the kernel's or the reference's: both have the same entry point, and the reference in float64
-is the truth. Sizes: `full` is timed, `odd` divides no tile and is checked, `small` is for Triton's interpreter.
+is the oracle. Sizes: `full` is timed, `odd` divides no tile and is checked, `small` is for Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Outputs = Tensor | tuple[Tensor, ...]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One call: its arguments, the kernel's or the reference's way, torch's ways by name, and what it costs at least.
+    """One call: its arguments, the call of a kernel or reference module, torch's rivals, and its least cost.
 
-    `moved_bytes` are read and written once, `flops` are those of the products; 0 where a bound is of no use.
+    `moved_bytes` counts each byte read or written once, `flops` those of the products; 0 if the bound is not used.
     """
 
     args: tuple[Any, ...]
@@ -46,9 +46,9 @@ class Entry:
     goal: float | None = None
     against: str = "bandwidth"
     compiled: bool = False
-    """Whether torch.compile of the eager form is timed as well, at the end."""
+    """True if torch.compile of the eager form is timed too, at the end."""
     check_dtype: torch.dtype | None = None
-    """The dtype of the check, where 16 bits would choose other experts than the truth."""
+    """The dtype of the check, if 16 bits would choose other experts than the oracle."""
 
 
 def normal(like: Like, *shape: int) -> Tensor:
@@ -61,7 +61,7 @@ def sdpa(q: Tensor, k: Tensor, v: Tensor, causal: bool, backend: SDPBackend, gqa
 
 
 def sdpa_rivals(causal: bool, gqa: bool = False) -> dict[str, Callable[..., Outputs]]:
-    """Each fused backend of torch by its own name; one that refuses these inputs is left out by the benchmark."""
+    """Return torch's fused backends by name; the benchmark skips those that refuse the inputs."""
     backends = {
         "cudnn": SDPBackend.CUDNN_ATTENTION,
         "flash": SDPBackend.FLASH_ATTENTION,
@@ -74,7 +74,7 @@ def sdpa_rivals(causal: bool, gqa: bool = False) -> dict[str, Callable[..., Outp
 
 
 def attention_sizes(size: Size) -> tuple[int, int, int]:
-    """B, H, T."""
+    """Return B, H and T."""
     return {"full": (4, 16, 4096), "odd": (2, 3, 777), "small": (1, 2, 40)}[size]
 
 
@@ -127,7 +127,7 @@ def flash_backward(d: int) -> Callable[[Size, Like], Work]:
 
 
 def attention_with_lse(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Causal attention and its log-sum-exp, head by head, so that one head's scores are held at a time."""
+    """Return causal attention and its log-sum-exp, head by head, so that only one head's scores exist at a time."""
     outs, lses = torch.empty_like(q), torch.empty(q.shape[:3], dtype=q.dtype, device=q.device)
     future = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).triu(1)
     for b in range(q.shape[0]):
@@ -151,7 +151,7 @@ def decode(entry: str) -> Callable[[Size, Like], Work]:
         eager = lambda q, k, v: F.scaled_dot_product_attention(q[:, :, None], k, v, enable_gqa=True)[:, :, 0]  # noqa: E731
 
         def call(module: ModuleType, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            if not hasattr(module, entry):  # the reference merges parts and makes none
+            if not hasattr(module, entry):  # the reference has no entry for decoding, only for the merge
                 return eager(q, k, v)
             outputs = getattr(module, entry)(q, k, v, splits)
             return outputs[0] if isinstance(outputs, tuple) else outputs
@@ -214,7 +214,7 @@ def rms_norm(backward: bool) -> Callable[[Size, Like], Work]:
 
 
 def gradients_of(args: tuple[Tensor, ...], ours: Any, eager: Any, moved_bytes: int) -> Work:
-    """Forward and backward together: the last argument is the cotangent, all others get gradients."""
+    """Time forward and backward together: the last argument is the cotangent, all others get gradients."""
 
     def run(call: Callable[..., Tensor], *args: Tensor) -> Outputs:
         leaves, dy = [x.detach().requires_grad_() for x in args[:-1]], args[-1]
@@ -412,7 +412,7 @@ def int4_matmul(size: Size, like: Like) -> Work:
 
 
 def decoding_product(args: tuple[Tensor, ...], entry: str, decode: Callable[..., Tensor], moved_bytes: int) -> Work:
-    """A product with coded weights: torch decodes them first."""
+    """A product with quantised weights; torch decodes them first."""
     eager = lambda x, *coded: x @ decode(*coded).to(x.dtype).T  # noqa: E731
 
     def call(module: ModuleType, *args: Tensor) -> Tensor:
@@ -422,7 +422,7 @@ def decoding_product(args: tuple[Tensor, ...], entry: str, decode: Callable[...,
 
 
 def plain(entry: str, shapes: Callable[[Size], tuple[tuple[int, ...], ...]]) -> Callable[[Size, Like], Work]:
-    """A kernel challenge whose arguments are tensors alone; its reference, in the inputs' dtype, is torch's way."""
+    """Work of a kernel challenge whose arguments are all tensors; the rival is its reference in the inputs' dtype."""
 
     def work(size: Size, like: Like) -> Work:
         args = tuple(normal(like, *shape) for shape in shapes(size))

@@ -27,29 +27,29 @@ def all_challenges() -> list[Challenge]:
 
 
 def sample(challenges: list[Challenge]) -> list[Challenge]:
-    """Return three challenges of tensors and the fastest of the kernels."""
+    """Return three tensor challenges and the fastest kernel challenge."""
     named = {challenge.id: challenge for challenge in challenges}
     return [named[id] for id in ("causal-mask", "rms-norm", "sdpa", "vector-add")]
 
 
 def right_file(challenge: Challenge) -> Path:
-    """Return the project's own solution: the reference, or the kernel where a kernel is asked for."""
+    """Return the project's own solution: the kernel for kernel challenges, else the reference."""
     return Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py")
 
 
 def cold(challenges: list[Challenge]) -> float:
-    """Return the median over the challenges of a whole `attn grade` against `import torch`, once each."""
+    """Return the median ratio of a whole `attn grade` to `import torch`, one run per challenge."""
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         environment = {"ATTN_HOME": folder}
-        for challenge in [challenges[0], *challenges]:  # the first once more, to warm up
+        for challenge in [challenges[0], *challenges]:  # the first one twice, to warm up
             command = [*ATTN, "grade", challenge.id, str(right_file(challenge)), "--no-record", "--json"]
             ratios.append(seconds(command, environment) / seconds(IMPORT_TORCH, environment))
     return statistics.median(ratios[1:])
 
 
 def warm(challenges: list[Challenge]) -> tuple[float, float]:
-    """Grade over one judge, in units of `import torch`, measured before and after: medians of right and wrong files."""
+    """Return the median grading times of right and wrong files with one judge, in units of `import torch`."""
     right: list[float] = []
     wrong: list[float] = []
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
@@ -65,7 +65,7 @@ def warm(challenges: list[Challenge]) -> tuple[float, float]:
 
 
 def warm_kernels(challenges: list[Challenge]) -> tuple[float, float]:
-    """Grade right kernels in the interpreter over one judge: the slowest file, named on stderr, and the median."""
+    """Grade right kernels in the interpreter with one judge; return the slowest and the median time, print its name."""
     found: dict[str, float] = {}
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
@@ -87,7 +87,7 @@ def _wrong_files(challenge: Challenge) -> list[Path]:
 
 
 def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
-    """The seconds of one grading, a moment after the last one: nobody saves a file twice within a tenth of a second."""
+    """Return the seconds of one grading, after 0.1 s of rest: nobody saves a file again sooner than that."""
     time.sleep(0.1)
     request = GradeRequest(
         spec=specification(challenge), folder=Path(challenge.folder), source=file.read_bytes(), filename=str(file)

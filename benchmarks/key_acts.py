@@ -1,4 +1,4 @@
-"""What a learner may do at a keyboard, drawn at random: keys, pastes, clicks, resizes, leaving and coming back."""
+"""Random user actions at the keyboard: keys, pastes, clicks, resizes, leaving and coming back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 
 TO_ENTER = ("MockScreen", "ChallengesScreen", "DrillScreen", "PlanScreen")
-"""Behind these lies more than on them."""
+"""Screens where Enter opens more than the screen itself shows."""
 NARROWEST, WIDEST = (40, 10), (200, 60)
 SETTLING_SECONDS = 60.0
 HASTE = 0.3
@@ -44,9 +44,9 @@ PASTED = (
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`what` is key, paste, click, resize, open (the app anew, at a route or a challenge) or hang-up (from outside).
+    """`what` is key, paste, click, resize, open (start the app at a route or challenge) or hang-up (from outside).
 
-    After a hasty one the next follows at once, as when one types ahead.
+    A hasty act is followed by the next one at once, as in type-ahead.
     """
 
     what: str
@@ -59,7 +59,7 @@ class Act:
 
 
 def draw(rng: Random, app: AttnApp | None) -> Act:
-    """The next act; without an app that runs, it is opened."""
+    """Return the next act, which opens the app if it is not running."""
     if app is None:
         return Act("open", rng.choice(("", "", *ROUTES, *CHALLENGES)))
     return replace(_drawn(rng, app), is_hasty=rng.random() < HASTE)
@@ -94,7 +94,7 @@ def _drawn(rng: Random, app: AttnApp) -> Act:
 
 
 def _bound(rng: Random, app: AttnApp) -> str:
-    """A key that does something here; help, the palette and, on Home, the way out are not pressed each time."""
+    """Return a bound key. Help, the palette and, on Home, the quit key are chosen less often."""
     screen = app.screen
     bound = screen.active_bindings.items() if screen.is_mounted else ()
     actions = {found.binding.action: key for key, found in sorted(bound) if key not in LEAVING}
@@ -109,7 +109,7 @@ def _any_size(rng: Random) -> tuple[int, int]:
 
 
 async def perform(act: Act, pilot: Pilot[Any]) -> None:
-    """Hands the app what a terminal would, and waits until it is dealt with. Raises WaitForScreenTimeout."""
+    """Send an act to the app as a terminal would, and wait until it is handled. Raises WaitForScreenTimeout."""
     app = pilot.app
     match act.what:
         case "key":
@@ -129,7 +129,7 @@ async def perform(act: Act, pilot: Pilot[Any]) -> None:
     if act.is_hasty:
         await asyncio.sleep(0)
         return
-    for _ in range(2):  # a key is passed on from widget to widget
+    for _ in range(2):  # a key passes from widget to widget
         if app._exit:  # nobody would answer
             return
         await pilot._wait_for_screen(SETTLING_SECONDS)
@@ -137,7 +137,7 @@ async def perform(act: Act, pilot: Pilot[Any]) -> None:
 
 
 def key_event(app: Any, key: str) -> events.Key:
-    """What a terminal sends for this key."""
+    """Return the event that a terminal sends for this key."""
     from textual.keys import _character_to_key, _get_unicode_name_from_key
 
     name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
@@ -147,7 +147,7 @@ def key_event(app: Any, key: str) -> events.Key:
 
 
 def _character(name: str) -> str | None:
-    """What the key types: `slash` types a slash, `enter` nothing."""
+    """Return the character that a key types: `slash` types a slash, `enter` nothing."""
     import unicodedata
 
     try:

@@ -1,4 +1,4 @@
-"""What must hold whatever keys were pressed: the log whole and only growing, and the state what the log says it is."""
+"""Invariants after any keys: the log is complete and only grows, and the stored state matches its replay."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _DERIVED = {name: f"SELECT * FROM {name}" for name in ("schedule", "hold", "queu
 
 
 class Broken(AssertionError):
-    """Something that must hold does not."""
+    """Raised when an invariant is violated."""
 
 
 @dataclass(slots=True)
 class Witness:
-    """Looks at a sitting from outside: what it saw on disk, or on the screen as done, must be there ever after."""
+    """Observes a session from outside: rows seen on disk, and acts shown as done, must persist."""
 
     home: Home
     rows: list[tuple[Any, ...]] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Witness:
     interview: tuple[str, int | None, dict[int, Any]] | None = None
 
     def look(self, app: AttnApp) -> None:
-        """After an act, while the app runs."""
+        """Check after an act, while the app runs."""
         self._rows_on_disk()
         self.typed = self.interview = None
         for screen in app.screen_stack:
@@ -52,10 +52,10 @@ class Witness:
                 self.typed = (screen.file.path, screen.query_one("#code", TextArea))
 
     def after(self) -> None:
-        """After the end of a sitting, however it came about."""
+        """Check after a session ended in any way."""
         self._rows_on_disk()
         if self.typed is not None and self.typed[0].exists():
-            file, area = self.typed  # what was pressed ahead has come to the area since it was looked at
+            file, area = self.typed  # keys typed ahead may have reached the text area since
             _require(file.read_text(encoding="utf-8") == area.text, f"what was typed is not in {file.name}")
         with _opened(self.home) as workspace:
             _the_log_is_valid(workspace)
@@ -71,7 +71,7 @@ class Witness:
         self.typed = self.interview = None
 
     def _rows_on_disk(self) -> None:
-        """Another reader of the file sees every row that was there before, unchanged and in its place."""
+        """Check that another reader of the file sees every earlier row, unchanged and in place."""
         if not self.home.database.exists():
             return
         with sqlite3.connect(f"file:{self.home.database}?mode=ro", uri=True) as reader:
@@ -83,7 +83,7 @@ class Witness:
         self.rows += new[1:] if self.rows else new
 
     def _see_done(self, screen: ReviewScreen) -> None:
-        """What the sitting counts as done is on disk."""
+        """Check that every act which the session counts as done is on disk."""
         on_disk = {row[1] for row in self.rows[-200:]}
         for row in screen.session._done[-100:]:
             _require(not row.id or row.id in on_disk, f"the {row.kind} of {row.subject} is shown as done, not on disk")

@@ -1,4 +1,4 @@
-"""The app as it is, but for what would start a process at a key: the judge, experiments, the terminal lent out."""
+"""The app with fakes for everything that starts a process: the judge, experiments, and external editors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ GRADING_SECONDS = 0.02
 
 
 class PlayedJudge(Judge):
-    """Accepts a file that holds the reference and rejects any other; now and then there is no verdict.
+    """Accepts files that contain the reference and rejects all others; sometimes it returns no verdict.
 
-    A grading takes a moment in which it can be cancelled.
+    Each grading takes a moment and can be cancelled in it.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class PlayedJudge(Judge):
         self._stop = threading.Event()
 
     def restart(self) -> None:
-        """There is no process."""
+        """Do nothing, as there is no process."""
 
     def cancel(self) -> None:
         self._stop.set()
@@ -81,7 +81,7 @@ def _document(request: GradeRequest, names: Sequence[str], accepted: bool) -> di
 
 
 class PlayedExperiment:
-    """An experiment without its process: one row, one plot, one check, after a moment."""
+    """An experiment without a process: one row, one plot and one check, after a moment."""
 
     def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool, text: str = "") -> None:
         self.experiment, self._stop = experiment, threading.Event()
@@ -103,7 +103,7 @@ class PlayedExperiment:
 
 
 class PlayedApp(AttnApp):
-    """Lends its terminal to an editor without giving it up: there is none here."""
+    """The app with a fake judge; it does not suspend itself for an editor, since there is no terminal."""
 
     def __init__(self, workspace: Workspace, rng: Random, screen: Any) -> None:
         super().__init__(workspace, rng, screen)
@@ -114,5 +114,5 @@ class PlayedApp(AttnApp):
 
 
 def install() -> None:
-    """From now on experiments start no process."""
+    """Replace experiments by fakes, so that they start no process."""
     experiment_screen.ChildRun = PlayedExperiment  # type: ignore[assignment,misc]

@@ -1,4 +1,4 @@
-"""Learners' folders in which random keys begin: new, set up, before an interview, in the midst of one, with history."""
+"""Data folders to start random keys from: new, set up, before an interview, during one, and with history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAYS_OF_HISTORY, REVIEWS = 120, 2500
 
 
 class Clock:
-    """Goes on when it is told to."""
+    """A clock that moves only when told to."""
 
     def __init__(self) -> None:
         self.now = BEGINNING
@@ -39,7 +39,7 @@ def _open(home: Home) -> Workspace:
 
 @cache
 def _indexed(room: Path) -> Path:
-    """A database into which the bundled bank was read: every folder begins with a copy of it."""
+    """Return a database with the bundled bank indexed; every folder starts from a copy of it."""
     _open(Home(room / "indexed")).close()
     return Home(room / "indexed").database
 
@@ -50,7 +50,7 @@ def _set(home: Home, **values: str) -> None:
 
 
 def _new(home: Home) -> None:
-    """Nothing yet: the first run."""
+    """Set up nothing: the first run."""
 
 
 def _set_up(home: Home) -> None:
@@ -63,7 +63,7 @@ def _dated(home: Home) -> None:
 
 
 def _in_a_mock(home: Home) -> None:
-    """At the whiteboard."""
+    """Start an interview and go on to the whiteboard."""
     _set(home, lang="en")
     with _open(home) as workspace:
         interview = MockInterview.begin(workspace, MockOptions(60, "onsite", 3))
@@ -73,7 +73,7 @@ def _in_a_mock(home: Home) -> None:
 
 
 def _with_history(home: Home) -> None:
-    """Months of reviews of every card, some suspended, tagged and noted, and cards of one's own."""
+    """Record months of reviews of every card; suspend, tag and annotate some, and add own cards."""
     _set(home, lang="en", new_per_day="40")
     _fill(home, REVIEWS)
     with _open(home) as workspace:
@@ -123,7 +123,7 @@ def _made(start: str, room: Path) -> Path:
 
 
 def begun(start: str, room: Path) -> Home:
-    """A fresh copy of the folder of this name; it and what it is copied from lie in `room`."""
+    """Return a fresh copy of the folder `start`; both lie in `room`."""
     folder = room / "played"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(_made(start, room), folder)

@@ -1,11 +1,11 @@
-"""Prints how long a key takes to change the screen: the 95th percentile over review, browse, challenges and statistics.
+"""Print the 95th percentile of the time from key to screen, in review, browse, challenges and statistics.
 
     python benchmarks/key_to_screen.py                      the bundled bank, some two minutes
     python benchmarks/key_to_screen.py --large              also 100,000 cards and 1,000,000 reviews
     python benchmarks/key_to_screen.py --large --keep DIR   with the home of `scale.py --keep DIR`
 
-From the key's arrival to the first frame after it, and to the last one that it causes, for a terminal of 120×40 without
-animations. The clock's time includes the work of other programs; that of this process is what the app can change.
+Times run from the key's arrival to the first frame after it, and to the last frame that it causes, for a terminal of
+120×40 without animations. Wall time includes the work of other programs; the app can only change its process time.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from timing import Budget
 
 SIZE = (120, 40)
 FIRST_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 0.5, 0.08, 5.0
-"""How long to wait for a key's first frame, for one more frame after it, and at most."""
+"""Seconds to wait for a key's first frame, for one more frame after it, and at most."""
 BUDGET_MS = 100
 LOOKING_SECONDS = 3.0
-"""How long the learner looks at Home before the first key; what a screen needs is read then."""
+"""Seconds on Home before the first key; the screens' data is loaded then."""
 KEYS = 80
 PLAYED = {
     "review": ("r", ["enter", "down", "enter", "enter", "3", "u", "enter", "up", "enter"]),
@@ -55,7 +55,7 @@ PLAYED = {
 
 
 class SilentDriver(HeadlessDriver):
-    """Takes what a terminal would be sent, and tells the app when."""
+    """A driver that discards the output and records when the app drew."""
 
     def write(self, data: str) -> None:
         if data and isinstance(app := self._app, TimedApp):
@@ -67,11 +67,11 @@ class SilentDriver(HeadlessDriver):
 
 
 Moment = tuple[float, float]
-"""By the clock and by the time of this process, in seconds."""
+"""Seconds of wall time and of this process's time."""
 
 
 class TimedApp(AttnApp):
-    """Knows when it drew what followed a key."""
+    """The app with the times of the frames since the last key."""
 
     def __init__(self, workspace: Workspace, rng: Random) -> None:
         super().__init__(workspace, rng)
@@ -80,7 +80,7 @@ class TimedApp(AttnApp):
 
 @dataclass
 class Times:
-    """Milliseconds (by the clock, of the process) to the first and to the last frame of each key."""
+    """Milliseconds to the first and last frame of each key, as (wall time, process time)."""
 
     first: list[Moment] = field(default_factory=list)
     last: list[Moment] = field(default_factory=list)
@@ -138,7 +138,7 @@ async def _measured(home: Home) -> dict[str, Times]:
 
 
 def rows(what: str, home: Home) -> None:
-    """Prints two rows a screen."""
+    """Print two rows per screen."""
     for name, times in asyncio.run(_measured(home)).items():
         for moments, which in ((times.first, "first frame"), (times.last, "last frame")):
             clock, process = zip(*moments, strict=True)
@@ -155,7 +155,7 @@ def _p95(values: Sequence[float]) -> float:
 
 
 def large_home(folder: Path) -> Home:
-    """100,000 cards and 1,000,000 reviews, made where they are not there yet."""
+    """Return a home with 100,000 cards and 1,000,000 reviews; make it if it is missing."""
     import scale
 
     return Home(Path(scale.home(folder, 1_000_000)["ATTN_HOME"]))

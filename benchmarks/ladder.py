@@ -1,11 +1,11 @@
-"""Puts every wrong solution of every piece into the engine of `attn ladder`, and prints how often its piece is named.
+"""Run every wrong solution of every piece in the engine of `attn ladder`; print how often its piece is named.
 
     python benchmarks/ladder.py [ID...] [--mixes 10] [--with-others] [--show]
 
-A wrong solution that misses *solved* has to be named, and nothing else; a right one has to run; so do random mixes of
-right solutions and references. `--with-others` gives the wrong piece three right ones of the learner's beside it.
-Exit 1 below 95 of 100, or where a right solution is blamed. What became of each file is kept in
-`benchmarks/results/ladder.json`, which a test holds the figure in docs/challenges.md against.
+A wrong solution that misses *solved* must be named, and nothing else. A right one must run, as must random mixes of
+right solutions and references. `--with-others` adds three right pieces of the learner's to the wrong one.
+Exit 1 below 95 of 100, or if a right solution is blamed. The result of each file is stored in
+`benchmarks/results/ladder.json`; a test compares the figure in docs/challenges.md with it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BESIDE = 3
 
 
 def wrong_files(piece: Piece) -> Iterator[Path]:
-    """Those that miss *solved*, as `attn verify` has recorded it."""
+    """Yield the wrong files that miss *solved*, as recorded by `attn verify`."""
     recorded = json.loads(VERIFIED.read_text(encoding="utf-8"))[piece.id]["failed"]
     for path in files_of(piece, "wrong"):
         if recorded.get(path.stem, ["", "solved"])[1] == "solved":
@@ -48,12 +48,12 @@ def text_of(path: Path) -> str:
 
 
 def mix(draw: random.Random, ids: list[str]) -> dict[str, str]:
-    """A right solution, drawn, for each of these pieces."""
+    """Draw a right solution for each of these pieces."""
     return {id: text_of(draw.choice(files_of(BY_ID[id], "right"))) for id in ids}
 
 
 def named(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str, bool]:
-    """Of each wrong file of a piece whether its piece is named, and no other."""
+    """Return for each wrong file of a piece whether its piece is named, and no other."""
     seen = {}
     for path in wrong_files(piece):
         draw = random.Random(path.stem)
@@ -68,7 +68,7 @@ def named(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str,
 
 
 def blamed(engines: Engines, own: dict[str, str], name: str) -> bool:
-    """Whether right pieces are blamed, which is said."""
+    """Print each blame of right pieces; return True if there is any."""
     found = climb(engines, own)
     for blame in found.blames:
         print(f"  {name}: {blame.pieces} blamed: {describe_difference(blame.difference).en}", flush=True)
@@ -76,7 +76,7 @@ def blamed(engines: Engines, own: dict[str, str], name: str) -> bool:
 
 
 def measured(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str, list[str]]:
-    """The files of a piece by what became of them: wrong ones named or missed, right ones that run or are blamed."""
+    """Return the files of a piece by result: wrong ones named or missed, right ones run or blamed."""
     begun = time.perf_counter()
     wrong = named(engines, piece, show, others)
     right = {
@@ -93,7 +93,7 @@ def measured(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[s
 
 
 def blamed_mixes(engines: Engines, mixes: int) -> list[int]:
-    """The mixes of right pieces and references, by number, that are blamed."""
+    """Return the numbers of the mixes of right pieces and references in which a piece is blamed."""
     found = []
     for seed in range(mixes):
         draw = random.Random(seed)
@@ -104,7 +104,7 @@ def blamed_mixes(engines: Engines, mixes: int) -> list[int]:
 
 
 def kept(found: dict[str, dict[str, list[str]]]) -> None:
-    """Puts the pieces of this run, with what they ran on, in the place of an earlier one's."""
+    """Store the results of this run, with date and versions, in place of earlier ones of the same pieces."""
     RESULTS.parent.mkdir(exist_ok=True)
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     ran_on = {

@@ -1,4 +1,4 @@
-"""A learner's folder with very many cards and reviews."""
+"""Make a data folder with very many cards and reviews."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CARD = """  - id: {topic}-{number:06d}
 
 
 def write_banks(folder: Path, cards: int) -> list[str]:
-    """Generated bank files below `folder`; the ids of their cards."""
+    """Write generated bank files to `folder`; return the ids of their cards."""
     folder.mkdir(parents=True, exist_ok=True)
     ids: list[str] = []
     words, characters = " ".join(["word"] * 60), "字" * 120
@@ -44,7 +44,7 @@ def write_banks(folder: Path, cards: int) -> list[str]:
 
 
 def fill(home_folder: Path, cards: int, reviews: int) -> None:
-    """Writes the banks, indexes them, puts the reviews into the log and derives every schedule."""
+    """Write the banks, index them, add the reviews to the log and derive every schedule."""
     home = paths.home(home_folder, {})
     ids = write_banks(home.banks, cards)
     with Workspace.open(home, lambda: NOW) as workspace:
@@ -54,7 +54,7 @@ def fill(home_folder: Path, cards: int, reviews: int) -> None:
 
 
 def refuse(row: LogRow) -> None:
-    """Raise ValueError for a row that is there already with another content."""
+    """Raise ValueError for a row whose id exists with other content."""
     raise ValueError(f"row {row.id} is there with another content")
 
 

@@ -1,12 +1,12 @@
-"""Puts our right and wrong solutions before other public graders' own tests, and prints what these let through.
+"""Run our right and wrong solutions against other public graders' tests; print which wrong ones pass.
 
     python benchmarks/league.py --torchcode DIR --deep-ml DIR [--ours]
 
 DIR is a copy of the other project that you fetched: https://github.com/duoan/TorchCode (MIT) and
 https://github.com/Open-Deep-ML/DML-OpenProblem (its Educational Use Only License). Their tests are read from there and
-run as they stand; nothing of theirs is part of this program. A wrong solution counts only if its mistake can be seen in
-the form that their task has: on arguments drawn here its values or gradients differ from the reference's. Each task's
-own statement asks for what these challenges ask for (pairs and sign of RoPE, the feature map, the scale).
+run unchanged; this program contains none of their code. A wrong solution counts only if its mistake is visible in the
+form of their task: its values or gradients differ from the reference's on arguments drawn here. Each task's
+own statement asks for the same conventions as our challenge (pairs and sign of RoPE, the feature map, the scale).
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ Passes = Callable[[Functions], bool]
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """The tests of one task: whether functions pass them, and their text."""
+    """The tests of one task: a function that runs them on a solution, and their text."""
 
     passes: Passes
     text: str
 
 
 def torchcode_test(folder: Path, task: str) -> Test:
-    """The asserts of a task of TorchCode, each run in a namespace with the function alone, as its judge does."""
+    """Return the asserts of a TorchCode task; each runs in a namespace that has only the function, as in its judge."""
     path = folder / "torch_judge" / "tasks" / f"{task}.py"
     spec = importlib.util.spec_from_file_location(f"torchcode_{task}", path)
     assert spec is not None and spec.loader is not None
@@ -65,7 +65,7 @@ def torchcode_test(folder: Path, task: str) -> Test:
 
 
 def deep_ml_test(folder: Path, task: str) -> Test:
-    """The snippets of a problem of deep-ml: what they print has the numbers that are expected."""
+    """Return the snippets of a deep-ml problem; they pass if they print the expected numbers."""
     import numpy
 
     cases = json.loads((folder / "build" / f"{task}.json").read_text(encoding="utf-8"))["test_cases"]
@@ -83,20 +83,20 @@ def deep_ml_test(folder: Path, task: str) -> Test:
 
 
 def same_numbers(printed: str, expected: str) -> bool:
-    """Whether two texts have the same numbers, as near as print rounds them."""
+    """Return True if two texts have the same numbers, up to print's rounding."""
     got, due = ([float(found) for found in NUMBER.findall(text)] for text in (printed, expected))
     return len(got) == len(due) and all(abs(a - b) <= PRINTED * (1 + abs(b)) for a, b in zip(got, due, strict=True))
 
 
 def within_time(ask: Callable[[], bool]) -> bool:
-    """What `ask` says in a process of its own; False where it raises, ends or takes too long."""
+    """Return the result of `ask`, run in its own process; False if it raises, dies or takes too long."""
     context = multiprocessing.get_context("fork")
     told, tell = context.Pipe(duplex=False)
 
     def run() -> None:
         try:
             tell.send(ask())
-        except BaseException:  # noqa: BLE001 - whatever a wrong solution raises is a no
+        except BaseException:  # noqa: BLE001 - a wrong solution may raise anything: it fails
             tell.send(False)
 
     process = context.Process(target=run)
@@ -114,7 +114,7 @@ def solution(path: Path) -> dict[str, Any]:
 
 
 def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> list[torch.Tensor]:
-    """Values and gradients as tensors in a row."""
+    """Return values, then gradients, as a list of tensors."""
     leaves = [each.clone().requires_grad_() if isinstance(each, torch.Tensor) else each for each in arguments]
     try:
         found = function(*leaves)
@@ -142,7 +142,7 @@ def _tensors(found: Any) -> Iterator[torch.Tensor]:
 
 
 def differs(bout: Bout, wrong: Mapping[str, Any], reference: Mapping[str, Any]) -> bool:
-    """Whether a mistake shows in the form of the task, on some of the arguments that are drawn."""
+    """Return True if a mistake is visible in the task's form, on any of DRAWS drawn arguments."""
     mine, due = (_first(bout.functions(each)) for each in (wrong, reference))
     chance = torch.Generator().manual_seed(0)
     for _ in range(DRAWS):
@@ -150,7 +150,7 @@ def differs(bout: Bout, wrong: Mapping[str, Any], reference: Mapping[str, Any]) 
         expected = outcome(due, arguments)
         try:
             got = outcome(mine, arguments)
-        except Exception:  # noqa: BLE001 - it raises where the reference does not
+        except Exception:  # noqa: BLE001 - it raises, unlike the reference
             return True
         if [each.shape for each in got] != [each.shape for each in expected]:
             return True
@@ -165,7 +165,7 @@ def _first(functions: Functions) -> Callable[..., Any]:
 
 @dataclass(slots=True)
 class Score:
-    """How one task fared; `let_through` names the wrong solutions that passed its tests."""
+    """The score of one task; `let_through` names the wrong solutions that passed its tests."""
 
     wrong: int = 0
     right: int = 0
@@ -195,7 +195,7 @@ def score(bout: Bout, test: Test) -> Score:
 
 
 def play(name: str, bouts: Sequence[Bout], read: Callable[[Path, str], Test], folder: Path) -> None:
-    """Prints how the graders of one project fared."""
+    """Print the scores of one project's graders."""
     tests = {bout.task: read(folder, bout.task) for bout in bouts}
     mark = sha256("".join(tests[task].text for task in sorted(tests)).encode()).hexdigest()[:12]
     print(f"{name} {version(folder)} (tests {mark})")
@@ -217,7 +217,7 @@ def play(name: str, bouts: Sequence[Bout], read: Callable[[Path, str], Test], fo
 
 
 def version(folder: Path) -> str:
-    """What the copy says of itself."""
+    """Return the version that the copy states, if any."""
     file = folder / "torch_judge" / "_version.py"
     found = (
         re.search(r"__version__\s*=\s*\W(.+?)\W\s*$", file.read_text(encoding="utf-8"), re.M) if file.exists() else None
@@ -226,7 +226,7 @@ def version(folder: Path) -> str:
 
 
 def play_ours(bouts: Sequence[Bout]) -> None:
-    """The same files before our own judge."""
+    """Grade the same files with our own judge."""
     from attncli import __version__
     from attncli.practice.verify import verify_challenges
     from grading import all_challenges

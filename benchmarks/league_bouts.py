@@ -1,6 +1,6 @@
-"""Which task of another grader asks what which challenge of ours asks, and how a solution of ours takes its form.
+"""Map tasks of other graders to our challenges, and adapt our solutions to their form.
 
-Nothing of theirs is here: a task is named by its id, a function by the name that their tests call.
+It contains nothing of theirs: a task is named by its id, a function by the name that their tests call.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Functions = dict[str, Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class Bout:
-    """One task of theirs and our challenge; `functions` gives a solution the names that their tests call.
+    """One task of theirs and our challenge; `functions` returns a solution under the names that their tests call.
 
-    `draw` draws arguments for the first of them: with these it is found out which mistakes can be seen in their form.
+    `draw` draws arguments for the first function; they decide which mistakes are visible in the task's form.
     """
 
     task: str
@@ -29,7 +29,7 @@ class Bout:
 
 
 def drawn(*shapes: Sequence[int]) -> Callable[[torch.Generator], tuple[Any, ...]]:
-    """Tensors of these shapes, now and then large ones."""
+    """Return a function that draws tensors of these shapes, of small or large scale."""
 
     def draw(chance: torch.Generator) -> tuple[Any, ...]:
         scale = (1.0, 3.0, 30.0)[int(torch.randint(3, (), generator=chance))]
@@ -136,7 +136,7 @@ TORCHCODE = (
 
 
 def _of_arrays(function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
-    """A function of tensors as one of NumPy arrays or lists, in float64."""
+    """Wrap a function of tensors as one of NumPy arrays or lists, in float64."""
 
     def call(*arrays: Any) -> Any:
         return function(*(torch.as_tensor(array, dtype=torch.float64) for array in arrays)).numpy()
@@ -145,7 +145,7 @@ def _of_arrays(function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
 
 
 def _products(X: Any, W_q: Any, W_k: Any, W_v: Any) -> tuple[Any, Any, Any]:
-    """The part of their attention tasks that is not the challenge."""
+    """Return Q, K and V: the part of their attention tasks outside our challenge."""
     return X @ W_q, X @ W_k, X @ W_v
 
 
@@ -166,7 +166,7 @@ def _attention_of_arrays(ns: Solution) -> Functions:
 
 
 def _masked_of_arrays(ns: Solution) -> Functions:
-    """Their mask is added: zero where a key is seen."""
+    """Convert their additive mask: 0 marks a visible key."""
 
     def masked_attention(Q: Any, K: Any, V: Any, mask: Any) -> Any:
         seen = torch.as_tensor(mask) == 0

@@ -3,11 +3,11 @@
 #
 #     benchmarks/on_gpu.sh DIR [WHEELS]
 #
-# The machine may have no network, and another torch and Triton than constraints.txt: the installed ones are used.
-# What `attn` needs besides is taken from WHEELS (default: benchmarks/wheels), a folder of wheels, where it is missing:
+# The machine needs no network; its installed torch and Triton are used, whatever constraints.txt pins.
+# Other missing packages are installed from WHEELS (default: benchmarks/wheels), a folder of wheels:
 #     pip download --only-binary :all: -d benchmarks/wheels --no-deps fsrs pydantic pydantic_core ...
-# Every step writes into DIR at once, so a run that is cut off leaves what it has found. DIR/summary.txt has a line for
-# each step, and for whatever could not be done.
+# Every step writes to DIR at once, so an interrupted run keeps its results. DIR/summary.txt has a line for each step
+# and each problem.
 set -uo pipefail
 
 if [ $# -lt 1 ]; then
@@ -24,7 +24,7 @@ SUMMARY=$OUT/summary.txt
 
 say() { echo "$*" | tee -a "$SUMMARY"; }
 
-# step NAME SECONDS COMMAND...: its output goes to DIR/NAME.txt, its end into the summary.
+# step NAME SECONDS COMMAND...: write its output to DIR/NAME.txt and its result to the summary.
 step() {
   local name=$1 seconds=$2 began=$SECONDS code
   shift 2
@@ -46,7 +46,7 @@ if ! has torch; then
   exit 3
 fi
 
-# 1. attn's own needs, into a folder beside the results: nothing of the machine is changed.
+# 1. Install attn's missing packages into a folder beside the results, so the machine stays unchanged.
 NEEDED="aiohttp click fsrs genanki hypothesis jinja2 latex2mathml markdown_it mdit_py_plugins nh3 platformdirs pydantic
 yaml rich texicode textual tomlkit tree_sitter tree_sitter_python"
 MISSING=""
@@ -62,7 +62,7 @@ export PYTHONPATH="$ROOT${PYTHONPATH:+:$PYTHONPATH}"
 [ -n "$MISSING" ] && say "missing  for attn:$MISSING; put their wheels into $WHEELS"
 has triton || say "missing  triton: no kernel can be compiled"
 
-# 2. Pages of cuBLAS and cuDNN into the cache, so that no later step waits for the disk.
+# 2. Load cuBLAS and cuDNN into the page cache, so that no later step waits for the disk.
 if step warm_up 120 "$PYTHON" -c "
 import torch
 x = torch.ones(2, 2, device='cuda')
@@ -75,14 +75,14 @@ else
   say "no GPU   nothing is timed; kernels are checked in the interpreter, and challenges are not proved on a device"
 fi
 
-# 3. The kernels. Its own deadline is six minutes; rows are on disk as they come.
+# 3. Time the kernels, with a deadline of six minutes; each row is written at once.
 if [ -n "$GPU" ]; then
   step gpu 420 "$PYTHON" -u benchmarks/gpu.py --minutes 6 --out "$OUT/kernels"
 else
   step gpu_small 420 "$PYTHON" -u benchmarks/gpu.py --small --minutes 6 --out "$OUT/kernels"
 fi
 
-# 4. What attn sees of the machine, two gradings check by check, and six challenges proved there.
+# 4. Run attn's doctor, two gradings check by check, and the proofs of six challenges.
 export ATTN_HOME="$OUT/home"
 step doctor 60 "$PYTHON" -m attncli doctor
 step grading 90 "$PYTHON" -u benchmarks/gpu_grading.py rms-norm vector-add

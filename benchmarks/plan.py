@@ -1,8 +1,8 @@
-"""What the plan for an interview is worth: simulated learners of three memory models, the same minutes for each policy.
+"""Measure the benefit of the interview plan: simulated learners of three memory models, equal minutes per policy.
 
 `python benchmarks/plan.py` runs the whole grid (about ten minutes on one core), `--quick` a corner of it. Grid and
-models stood here before the first full run, and the planner was tuned on other learners (some of them in that corner).
-Recall is the model's own, weighed by how much interviewers ask a card.
+models were fixed before the first full run, and the planner was tuned on other learners (some of them in that corner).
+Recall is the model's own, weighted by how often interviewers ask a card.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ LEARNERS = 3
 QUICK_DAYS, QUICK_MINUTES, QUICK_KNOWN, QUICK_HABITS, QUICK_LEARNERS = (14,), (10,), (0.0, 0.7), ("honest",), 5
 BASELINES = ("fsrs", "capped", "last-pass")
 MOST_LOST = 0.01
-"""The recall that pacing and the last days may cost against a plan without them."""
+"""The recall that pacing and the last days may cost compared with a plan without them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place of the grid: so many days, minutes a day, a memory model, the share of cards known before, a habit."""
+    """One cell of the grid: memory model, days, minutes a day, share of cards known before, and study habit."""
 
     model: str
     days: int
@@ -51,21 +51,21 @@ class Cell:
 
 @dataclass
 class Points:
-    """Predicted and true recall, topic by topic, and whether the interval held what a learner then recalled."""
+    """Predicted and true recall by topic, and whether the interval covered the simulated recall."""
 
     predicted: list[float] = field(default_factory=list)
     true: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
 
     def slope(self) -> float:
-        """Least squares of the true recall on the predicted one; 1 is calibrated."""
+        """Return the least-squares slope of true on predicted recall; 1 is calibrated."""
         x, y = fmean(self.predicted), fmean(self.true)
         spread = sum((value - x) ** 2 for value in self.predicted)
         both = sum((a - x) * (b - y) for a, b in zip(self.predicted, self.true, strict=True))
         return both / spread if spread else math.nan
 
     def error(self) -> float:
-        """The mean distance of the true recall from the predicted one."""
+        """Return the mean absolute error of the predicted recall."""
         return fmean(abs(a - b) for a, b in zip(self.predicted, self.true, strict=True))
 
     def line(self, name: str) -> str:
@@ -86,14 +86,14 @@ def main() -> int:
 
 
 def grid(quick: bool) -> tuple[list[Cell], int]:
-    """The cells, and how many learners each has."""
+    """Return the cells and the number of learners per cell."""
     axes = (QUICK_DAYS, QUICK_MINUTES, QUICK_KNOWN, QUICK_HABITS) if quick else (DAYS, MINUTES, KNOWN, HABITS)
     cells = [Cell(model, *place) for model in MODELS for place in product(*axes)]
     return cells, QUICK_LEARNERS if quick else LEARNERS
 
 
 def report(cells: Sequence[Cell], learners: int) -> int:
-    """Prints every cell, then what they say together; 0 if the plan beats every baseline beyond chance."""
+    """Print every cell and a summary; return 0 if the plan beats every baseline beyond chance."""
     started = time.perf_counter()
     scores: dict[str, list[float]] = {name: [] for name in POLICIES}
     points: dict[str, Points] = {}

@@ -1,4 +1,4 @@
-"""The policies that `plan.py` compares, and the desk at which a simulated learner follows one."""
+"""The policies that `plan.py` compares, and the simulated learner who follows them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ GROWTH = StabilityGrowth()
 AGAIN_SECONDS = 20.0
 TOPICS = 20
 MUST_KNOW = 0.14
-"""The share of the bank that is must-know; it is among the heaviest."""
+"""The share of must-know cards in the bank; they have the largest weights."""
 HASTY_SECONDS, ABSENT = 3.0, 0.3
-"""The seconds that a hasty learner shows a card; the share of days on which an irregular one is away."""
-# (share of the bank, weight): how much interviewers ask it, as `memory.card_order` weighs the bundled bank
+"""Seconds that a hasty learner spends on a card; share of days that an irregular learner misses."""
+# (share of the bank, weight): how often it is asked, as `memory.card_order` weighs the bundled bank
 BANK = ((0.24, 4.0), (0.21, 3.0), (0.04, 2.5), (0.07, 2.0), (0.32, 1.0), (0.12, 0.5))
 
 Policy = Callable[["Desk", int], Iterable[int]]
@@ -40,7 +40,7 @@ Policy = Callable[["Desk", int], Iterable[int]]
 
 @dataclass
 class Desk:
-    """A learner, the FSRS schedule of each of their cards, what their log tells, and the minutes that they have."""
+    """A learner with the FSRS schedule of each card, the log's statistics, and the minutes a day."""
 
     learner: Learner
     weights: list[float]
@@ -57,7 +57,7 @@ class Desk:
     habit: str = "honest"
 
     def spend(self, day: int, policy: Policy) -> None:
-        """One day: cards in the policy's order until the minutes are over."""
+        """Study for one day: cards in the policy's order until the minutes are used up."""
         if self.habit == "irregular" and day < self.interview and self.learner.draw.random() < ABSENT:
             return
         left = self.minutes * 60.0
@@ -67,7 +67,7 @@ class Desk:
             left -= self.study(card, day)
 
     def study(self, card: int, day: int) -> float:
-        """Learns or reviews a card; the seconds that it took."""
+        """Learn or review a card; return the seconds that it took."""
         pace = self.learner.pace * math.exp(self.learner.draw.gauss(0, 0.2))
         if card not in self.stability:
             rating = self.learner.learn(card, day)
@@ -95,7 +95,7 @@ class Desk:
         return REVIEW_SECONDS + (AGAIN_SECONDS if rating == AGAIN else 0)
 
     def items(self) -> list[Item]:
-        """The cards as the planner gets them."""
+        """Return the cards as items for the planner."""
         learn = usual_seconds(self.learn_seconds, LEARN_SECONDS)
         review = usual_seconds(self.review_seconds, REVIEW_SECONDS)
         return [
@@ -118,39 +118,39 @@ class Desk:
         return Outlook(self.interview, middle(curves), GROWTH, *fresh, len(self.trials)), curves
 
     def on_day(self, card: int) -> float:
-        """Recall on the day, as plain FSRS sees it, if nothing more is done."""
+        """Return the recall on the interview day by plain FSRS, without further reviews."""
         return GROWTH.recall(self.stability[card], self.interview - self.last[card])
 
     def unseen(self) -> list[int]:
-        """Unseen cards in the order of introduction: what is asked most first."""
+        """Return unseen cards in order of introduction: most asked first."""
         return [card for card in range(len(self.weights)) if card not in self.stability]
 
     def pass_days(self) -> int:
-        """How long the last pass takes."""
+        """Return the number of days that the last pass takes."""
         review = usual_seconds(self.review_seconds, REVIEW_SECONDS)
         return pass_days(len(self.last) * review, self.minutes * 60)
 
     def score(self) -> float:
-        """Weighted recall on the day, by the learner's true memory."""
+        """Return the weighted recall on the interview day, by the learner's true memory."""
         recalled = sum(w * self.learner.recall(card, self.interview) for card, w in enumerate(self.weights))
         return recalled / sum(self.weights)
 
 
 def fsrs(desk: Desk, day: int) -> list[int]:
-    """Due reviews, the longest overdue first; then new cards."""
+    """Return due reviews, the longest overdue first, then new cards."""
     due = sorted((card for card, on in desk.due.items() if on <= day), key=lambda card: (desk.due[card], card))
     return due + desk.unseen()
 
 
 def capped(desk: Desk, day: int) -> list[int]:
-    """The same, but no interval reaches past the eve of the interview."""
+    """Return the order of `fsrs`, but with no interval longer than the day before the interview."""
     eve = desk.interview - 1
     due = [card for card, on in desk.due.items() if min(on, eve) <= day and desk.last[card] < day]
     return sorted(due, key=lambda card: (desk.due[card], card)) + desk.unseen()
 
 
 def last_pass(desk: Desk, day: int) -> list[int]:
-    """Plain FSRS, and in the last days every seen card once more, the least likely recalled first."""
+    """Follow plain FSRS; in the last days review every seen card once more, the least likely recalled first."""
     first = desk.interview - desk.pass_days()
     if day < first:
         return fsrs(desk, day)
@@ -160,7 +160,7 @@ def last_pass(desk: Desk, day: int) -> list[int]:
 
 
 def queue(desk: Desk, day: int) -> list[int]:
-    """What `attn review` asks: due reviews, a last pass spread over its days, new cards; what is asked most first."""
+    """Return the order of `attn review`: due reviews, a spread-out last pass and new cards; most asked first."""
     days = desk.pass_days()
     passing = desk.interview - day <= days
     own = {card: desk.interview - 1 - card % days for card in desk.last}
@@ -169,14 +169,14 @@ def queue(desk: Desk, day: int) -> list[int]:
 
 
 def plan(desk: Desk, day: int) -> list[int]:
-    """The first day of the plan that is made each morning from what is known then: the list that `attn` serves."""
+    """Return the first day of a plan made that morning from the data so far: the list that `attn` serves."""
     outlook, _ = desk.outlook()
     seconds = dict.fromkeys(range(day, desk.interview), desk.minutes * 60.0)
     return [int(id) for id in next(each_day({item.id: item for item in desk.items()}, outlook, seconds)).cards]
 
 
 def unpaced(desk: Desk, day: int) -> Iterable[int]:
-    """The same list without pacing and last days: new cards up to the eve."""
+    """Yield the plan's list without pacing and last days: new cards up to the day before the interview."""
     outlook, _ = desk.outlook()
     passing = desk.interview - day <= desk.pass_days()
     items = [replace(item, must_know=True) for item in desk.items()]
@@ -199,7 +199,7 @@ POLICIES: dict[str, Policy] = {
 
 
 def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]]]:
-    """(recall, low, high, cards) of each topic on the interview day, as foretold on the morning of `day`."""
+    """Return the forecast of the morning of `day` for the interview day: (recall, low, high, cards) per topic."""
     outlook, curves = desk.outlook()
     minutes = dict.fromkeys(range(day, desk.interview), desk.minutes * 60.0)
     found = scenarios(desk.items(), outlook, curves, minutes)
@@ -212,7 +212,7 @@ def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]
 
 
 def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: int, habit: str = "honest") -> Desk:
-    """A learner with a share of the cards known from the last three months; day 0 is the first of the plan."""
+    """Return a learner who knows a share of the cards from the last three months; day 0 is the plan's first."""
     draw = Random(f"judged {model} {known} {minutes} {days} {seed}")
     weights = [weight for share, weight in BANK for _ in range(round(share * cards))]
     desk = Desk(MODELS[model](draw), weights, minutes, days)

@@ -1,10 +1,10 @@
-"""What a year of the queue by minutes is like: simulated learners of three memory models, none of them the scheduler's.
+"""Simulate a year of the queue by minutes: learners of three memory models, none of them the scheduler's.
 
 `python benchmarks/queue_year.py` runs the whole grid (some minutes), `--quick` a corner of it in seconds. The bank is
-twice the bundled one, so that days stay full, and links its cards as much. Against plain FSRS, which asks every review
-on its day and learns the same new cards on the same days, it prints how much of its minutes a day takes, how often a
-card has a sibling on the same day or the one before, and what is recalled: when a review is asked, and of all seen
-cards on an ordinary day. Exit 0 where all of that is in bounds.
+twice the bundled one, so that days stay full, and has as many links per card. The baseline is plain FSRS, which asks
+every review on its day and learns the same new cards on the same days. Three results are printed: the share of its
+minutes that a day takes; the rate of cards with a sibling on the same day or the day before; and recall, at reviews
+and of all seen cards on an ordinary day. Exit 0 if all are in bounds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PACE_DAYS = 28
 
 @dataclass
 class Year:
-    """What happened: the share of its minutes that each day took, reviews and how many were recalled, siblings met."""
+    """Results of a year: each day's share of its minutes, reviews, how many were recalled, and siblings met."""
 
     shares: list[float] = field(default_factory=list)
     longest: float = 0.0
@@ -57,7 +57,7 @@ class Year:
 
 @dataclass
 class Desk:
-    """A learner, the FSRS schedule of their cards, and which cards are siblings."""
+    """A learner, the FSRS schedule of their cards, and the siblings of each card."""
 
     learner: Learner
     siblings: dict[int, set[int]]
@@ -71,7 +71,7 @@ class Desk:
     spent: dict[tuple[int, bool], tuple[int, float]] = field(default_factory=dict)
 
     def study(self, card: int, day: int, year: Year) -> float:
-        """Learns or reviews a card; the seconds that it took."""
+        """Learn or review a card; return the seconds that it took."""
         pace = self.learner.pace * math.exp(self.learner.draw.gauss(0, 0.2))
         is_new = card not in self.stability
         if is_new:
@@ -95,12 +95,12 @@ class Desk:
         return took
 
     def studied(self, day: int, is_new: bool) -> Studied:
-        """What the log of the last weeks tells of learning (reviewing) a card."""
+        """Return how many cards were learned (or reviewed) in the last weeks, and the seconds spent."""
         seen = [self.spent[key] for key in self.spent if key[1] == is_new and day - PACE_DAYS <= key[0] < day]
         return Studied(sum(cards for cards, _ in seen), sum(seconds for _, seconds in seen))
 
     def met(self, cards: Iterable[int], day: int) -> int:
-        """How many of these have a sibling that was studied yesterday or is among them."""
+        """Count the cards with a sibling that is among them or was studied yesterday."""
         today = set(cards)
         return sum(
             any(other in today or day - self.last.get(other, -99) < APART_DAYS for other in self.siblings[card])
@@ -109,13 +109,13 @@ class Desk:
 
 
 def plain(desk: Desk, day: int, like: Mapping[int, int]) -> list[int]:
-    """Plain FSRS: every due review on its day, however long that takes; new cards as in the year `like`."""
+    """Follow plain FSRS: every due review on its day, however long it takes; new cards as in the year `like`."""
     due = [card for card, on in desk.due.items() if on <= day]
     return due + [card for card, first in like.items() if first == day]
 
 
 def by_minutes(desk: Desk, day: int, like: Mapping[int, int]) -> list[int]:
-    """What `attn review` asks where minutes are set."""
+    """Return the queue of `attn review` with minutes set."""
     due = {card for card, on in desk.due.items() if on <= day}
     apart = waiting(_meetings(desk, due, day))
     room = DayMinutes.of(desk.minutes, 0, desk.studied(day, is_new=True), desk.studied(day, is_new=False))
@@ -154,7 +154,7 @@ def _is_near(desk: Desk, card: int, new: Sequence[int], day: int) -> bool:
 
 
 def live(policy: Callable[[Desk, int, Mapping[int, int]], list[int]], cell: tuple[str, int, int], like: Year) -> Year:
-    """A year of one learner (model, minutes, seed) under one policy."""
+    """Simulate a year of one learner (model, minutes, seed) under one policy."""
     model, minutes, seed = cell
     desk = Desk(MODELS[model](Random(f"year {model} {seed}")), _siblings(Random(f"bank {seed}")), minutes)
     year = Year()
@@ -172,7 +172,7 @@ def live(policy: Callable[[Desk, int, Mapping[int, int]], list[int]], cell: tupl
 
 
 def _siblings(draw: Random) -> dict[int, set[int]]:
-    """Two follow-ups for each card, most of them of its topic: as many links as the bundled bank has."""
+    """Link each card to two follow-ups, mostly of its topic: as many links as in the bundled bank."""
     siblings: dict[int, set[int]] = defaultdict(set)
     for card in range(CARDS):
         for _ in range(2):
@@ -185,12 +185,12 @@ def _siblings(draw: Random) -> dict[int, set[int]]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that `share` of them do not exceed."""
+    """Return the smallest value that at least `share` of the values do not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 def report(minutes: Sequence[int], learners: int) -> int:
-    """Prints every cell; 0 if all is in bounds."""
+    """Print every cell; return 0 if all are in bounds."""
     print(
         f"{'model':<12} {'min':>3} {'queue':<10} {'p95 of a day':>12} {'longest':>8} {'siblings met':>14}"
         f" {'recalled':>9} {'known':>7} {'seen':>5}"
@@ -217,7 +217,7 @@ def report(minutes: Sequence[int], learners: int) -> int:
 
 
 def _p95(years: Sequence[Year]) -> float:
-    """Of the days, not of the years, the share of its minutes that 95 % do not exceed."""
+    """Return the 95th percentile over all days of the share of their minutes that they took."""
     return percentile([share for year in years for share in year.shares], 0.95)
 
 

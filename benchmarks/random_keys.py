@@ -1,11 +1,11 @@
-"""Presses random keys in the app: no exception, no hang, the log whole. Seeds are fixed.
+"""Press random keys in the app: no exception, no hang, a complete log. Seeds are fixed.
 
     python benchmarks/random_keys.py                                      20,000 keys
     python benchmarks/random_keys.py --keys 400 --start history --seed 7  one learner
 
-Each learner begins in a folder of a sort (`key_homes.py`) and sits down again whenever the app has ended. After each
-sitting the log is read, the state derived from it is compared with the one kept, and the last acts are undone. A
-failure prints the seed and the shortest beginning of its keys that fails, which `--keys` repeats; after a key with ~
+Each learner starts from one kind of folder (`key_homes.py`) and opens the app again whenever it has ended. After each
+session the log is read, the stored state is compared with its replay, and the last acts are undone. A
+failure prints the seed and the shortest failing prefix of its keys, which `--keys` repeats; after a key with ~
 the next follows at once.
 """
 
@@ -49,12 +49,12 @@ SHOWN_FRAMES = 12
 
 
 class Failed(Exception):
-    """A sitting went wrong at an act."""
+    """Raised when a session fails at an act."""
 
 
 @dataclass
 class Learner:
-    """Acts until `acts` end; `done` is what was done so far."""
+    """Acts until `next_act` returns None; `done` lists the acts so far."""
 
     home: Home
     seed: int
@@ -65,7 +65,7 @@ class Learner:
     broken: Broken | None = None
 
     def live(self) -> None:
-        """Raises Failed."""
+        """Open the app for each act that opens it. Raises Failed."""
         self.clock, self.pace = Clock(), Random(self.seed)
         witness = Witness(self.home)
         while (act := self._next(None)) is not None:
@@ -85,7 +85,7 @@ class Learner:
         return act
 
     async def _sit(self, route: str, witness: Witness) -> None:
-        """Opens the app as the command line does, and acts until it has ended or there are no more acts."""
+        """Open the app as the command line does, and act until it ends or the acts run out."""
         self.sittings += 1
         with Workspace.open(self.home, self.clock) as workspace:
             first = "first-run" if not route and is_first_run(workspace) else route or "home"
@@ -96,7 +96,7 @@ class Learner:
                 async with app.run_test(size=(80, 24), notifications=True) as pilot:
                     try:
                         await self._act(pilot, witness)
-                    except Broken as broken:  # what was pressed ahead may fail at the end, which would hide it
+                    except Broken as broken:  # keys typed ahead may raise at the end, which would hide it
                         self.broken = broken
                     app.exit(return_code=app.return_code or 0)
                     await asyncio.wait([app._task], timeout=SETTLING_SECONDS)  # type: ignore[list-item]
@@ -139,7 +139,7 @@ def _hang(_: int, frame: FrameType | None) -> None:
 
 
 def drawn(seed: int, keys: int) -> Callable[[PlayedApp | None], Act | None]:
-    """Acts of this seed."""
+    """Return a function that draws `keys` acts with this seed."""
     rng, left = Random(seed), iter(range(keys))
 
     def draw_next(app: PlayedApp | None) -> Act | None:
@@ -149,13 +149,13 @@ def drawn(seed: int, keys: int) -> Callable[[PlayedApp | None], Act | None]:
 
 
 def repeated(acts: Sequence[Act]) -> Callable[[PlayedApp | None], Act | None]:
-    """The same acts again."""
+    """Return a function that repeats these acts."""
     left: Iterator[Act] = iter(acts)
     return lambda app: next(left, None)
 
 
 def fault_of(start: str, room: Path, seed: int, acts: Sequence[Act]) -> str:
-    """What goes wrong with these acts; empty if nothing does."""
+    """Return the error that these acts cause, or an empty text."""
     try:
         Learner(begun(start, room), seed, repeated(acts)).live()
     except Failed as failed:
@@ -164,7 +164,7 @@ def fault_of(start: str, room: Path, seed: int, acts: Sequence[Act]) -> str:
 
 
 def shortest(start: str, room: Path, seed: int, acts: Sequence[Act]) -> Sequence[Act]:
-    """The shortest beginning that fails too; all of it where it does not fail again."""
+    """Return the shortest prefix that fails too, or all acts if the failure does not repeat."""
     if not fault_of(start, room, seed, acts):
         return acts
     last = max(place for place, act in enumerate(acts) if act.what == "open")
@@ -176,7 +176,7 @@ def shortest(start: str, room: Path, seed: int, acts: Sequence[Act]) -> Sequence
 
 
 def play(start: str, room: Path, seed: int, keys: int) -> tuple[Learner, str]:
-    """One learner, and what went wrong, which is empty if nothing did."""
+    """Run one learner; return it and the error, or an empty text."""
     learner = Learner(begun(start, room), seed, drawn(seed, keys))
     try:
         learner.live()
@@ -204,7 +204,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as programs:
         if editor:
             Path(programs, "true").symlink_to(editor)
-        os.environ["PATH"] = programs  # whatever is typed as the editor, nothing else is started
+        os.environ["PATH"] = programs  # nothing is started, whatever the editor command is
         for start, seed, keys in _learners(options):
             began = time.process_time()
             learner, fault = play(start, Path(folder), seed, keys)

@@ -1,11 +1,11 @@
-"""Repair rounds by the thousand: each bug is found alone, none hides another, and partial credit names those left.
+"""Check thousands of repair rounds: each bug is found alone, none hides another, partial credit names those left.
 
     python benchmarks/repairs.py --rounds 1000 --jobs 2
 
-For each round drawn, and each choice of its bugs that a learner may have left: the file with these is put to the judge
-as it stands, in its sandbox, and must be rejected on the first rung; without a bug it must be the reference and be
-accepted; and from what it answers, partial credit must name these bugs and no others. What is asked of one file is
-asked once. Every tenth round is graded as `attn grade` does it, with a random part of its bugs repaired.
+Each round drawn is graded once for every subset of its bugs that a learner may have left. The file with these bugs is
+graded in the judge's sandbox and must be rejected on the first rung. Without a bug it must equal the reference and be
+accepted. From its answers, partial credit must name these bugs and no others. Each file is graded only once.
+Every tenth round is graded as by `attn grade`, with a random subset of its bugs repaired.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Bugs = frozenset[str]
 
 @dataclass
 class Outcome:
-    """What the rounds of one challenge showed; `faults` are sentences, none of which should be there."""
+    """The result of one challenge's rounds; `faults` lists the violations."""
 
     rounds: Counter[int] = field(default_factory=Counter)
     files: int = 0
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def rounds_of(challenges: Sequence[Challenge], count: int, seed: int) -> dict[str, list[tuple[Repair, ...]]]:
-    """So many rounds of 1 to 4 bugs over all challenges that offer them."""
+    """Draw `count` rounds of 1 to 4 bugs over all challenges that offer them, by challenge."""
     random, found = Random(seed), defaultdict(list)
     for _ in range(count):
         challenge = random.choice(challenges)
@@ -58,7 +58,7 @@ def rounds_of(challenges: Sequence[Challenge], count: int, seed: int) -> dict[st
 
 
 class Rounds:
-    """The rounds of one challenge before one judge."""
+    """The rounds of one challenge, graded by one judge."""
 
     def __init__(self, challenge: Challenge, judge: Judge, stream: int) -> None:
         from attncli.judge.challenge import Folder
@@ -89,7 +89,7 @@ class Rounds:
         return self.judge.grade(request)
 
     def is_rejected(self, bugs: Bugs) -> bool:
-        """Whether the judge turns the file with these bugs away on the first rung."""
+        """Return True if the judge rejects the file with these bugs on the first rung."""
         if bugs not in self._rejected:
             report = self.grade(bugs, quick=True)
             self._rejected[bugs] = not report.accepted and report.rung == "none"
@@ -97,7 +97,7 @@ class Rounds:
         return self._rejected[bugs]
 
     def like(self, first: Bugs, second: Bugs, place: int) -> bool:
-        """Whether two files answer a probe alike."""
+        """Return True if two files answer a probe alike."""
         key = (first, second, place)
         if key not in self._like:
             answer = self.files.answer(first, self.probes[place])
@@ -105,7 +105,7 @@ class Rounds:
         return self._like[key]
 
     def credited(self, repairs: Sequence[Repair], left: Bugs) -> Bugs:
-        """The bugs of a round that the answers of a file say are left."""
+        """Return the bugs that the answers of a file prove to be left."""
         fitting = parts(repairs)
         for place in range(len(self.probes)):
             fitting = [bugs for bugs in fitting if self.like(left, bugs, place)]
@@ -114,7 +114,7 @@ class Rounds:
         return fitting[0] if fitting else frozenset({"nothing fits"})
 
     def play(self, repairs: Sequence[Repair], graded: frozenset[str] | None) -> None:
-        """One round: every choice of bugs that may be left in it."""
+        """Check one round with every subset of its bugs left."""
         self.outcome.rounds[len(repairs)] += 1
         for left in parts(repairs):
             rejected = self.is_rejected(left)
@@ -142,13 +142,13 @@ class Rounds:
 
 
 def parts(repairs: Sequence[Repair]) -> list[Bugs]:
-    """Every choice of these bugs, the empty one first."""
+    """Return every subset of these bugs, the empty one first."""
     names = [repair.wrong for repair in repairs]
     return [frozenset(chosen) for count in range(len(names) + 1) for chosen in combinations(names, count)]
 
 
 def played(challenge: Challenge, rounds: Sequence[tuple[Repair, ...]], seed: int) -> tuple[str, Outcome]:
-    """The rounds of one challenge, in a process of their own."""
+    """Play the rounds of one challenge in their own process."""
     import torch
 
     torch.set_num_threads(1)

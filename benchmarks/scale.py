@@ -1,10 +1,10 @@
-"""Prints how commands grow from 1,000 reviews of 100 cards to 1,000,000 of 100,000, both measured in this run.
+"""Print how commands scale from 1,000 reviews of 100 cards to 1,000,000 of 100,000, both measured in this run.
 
     python benchmarks/scale.py                          half an hour, most of it to write the large home
     python benchmarks/scale.py --reviews 100000         ten reviews a card, as always
     python benchmarks/scale.py --keep DIR               keeps the homes in DIR, and takes them from there if they exist
 
-Each command is a whole process; the row says how many times as much processor time it takes, the least of several runs.
+Each command is a whole process. A row gives the ratio of processor times, each the least of several runs.
 `first sync` writes the whole log into an empty folder and `plan` looks at every card: these two grow with the home.
 """
 
@@ -35,11 +35,11 @@ COMMANDS = {
     "optimize": ["optimize"],
 }
 ONCE = {"optimize"}
-"""It keeps a fit, wants new reviews then, and is taken back."""
+"""The command stores a fit and then requires new reviews, so its run is undone."""
 
 
 def home(folder: Path, reviews: int) -> dict[str, str]:
-    """The environment of a home with so many reviews, made where it is not there yet."""
+    """Return the environment of a home with `reviews` reviews; make it if it is missing."""
     place = folder / f"reviews-{reviews}"
     if not (place / "filled").exists():
         place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Learners whose memory is known: three models, one of them FSRS-6. Each draws its own constants."""
+"""Simulated learners of three memory models, one of them FSRS-6. Each draws its own constants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RATING_IF_RECALLED = ((HARD, 0.15), (GOOD, 0.75), (EASY, 0.10))
 
 
 class Learner(ABC):
-    """A memory of numbered cards. Times are whole days; what happens within a day is one event."""
+    """A memory of numbered cards. Times are whole days; everything within a day is one event."""
 
     def __init__(self, draw: Random) -> None:
         self.draw = draw
@@ -21,18 +21,18 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, card: int, day: int) -> int:
-        """Studies a new card; its first rating."""
+        """Study a new card; return its first rating."""
 
     @abstractmethod
     def recall(self, card: int, day: int) -> float:
-        """The probability of recall; 0 for a card never learned."""
+        """Return the probability of recall; 0 for a card never learned."""
 
     @abstractmethod
     def restudy(self, card: int, day: int, recalled: bool, rating: int) -> None:
-        """What a review does to the memory."""
+        """Update the memory after a review."""
 
     def review(self, card: int, day: int) -> int:
-        """Asks a learned card; its rating."""
+        """Review a learned card; return its rating."""
         recalled = self.draw.random() < self.recall(card, day)
         rating = self._drawn(RATING_IF_RECALLED) if recalled else AGAIN
         self.restudy(card, day, recalled, rating)
@@ -43,7 +43,7 @@ class Learner(ABC):
 
 
 class FsrsLearner(Learner):
-    """FSRS-6 with weights of its own: each of the published ones times e^N(0, 0.3), the decay e^N(0.2, 0.4)."""
+    """FSRS-6 with drawn weights: each published weight times e^N(0, 0.3), the decay times e^N(0.2, 0.4)."""
 
     def __init__(self, draw: Random) -> None:
         super().__init__(draw)
@@ -74,7 +74,7 @@ class FsrsLearner(Learner):
 
 
 class PowerLearner(Learner):
-    """Pavlik and Anderson's model: traces that fade as powers of time, faster where they were strong when laid down."""
+    """Pavlik and Anderson's model: traces decay as powers of time, faster if activation was high at their creation."""
 
     DECAY_SCALE, DECAY_FLOOR, NOISE, DAY = 0.217, 0.177, 0.255, 86_400 * 0.025
     STEP = 600.0
@@ -113,7 +113,7 @@ class PowerLearner(Learner):
 
 
 class ExponentialLearner(Learner):
-    """Half-lives: recall 2^(−t/h). A recalled review lengthens h, the more the later it is; a forgotten one cuts it."""
+    """Half-life model: recall 2^(−t/h). Recall lengthens h, the more the later it is; forgetting cuts it."""
 
     def __init__(self, draw: Random) -> None:
         super().__init__(draw)
@@ -143,6 +143,6 @@ MODELS: dict[str, type[Learner]] = {"fsrs": FsrsLearner, "power": PowerLearner, 
 
 
 def _first_rating(draw: Random, ease: float) -> int:
-    """A first rating that goes with how easy the card is (a standard normal), with noise."""
+    """Draw a first rating that correlates with the card's ease (a standard normal)."""
     told = 0.7 * ease + 0.7 * draw.gauss(0, 1)
     return AGAIN if told < -0.67 else HARD if told < -0.25 else GOOD if told < 1.28 else EASY

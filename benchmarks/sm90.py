@@ -1,4 +1,4 @@
-"""Show what the compiler makes of every kernel for an H100, on a machine without a GPU.
+"""Show the machine code of every kernel for an H100, on a machine without a GPU.
 
     python benchmarks/sm90.py [KERNEL...] [--out FILE] [--before FILE]
 
@@ -48,7 +48,7 @@ DIVISION = r"\b(?:div|rem)\.[su]64\b"
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One compiled kernel: counts of instructions unless a unit is named."""
+    """Machine code of one kernel: counts of instructions unless a unit is named."""
 
     registers: int
     spills: int
@@ -70,7 +70,7 @@ class Code:
 
 
 class NoDevice:
-    """Answer what Triton asks of a driver until it launches."""
+    """Stand in for Triton's driver until a launch."""
 
     def __init__(self, capability: int) -> None:
         self.capability = capability
@@ -104,7 +104,7 @@ _run = JITFunction.run
 
 
 def load(folder: Path, capability: int = 90) -> ModuleType:
-    """Run a kernel.py as a module under a name of its own, as Triton reads its source again."""
+    """Run a kernel.py as a module with a unique name, since Triton reads its source again."""
     module = ModuleType(f"kernel_{folder.name.replace('-', '_')}_{capability}")
     module.__file__ = str(folder / "kernel.py")
     sys.modules[module.__name__] = module
@@ -113,7 +113,7 @@ def load(folder: Path, capability: int = 90) -> ModuleType:
 
 
 def compile_entry(entry: Entry) -> dict[str, Code]:
-    """Compile what the call of an entry launches, and what its backward pass launches where there is one."""
+    """Compile the launches of an entry's call, and of its backward pass if it has one."""
     launches, module = Launches(), load(ROOT / "impl" / entry.folder)
     work = entry.work("full", {"device": "meta", "dtype": torch.bfloat16})
     differentiable = any(isinstance(x, type) and issubclass(x, torch.autograd.Function) for x in vars(module).values())
@@ -166,19 +166,19 @@ def read(kernel: Any) -> Code:
 
 
 def blocks(registers: int, shared: int, warps: int) -> int:
-    """Count the blocks on a multiprocessor. Registers come by 8 a thread; a block takes 1 KiB of shared memory more."""
+    """Count the blocks on a multiprocessor. Registers come by 8 a thread; each block needs 1 KiB more shared memory."""
     by_registers = REGISTERS // (-(-registers // 8) * 8 * 32 * warps)
     return min(by_registers, SHARED_BYTES // (shared + 1024), WARPS // warps)
 
 
 def instructions(sass: str) -> list[tuple[int, str]]:
-    """Each instruction with its address, without its predicate."""
+    """Return each instruction with its address, without its predicate."""
     lines = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][^;]*);", sass)
     return [(int(at, 16), text) for at, text in lines if not text.startswith("NOP")]
 
 
 def innermost_loops(code: Sequence[tuple[int, str]]) -> list[tuple[int, int]]:
-    """First and last address of each loop that holds no other: a branch back closes it."""
+    """Return the first and last address of each innermost loop, found by its backward branch."""
     ends: dict[int, int] = {}
     for at, text in code:
         target = re.match(r"BRA\S*\s.*?0x([0-9a-f]+)", text)
@@ -205,7 +205,7 @@ def divisions_in_loops(ptx: str) -> int:
 
 
 def scattered_accesses(ttgir: str) -> int:
-    """Count reads and writes of tiles of over 255 numbers with one number a thread, or with more than two axes."""
+    """Count reads and writes of tiles with over 255 numbers, by one number a thread or with more than two axes."""
     layouts = {
         name: json.loads(sizes)[json.loads(order)[0]]
         for name, sizes, order in re.findall(
@@ -219,7 +219,7 @@ def scattered_accesses(ttgir: str) -> int:
 
 
 def repeats_rows(ttgir: str) -> bool:
-    """Tell whether a product on tensor cores has more warps along its rows than its rows need."""
+    """Return True if a tensor-core product has more warps along its rows than the rows need."""
     warps = {name: int(n) for name, n in re.findall(r"(#\w+) = #ttg\.nvidia_mma<\{[^>]*warpsPerCTA = \[(\d+)", ttgir)}
     products = re.findall(r"(?:tt\.dot|warp_group_dot) .*-> tensor<(\d+)x\d+x\w+, (#\w+)>", ttgir)
     return any(16 * warps.get(name, 0) > int(size) for size, name in products)
@@ -240,7 +240,7 @@ def cells(code: Code) -> list[str]:
 
 
 def rows(name: str, code: Code, before: dict[str, Any]) -> Iterator[str]:
-    """Print a kernel as a row, under the row that it had before."""
+    """Print a kernel as a row, below its earlier row."""
     if name in before and Code(**before[name]) != code:
         yield "| " + " | ".join([name, "before", *cells(Code(**before[name]))]) + " |"
     yield "| " + " | ".join([name, "now", *cells(code)]) + " |"

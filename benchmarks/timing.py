@@ -1,4 +1,4 @@
-"""Timing whole processes in turn, A B A B …, so that a ratio holds when the machine's speed drifts."""
+"""Time whole processes in turn, A B A B …, so that ratios stay valid when the machine's speed drifts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IMPORT_TORCH = [PYTHON, "-W", "ignore", "-c", "import torch"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The largest value that a measurement may have."""
+    """The upper limit of a measurement."""
 
     what: str
     limit: float
@@ -34,7 +34,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast(Budget):
-    """The smallest value that a measurement may have."""
+    """The lower limit of a measurement."""
 
     def line(self, measured: float) -> str:
         verdict = "holds " if measured >= self.limit else "UNDER "
@@ -49,13 +49,13 @@ def seconds(command: Sequence[str], environment: Mapping[str, str] | None = None
 
 
 def output(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Return what a process prints; raises CalledProcessError, with its stderr, if it fails."""
+    """Return the output of a process; raises CalledProcessError, with its stderr, if it fails."""
     variables = {**os.environ, **(environment or {})}
     return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def cpu_seconds(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
-    """The processor time of a whole process and its children: what a busy machine distorts least."""
+    """Return the processor time of a whole process and its children, which a busy machine distorts least."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds(command, environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -69,7 +69,7 @@ def ratio(
     environment: Mapping[str, str] | None = None,
     against_environment: Mapping[str, str] | None = None,
 ) -> float:
-    """The median over `runs` of the ratio of two commands run in turn, after one warm-up of each."""
+    """Return the median ratio of two commands over `runs` alternating runs, after one warm-up of each."""
     seconds(command, environment)
     seconds(against, against_environment or environment)
     pairs = [(seconds(command, environment), seconds(against, against_environment or environment)) for _ in range(runs)]

@@ -1,13 +1,12 @@
-"""Prints in how many files of attncli code runs for one card, and for one submission.
+"""Print how many files of attncli run code for one card, and for one submission.
 
     python benchmarks/walks.py            the counts, by room
     python benchmarks/walks.py --files    the files too
 
 The card goes from its YAML over the screen to the disk: index, first screen, reveal, rating. The submission is a wrong
-solution of `sdpa` by `attn grade`: the command's process, the judge and the zygote. A file counts when a function of
-it runs; the bodies of modules and classes, with the
-comprehensions in them, do not count. Both walks take place in a copy of the package whose
-entries are traced. A worker cannot write what it ran, since seccomp forbids it: its files are not in the count.
+solution of `sdpa` by `attn grade`: the command's process, the judge and the zygote. A file counts if one of its
+functions runs; bodies of modules and classes, with their comprehensions, do not count. Both walks run in a copy of the
+package whose entries are traced. The files of a worker are not counted: seccomp forbids it to write them.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def main() -> int:
 
 
 def card(folder: Path) -> set[str]:
-    """The files in which code runs for one card from YAML to disk."""
+    """Return the files that run code for one card from YAML to disk."""
     package = copy_of_package(folder)
     home = folder / "home"
     (home / "quizbank").mkdir(parents=True)
@@ -103,7 +102,7 @@ def card(folder: Path) -> set[str]:
 
 
 def submission(folder: Path) -> set[str]:
-    """The files in which code runs for one wrong solution: the command, the judge and the zygote."""
+    """Return the files that run code for one wrong solution: the command, the judge and the zygote."""
     package = copy_of_package(folder)
     for entry in (package / "__main__.py", package / "sandbox" / "launch.py"):
         text = entry.read_text(encoding="utf-8")
@@ -111,7 +110,7 @@ def submission(folder: Path) -> set[str]:
         entry.write_text(text.replace(after, after + TRACE.format(log=str(folder / "log")), 1), encoding="utf-8")
     home = folder / "home"
     home.mkdir()
-    run(folder, ["-m", "attncli", "due"], home)  # the index is there before
+    run(folder, ["-m", "attncli", "due"], home)  # build the index first
     (folder / "log").unlink()
     wrong = ROOT / "impl" / "attention" / "sdpa" / "wrong" / "no-scale.py"
     run(folder, ["-m", "attncli", "grade", "sdpa", str(wrong)], home, codes=(1,))

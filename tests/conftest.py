@@ -1,4 +1,4 @@
-"""A small bank, a small challenge, and a clock that tests move."""
+"""Shared fixtures: a small bank, a small challenge, and a clock that tests move."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def moving_clock() -> Clock:
 
 @pytest.fixture
 def small_bank(tmp_path: Path) -> Path:
-    """A folder with two topics and a card of every kind."""
+    """Write a bank with two topics and a card of every kind; return its folder."""
     folder = tmp_path / "small-bank"
     folder.mkdir()
     for topic, text in CARDS.items():
@@ -187,7 +187,7 @@ def small_bank(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_impl(tmp_path: Path) -> Path:
-    """A folder with one challenge, which no judge will see."""
+    """Write one challenge, which is never graded; return its folder."""
     folder = tmp_path / "small-impl" / "basics" / "double"
     (folder / "wrong").mkdir(parents=True)
     (folder / "challenge.yaml").write_text(CHALLENGE, encoding="utf-8")
@@ -201,7 +201,7 @@ MakeCard = Callable[[str], str]
 
 @pytest.fixture
 def qa_card() -> MakeCard:
-    """`qa_card(id)`: the YAML of one more card."""
+    """`qa_card(id)` returns the YAML of one more card."""
 
     def make(id: str) -> str:
         return (
@@ -215,7 +215,7 @@ def qa_card() -> MakeCard:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Small tensors: more threads only wait for each other."""
+    """Use one thread, since small tensors gain nothing from more."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -1,4 +1,4 @@
-"""Sizes, clocks and the network, and what importing a room may load; who imports whom is in pyproject.toml."""
+"""Limit file sizes, clocks, network use and the imports of each package; pyproject.toml has the allowed imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budgets' benchmark runs to its end, in its short form, and survives a row that cannot be measured."""
+"""Run the budget benchmark in its short form; it must survive a row that cannot be measured."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every challenge proves itself on one stream of inputs; `attn verify --streams 20` is the long form.
+"""Prove every challenge on one stream of inputs; `attn verify --streams 20` is the long form.
 
-Its reference and right files are accepted, and its wrong files rejected: four of them where `tests/verified.json` has
-it that all were proved with this judge, else all.
+Its reference and right files are accepted, and its wrong files rejected: four of them if `tests/verified.json` says
+that all were proved with this judge, else all.
 """
 
 from __future__ import annotations

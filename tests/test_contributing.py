@@ -1,4 +1,4 @@
-"""docs/own-challenges.md walks through a challenge as it is."""
+"""Check that docs/own-challenges.md describes the current challenge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file is written at one stroke: the old content is there or the new one, and no part is left."""
+"""Write files atomically: the old content or the new one exists, and no partial file is left."""
 
 from __future__ import annotations
 

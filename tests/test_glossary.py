@@ -1,4 +1,4 @@
-"""One term for one thing: what the glossary says to avoid stands in no card, challenge, wrong solution or page."""
+"""Use one term for one thing: no card, challenge, wrong solution or page uses a term that the glossary avoids."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def files() -> Iterator[Path]:
 
 
 def avoided(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line, what stands there, what the glossary says) of every spelling to avoid."""
+    """Return (line, spelling, the glossary's advice) for every spelling to avoid."""
     for _, pattern, instead in TERMS.patterns:
         right = {word.casefold(): term for word, term in instead.items()}
         for found in pattern.finditer(text):

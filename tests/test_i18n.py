@@ -1,4 +1,4 @@
-"""Every message has its Chinese, and a message is rendered in the language of whoever reads it."""
+"""Every message has a Chinese form, and is rendered in the reader's language."""
 
 from __future__ import annotations
 

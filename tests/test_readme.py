@@ -1,4 +1,4 @@
-"""README and docs/ are true: their commands run, their links lead somewhere, their figures are those of the files."""
+"""Check README and docs/: commands run, links lead somewhere, figures match the files."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ NOT_RUN = {
     r"attn new challenge ": "writes into the checkout; see tests/commands",
     r"python tools/bank/": "reads or writes the checkout; see tests/tools",
 }
-"""Commands that no test runs, by a pattern, with the reason. All others in a `console` block are run."""
+"""Commands that no test runs, by pattern, with the reason. All other `console` commands are run."""
 IN_THE_APP = ("attn review", "attn drill", "attn quiz", "attn mock")
-"""Commands that open the app: they are run with --plain, and with nothing on stdin."""
+"""Commands that open the app; they are run with --plain and an empty stdin."""
 FIXED_DATE = "2026-12-24"
-"""The pages' interview date; the tests put one that lies ahead in its place."""
+"""The pages' interview date; the tests replace it by a future one."""
 
 
 def shown(page: Path) -> list[tuple[str, int]]:
@@ -65,7 +65,7 @@ def reason_not_to_run(command: str) -> str:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder in which the cards are indexed."""
+    """Return a data folder with the cards indexed."""
     folder = tmp_path_factory.mktemp("home")
     subprocess.run([sys.executable, "-m", "attncli", "due"], env=os.environ | {"ATTN_HOME": str(folder)}, check=True)
     return folder

@@ -1,4 +1,4 @@
-"""The wheel, built once and unpacked away from the checkout, does everything from its own copy of the data."""
+"""Build the wheel once and unpack it outside the checkout: everything works from its own copy of the data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """An interpreter in `folder` whose first place to import from is the unpacked wheel."""
+    """Run Python in `folder`, importing from the unpacked wheel first."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "ATTN_HOME": str(folder / "home"), "LC_ALL": "C.UTF-8"}
     return subprocess.run(
         [sys.executable, "-P", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Draw docs/pictures/tour.svg: a card, a rejection and the summary, one after the other. Run: python tools/pictures.py
+"""Draw docs/pictures/tour.svg: a card, a rejection and the summary in turn. Run: python tools/pictures.py
 
 The pictures are the app's own screens, in a fresh home at a fixed time. Grading takes a few seconds.
 """
@@ -46,7 +46,7 @@ async def card(workspace: Workspace) -> str:
 
 
 async def rejection(workspace: Workspace) -> str:
-    """Draw the report on attention that forgets to divide by √d."""
+    """Draw the report on attention without the division by √d."""
     file = workspace.home.solutions / "sdpa.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(WRONG.read_text(encoding="utf-8").split('"""')[2].lstrip(), encoding="utf-8")
@@ -75,7 +75,7 @@ def summary(folder: Path) -> str:
 
 
 def moving(frames: list[str]) -> str:
-    """Put drawings of Rich's into one SVG that shows each for some seconds; still, it shows the first."""
+    """Combine Rich's drawings into one SVG that shows each for some seconds; without animation it shows the first."""
     width, height = max(tuple(map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', frame)[0])) for frame in frames)
     seconds, percent = SECONDS_A_FRAME * len(frames), 100 / len(frames)
     style = "\n".join(

@@ -1,1 +1,1 @@
-"""Anki: decks read and written, with their schedules and review history."""
+"""Read and write Anki decks, with their schedules and review history."""

@@ -1,6 +1,6 @@
 """`attn export anki`: the cards as notes of one type, in a deck with a subdeck for each topic.
 
-A card's Markdown becomes HTML, with formulas for Anki's MathJax and code with plain marks. Schedules and reviews are
+A card's Markdown becomes HTML, with formulas for Anki's MathJax and code highlighted by tags. Schedules and reviews are
 replayed from the log under the settings in force now.
 """
 
@@ -131,7 +131,7 @@ _PART_HEADINGS = {
 
 
 def _note_type() -> genanki.Model:
-    """Return the note type, of one card: the question in each language that the note has, then the answer."""
+    """Return the note type. Its one card shows the question in each language of the note, then the answer."""
     import genanki
 
     question = _each_language(lambda lang: f"{{{{Question ({lang})}}}}")
@@ -419,7 +419,7 @@ def _package(workspace: Workspace, decks: Sequence[genanki.Deck], histories: Map
 def _set_calendar(connection: sqlite3.Connection, workspace: Workspace, first: datetime) -> int:
     """Set the moment at which day 0 starts (`crt`), and in `conf` the local hour at which days start. Returns day 0.
 
-    It is the study day before `first`, so that no day is negative.
+    Day 0 is the study day before `first`, so that no day is negative.
     """
     calendar, now_ms = workspace.calendar, round(workspace.clock().timestamp() * 1000)
     first_day = calendar.day(first) - 1
@@ -444,7 +444,7 @@ def _write_card(
 ) -> None:
     """Write the schedule of a card, and its reviews; the id of a review is its Unix time in milliseconds.
 
-    `left` holds the learning steps left twice, and `data` the state of FSRS as JSON.
+    `left` encodes the number of remaining steps n as n·1001, and `data` the state of FSRS as JSON.
     """
     schedule, policy = history.schedule, workspace.policy
     if schedule is None:

@@ -48,9 +48,9 @@ _WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 @dataclass(slots=True)
 class AnkiImported:
-    """Counts of what a package holds, and of what is new here.
+    """Counts of the cards and answers in a package, and of those new here.
 
-    `own` are cards that were exported from here, `gone` those of them that no bank has any more. `unreadable` cards
+    `own` are cards that were exported from here; `gone` are those of them that no bank has any more. `unreadable` cards
     have no text on a side. `media` counts pictures and sounds that texts lost, `lost_reviews` answers without a card
     here, `forgotten` answers from before a reset in Anki, `taken_back` answers here that the package corrects.
     """
@@ -70,7 +70,7 @@ class AnkiImported:
     files: list[Path] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """Return what `attn import anki --json` prints."""
+        """Return the JSON of `attn import anki --json`."""
         counts = {name: getattr(self, name) for name in self.__slots__ if name != "files"}
         return {**counts, "files": [str(path) for path in self.files]}
 
@@ -99,7 +99,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
 
 
 class _CardMatcher:
-    """Finds the card here for each card of a package; `new` are those to be written."""
+    """Matches each card of a package with a card here; `new` are the cards to write."""
 
     def __init__(self, workspace: Workspace) -> None:
         index = workspace.store.index
@@ -238,7 +238,7 @@ class _CardRows:
 
 
 def topic_of(deck: str) -> str:
-    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, hashed if that loses something."""
+    """Return the id of a deck's topic: `anki-deep-learning` for “Deep Learning”, a hash added if lossy."""
     slug = re.sub(r"[^a-z0-9]+", "-", deck.lower()).strip("-")
     if _WORDS.fullmatch(deck) and 2 <= len(slug) <= LONGEST_SLUG:
         return f"{PREFIX}-{slug}"

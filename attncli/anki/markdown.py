@@ -1,4 +1,4 @@
-"""The HTML of Anki notes as Markdown: text, lists, code, formulas, links. Pictures and sounds are left out.
+"""Convert the HTML of Anki notes to Markdown: text, lists, code, formulas, links. Pictures and sounds are left out.
 
 `_Reader` reads HTML into lines of runs, and `written` writes them as Markdown. It parses the result again and, if the
 visible text differs, writes a plainer form. All of it takes linear time, however broken the HTML is.
@@ -58,9 +58,9 @@ class Line:
 
 
 def markdown_of(source: str, asked: bool = False) -> tuple[str, int]:
-    """Return HTML, however broken, as Markdown, and how many pictures and sounds are not in it.
+    """Convert HTML, however broken, to Markdown; return it with the number of pictures and sounds left out.
 
-    In a question (`asked`) closed details are left out.
+    In a question (`asked`), closed `<details>` are left out.
     """
     reader = _Reader(asked)
     source, sounds = _SOUND.subn("", reader.without_formulas(printable(source[:LONGEST_SOURCE])))
@@ -421,7 +421,7 @@ def _joined(lines: Sequence[Line], careful: bool) -> str:
             between = "\n\n" if is_apart else "\n" if line.marker else LINE_BREAK
         text, margin = _line(line, careful), " " * line.indent
         if between != LINE_BREAK and text.startswith("\xa0"):
-            text = f"&nbsp;{text[1:]}"  # a parser takes other blanks off the beginning of a paragraph
+            text = f"&nbsp;{text[1:]}"  # a parser would strip it from the start of a paragraph
         inner = f"\n{margin}{' ' * len(line.marker)}"
         parts += [between, margin, line.marker, text.replace("\n", inner)]
     return "".join(parts)
@@ -497,7 +497,7 @@ def _fits(out: str, core: str, after: str) -> bool:
 
 
 def _edge(text: str) -> int:
-    """Return how many characters at the start are plain punctuation, which may stand outside the emphasis."""
+    """Count the leading characters of plain punctuation, which may be left outside the emphasis."""
     signs = (n for n, sign in enumerate(text) if unicodedata.category(sign)[0] != "P" or sign in "\\`*_[]()&")
     return next(signs, len(text))
 

@@ -1,7 +1,7 @@
 """Read Anki packages: cards with the HTML of their notes, and answers.
 
 A package is a zip archive with one SQLite database, of schema 11 (`models` and `decks` as JSON) or 18 (tables and
-protocol buffers). A newer package also holds an older member, which only says that Anki is to be updated. A package is
+protocol buffers). A newer package also contains an old-format database that only asks to update Anki. A package is
 not trusted: no name in the archive becomes a path, sizes are limited, only plain tables are read, and every value is
 checked before it is used.
 """
@@ -111,7 +111,7 @@ def own_guid(id: str, formerly: tuple[str, ...] = ()) -> str:
 
 
 def own_id(guid: str) -> str:
-    """Return the card here, by an id that it has or had, whose note this is; empty for any other note."""
+    """Return the current or former id of the attn card whose exported note has this GUID; empty for other notes."""
     id = guid.removeprefix(OWN_GUID)
     return id if guid != id and is_identifier(id) else ""
 
@@ -122,7 +122,7 @@ ZSTANDARD = "collection.anki21b"
 MEMBERS = (ZSTANDARD, "collection.anki21", "collection.anki2")
 LARGEST_COLLECTION = 2**30
 LARGEST_GROWTH = 200
-"""A database compresses to about a tenth; one that grows far more was made to."""
+"""A database compresses to about a tenth; one that grows far more is an attack."""
 GROWTH_FREE = 64 * 2**20
 MOST_MEMBERS = 500_000
 STEP = 2**20
@@ -333,7 +333,7 @@ class _NoteType(NamedTuple):
     is_cloze: bool
 
     def note(self, ord: int, fields: dict[str, str]) -> Note | None:
-        """Return what the card `ord` of a note with these fields shows."""
+        """Return the content of card `ord` of a note with these fields; None if the card has no template."""
         template = self.templates.get(0 if self.is_cloze else ord)
         return Note(*template, fields, int(ord) + 1 if self.is_cloze else 0) if template else None
 
@@ -455,7 +455,7 @@ def _cards(
 
 
 def _history_start(log: Sequence[_LogEntry]) -> int:
-    """Return the index in the log of a card from which it counts: its last learning, or after its last reset."""
+    """Return the index in a card's log at which its last learning starts, or the one after its last reset."""
     start, is_learned = 0, False
     for number in reversed(range(len(log))):
         entry = log[number]

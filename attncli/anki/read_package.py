@@ -1,4 +1,4 @@
-"""Reading a package in a child process with limits on time and memory.
+"""Read a package in a child process with limits on time and memory.
 
 The child (`python -m attncli.anki.read_package`) unpacks the package, reads its tables and converts the texts of cards
 that are not here yet. It writes JSON lines: one for each card, then `done`, or else `refused`. It imports little.
@@ -35,7 +35,7 @@ _ERRORS: dict[str, type[AttnError]] = {kind.__name__: kind for kind in (UsageErr
 def read_in_child(package: Path, folder: Path, known: Collection[str]) -> tuple[list[AnkiCard], int]:
     """Return the cards of `package`, without the texts of `known` keys, and the number of answers without a card.
 
-    It is unpacked into `folder`, a private one.
+    The package is unpacked into `folder`, a private one.
 
     Raises UsageError for a package that cannot be read; StoreError, EnvironmentFailure without space.
     """

@@ -1,7 +1,7 @@
 """Rules for one card that its shape cannot express: formulas compute, blanks match, orders have no cycles.
 
-A card that passes its shape and `card_findings` can be asked and marked. The last part is about quality: numbers in a
-text must be what their formula gives, and facts older than a year are noted.
+A card that passes its shape and `card_findings` can be asked and marked. The last part checks quality: numbers in
+a text must equal the result of their formula, and facts older than a year get a note.
 """
 
 from __future__ import annotations
@@ -451,7 +451,7 @@ _WORDS: dict[str, tuple[Number, ...]] = {
 
 
 def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check every entry of `numbers`: it occurs in the text of both languages, and its formula gives it."""
+    """Check that each entry of `numbers` occurs in the text of both languages and equals its formula's result."""
     for number, entry in enumerate(card.get("numbers") or ()):
         way: Way = ("numbers", number)
         english, chinese = entry["says"], entry.get("says_zh") or entry["says"]
@@ -518,8 +518,8 @@ def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
 class NumberReading:
     """A possible meaning of a written number: `value`, rounded by at most `slack`.
 
-    `scales` are the factors that its word may stand for, relative to this reading: a formula may count in millions
-    where the text says million, and the other language then writes the whole number.
+    `scales` are the possible factors of its unit word. A formula may count in millions where the text says "million",
+    while the other language writes the whole number.
     """
 
     value: Number
@@ -527,7 +527,7 @@ class NumberReading:
     scales: tuple[Number, ...] = (1,)
 
     def fits(self, computed: Number, slack: Number = 0) -> bool:
-        """Return True if this can mean a computed number, of which another reading was rounded by `slack`."""
+        """Return True if this reading equals a computed number within its slack or `slack`, whichever is larger."""
         return abs(computed - self.value) <= max(self.slack, slack) + 1e-12 * abs(self.value)
 
     def magnitudes(self, computed: Number) -> Iterator[tuple[Number, Number]]:

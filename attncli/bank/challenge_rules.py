@@ -1,4 +1,4 @@
-"""Rules for the files of a challenge, as far as reading can check them: nothing is run.
+"""Static rules for the files of a challenge; nothing is run.
 
 They cover the files in its folder, the facts of `inputs.py`, the docstrings of `wrong/`, `repairs.yaml`, the texts of
 `challenge.yaml`, and the signatures that its statement shows.
@@ -71,17 +71,17 @@ _NEEDED = {
 
 
 def folder_problems(challenge: BankFile, known: Known) -> list[Problem]:
-    """Return every problem of the files beside a `challenge.yaml`, and of its lines."""
+    """Return every problem of the files beside a `challenge.yaml`, and of its signatures and line lengths."""
     return list(in_order(_Files(challenge, known).problems()))
 
 
 Fault = tuple[int, Localised]
-"""A line of a file, and what is wrong there."""
+"""A line of a file, and the error there."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A Python file: its tree, or the (line, message) of the fault that keeps it from being parsed."""
+    """A Python file: its tree, or the (line, message) of the error that prevents parsing."""
 
     path: Path
     text: str
@@ -238,7 +238,7 @@ def _source(path: Path) -> _Source:
 
 
 def _fact_faults(tree: ast.Module) -> Iterator[Fault]:
-    """Yield (line, message) for each name in capitals that is no fact: the judge would silently ignore it."""
+    """Yield (line, message) for each name in capitals that is not a known fact: the judge would silently ignore it."""
     for node in tree.body:
         for name in _assigned(node):
             if name.id.isupper() and not name.id.startswith("_") and name.id not in FACTS:
@@ -252,7 +252,7 @@ def _fact_faults(tree: ast.Module) -> Iterator[Fault]:
 
 
 def _name_faults(tree: ast.Module) -> Iterator[Fault]:
-    """Yield (line, message) for each word in a fact that names no edge case, motif or rule for 16 bits."""
+    """Yield (line, message) for each word in a fact that is not an edge case, a motif or a 16-bit rule."""
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     recorded = {name for name in functions if name == "stable" or name.startswith("edge_")}
     known: dict[str, Collection[str]] = {
@@ -297,7 +297,7 @@ _REMEDIES = {
 
 
 def docstring_faults(tree: ast.Module, card_faults: Callable[[str], Iterator[Localised]]) -> Iterator[Fault]:
-    """Yield (line, message) for the docstring of a wrong file; `card_faults` yields the faults of a card's id."""
+    """Yield (line, message) for the docstring of a wrong file; `card_faults` yields messages about a card's id."""
     docstring = ast.get_docstring(tree, clean=False) or ""
     first = tree.body[0].lineno if tree.body else 1
     fields: dict[str, Field] = {}
@@ -339,7 +339,7 @@ def _text_faults(field: Field, card_faults: Callable[[str], Iterator[Localised]]
 def load_repairs(folder: Path) -> tuple[Repair, ...]:
     """Load the mistakes that can be planted in the reference of `folder`, none if it has no `repairs.yaml`.
 
-    Raises EnvironmentFailure for a file with a fault.
+    Raises EnvironmentFailure for a file with an error.
     """
     path = folder / REPAIRS
     if not path.is_file():
@@ -606,7 +606,7 @@ def _signature(name: str, node: ast.FunctionDef, line: int = 0) -> Signature:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableSignature:
-    """A line of a statement that begins like a signature but does not parse."""
+    """A line of a statement that starts like a signature but does not parse."""
 
     line: int
     text: str

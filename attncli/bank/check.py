@@ -1,7 +1,7 @@
 """`attn bank check`: find all problems of the given bank files.
 
-Errors make a bank invalid. Notes do not; in banks of your own, a code block that does not run or a file name that does
-not fit is only a note.
+Errors make a bank invalid. Notes do not. In a learner's own bank, a code block that does not run and a file name that
+does not fit are only notes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Report:
 
 
 def check(paths: Iterable[Path], around: Surroundings, today: date | None = None) -> Report:
-    """Check files and folders, or the bundled bank and the learner's own where none are given.
+    """Check files and folders, or the bundled bank and the learner's own if none are given.
 
     With `today`, cards whose facts are more than a year old get a note.
 
@@ -109,7 +109,7 @@ def _check_challenge(file: BankFile, known: Known, bundled: bool) -> None:
 
 
 def _known(files: Sequence[BankFile], around: Surroundings) -> Known:
-    """Collect what may be linked to: the checked cards and those around them, valid or not."""
+    """Collect all targets of links: the checked cards and those around them, valid or not."""
     seen = {file.path.absolute() for file in files}
     others = [path for folder in around.bank_folders for path in bank_files(folder) if path.absolute() not in seen]
     cards: set[str] = set()
@@ -134,7 +134,7 @@ def _file_findings(file: BankFile, known: Known, around: Surroundings) -> Iterat
         yield from topic_rules(file, known, bundled)
     for entry in readable(file):
         if file.own and FROM_ANKI in (entry.card.get("tags") or ()):
-            continue  # written elsewhere: its shape is enough
+            continue  # imported from Anki: only its shape is checked
         for finding in _card_rules(entry, known, file.own):
             yield finding.below(("cards", entry.number))
         if file.own:
@@ -157,7 +157,7 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
 
 
 def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Problem]:
-    """Replace all notes about the bundled bank by one line, where a learner's own files are checked with it."""
+    """Replace all notes about the bundled bank by one line if a learner's own files are checked too."""
     count = 0
     for file in files:
         if not file.own:
@@ -173,7 +173,7 @@ def _summed_up(files: Iterable[BankFile], around: Surroundings) -> Iterator[Prob
 
 
 def _too_many_must_know(files: Iterable[BankFile], around: Surroundings) -> Iterator[Problem]:
-    """Note a bundled bank of which more than one card in MUST_KNOW_OF is marked: the list must stay short."""
+    """Note if more than one bundled card in MUST_KNOW_OF is marked must-know: the list must stay short."""
     cards = [card for file in files if not file.own for _number, card in file.cards]
     marked = sum(card.get("must_know") is True for card in cards)
     if marked * MUST_KNOW_OF > len(cards):

@@ -1,4 +1,4 @@
-"""The files of a check: which ones, each with its findings, and the rules about their names, topics and ids."""
+"""Collect the files of a check with their findings; rules for file names, topics and ids."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from attncli.i18n import LANGS, Localised, _
 class Surroundings:
     """The folders around the checked files: the bundled bank and challenges, and the learner's own.
 
-    `complete` holds every file to the rules for bundled ones, for authors of the bank.
+    With `complete`, for authors of the bank, every file must meet the rules for bundled ones.
     """
 
     quizbank: Path
@@ -43,7 +43,7 @@ class Surroundings:
     complete: bool = False
 
     def is_own(self, path: Path) -> bool:
-        """Return True if a bank file is a learner's, with fewer rules: any that is not in the bundled bank."""
+        """Return True if a bank file is not in the bundled bank: it is the learner's, and fewer rules apply."""
         return not self.complete and not self.in_quizbank(path)
 
     def in_quizbank(self, path: Path) -> bool:
@@ -51,7 +51,7 @@ class Surroundings:
         return path.absolute().parent == self.quizbank.absolute()
 
     def is_bundled(self, challenge: Path) -> bool:
-        """Return True if a `challenge.yaml` is bundled, or held to the same rules."""
+        """Return True if a `challenge.yaml` is bundled, or must meet the same rules."""
         return self.complete or challenge.absolute().is_relative_to(self.impl.absolute())
 
     @property
@@ -80,7 +80,7 @@ class Readable:
 
 
 def checked_file(path: Path, own: bool = False) -> BankFile:
-    """Return a file with the findings about it alone; its name says what is in it."""
+    """Load a file with the findings about it alone; its name determines its role."""
     if path.name == GLOSSARY:
         return load(path, "glossary", glossary_findings)
     if path.name == CHALLENGE:
@@ -91,7 +91,7 @@ def checked_file(path: Path, own: bool = False) -> BankFile:
 
 
 def readable(file: BankFile) -> list[Readable]:
-    """Return the cards that rules can look at; none where the file as a whole has the wrong shape."""
+    """Return the cards that rules can check; none if the file as a whole has the wrong shape."""
     shapeless = [finding.path for finding in file.findings if finding.shape]
     if file.role != "cards" or not file.parsed.whole or () in shapeless:
         return []
@@ -205,7 +205,7 @@ def _repeated_ids(files: Sequence[BankFile]) -> None:
             if not isinstance(identity, str):
                 continue
             if identity in own:
-                file.repeated.add(number)  # reported by the rules of the file
+                file.repeated.add(number)  # already reported by the rules for its own file
             own.add(identity)
             earlier = first.setdefault(identity, file)
             if earlier is not file:

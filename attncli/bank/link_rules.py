@@ -37,7 +37,7 @@ class Known:
 
 
 def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    """Report links to nothing."""
+    """Yield a finding for each link whose target does not exist."""
     for way, target in follow_up_cards(card):
         if target in known.formerly and target not in known.cards:
             yield Finding(
@@ -106,7 +106,7 @@ def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find sources that are no valid identifiers."""
+    """Find sources that are not valid identifiers."""
     for number, source in enumerate(card.get("sources") or ()):
         scheme, _colon, name = source["id"].partition(":")
         way: Way = ("sources", number, "id")

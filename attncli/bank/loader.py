@@ -1,7 +1,7 @@
 """Load bank files as the documents of cards and challenges; a file with a problem contributes nothing.
 
 `load` reads a file, checks its shape and then the rules that its shape allows, and keeps all findings. A learner's own
-file may leave much out; `completed` fills it in first, and what was filled in is never reported.
+file may leave much out; `completed` fills it in first, and filled-in values are never reported.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ _TEXTS = {
 
 @dataclass
 class BankFile:
-    """A YAML file: its value, and all that is wrong with it.
+    """A YAML file: its value, its problems and its findings.
 
-    `role` is cards, glossary, ledger, challenge or repairs. `own` cards are a learner's; `filled` are the paths of what
-    they leave out, which `value` has. A `sound` file had no problem and no finding when it was loaded; a check may add
+    `role` is cards, glossary, ledger, challenge or repairs. `own` cards are a learner's; `filled` are the paths of
+    omitted values that loading filled in. A `sound` file had no problem and no finding when loaded; a check may add
     findings, the positions of cards whose id is used before (`repeated`) and problems of the files `beside` it.
     """
 
@@ -119,7 +119,7 @@ class BankFile:
 
 
 def load_file(path: Path, own: bool = False, text: str | None = None) -> BankFile:
-    """Load the cards of a bank file, bundled or a learner's `own`; of `text`, if given, as if the file had it."""
+    """Load the cards of a bank file, bundled or a learner's `own`; from `text`, if given, instead of its content."""
     return load(path, "cards", partial(topic_findings, own=own), own, text)
 
 
@@ -160,7 +160,7 @@ def load(
 
 
 def lies_below(path: Way, ways: Collection[Way]) -> bool:
-    """Return True if a path is one of some ways, or below one."""
+    """Return True if a path is one of `ways`, or below one."""
     return bool(ways) and any(path[:length] in ways for length in range(len(path) + 1))
 
 
@@ -174,7 +174,7 @@ def shape_findings(value: Any, model: type, base: Way) -> list[Finding]:
 
 
 def topic_findings(value: Any, own: bool = False) -> list[Finding]:
-    """Return every finding about a bank file; a learner's `own`, completed, has to meet fewer rules."""
+    """Return every finding about a bank file; fewer rules apply to a learner's `own` file, already completed."""
     if not isinstance(value, dict):
         message = _(
             "a bank file must be a mapping with topic and cards, found {value}; start it with topic: …",
@@ -250,7 +250,7 @@ def glossary_findings(value: Any) -> list[Finding]:
 
 
 def challenge_findings(value: Any, folder: Path) -> list[Finding]:
-    """Return every finding about the `challenge.yaml` of `folder`, which is named by the id and lies in the track."""
+    """Return every finding about the `challenge.yaml` of `folder`, the path of which ends in track and id."""
     findings = shape_findings(value, CHALLENGE_SHAPE, ())
     folder = folder.absolute()
     if not is_identifier(folder.name):
@@ -282,7 +282,7 @@ def card_document(topic: str, card: dict[str, Any]) -> Document:
 
 
 def completed(value: Any) -> tuple[Any, frozenset[Way]]:
-    """Fill in what the cards of a learner's own file leave out; return it with the paths of texts that were filled in.
+    """Fill in the omitted keys of a learner's own file; return it with the paths of the texts filled in.
 
     A text in one language counts for both, and so does a plain text. A card without a kind is `qa`, one without a level
     `onsite`; a number without a unit is plain, with a tolerance of 1 %.

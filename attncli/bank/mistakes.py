@@ -33,7 +33,7 @@ class Mistakes(Mapping[str, Mistake]):
 
 
 def _docstring(path: Path) -> str:
-    """Return the docstring of a file, empty if it is not readable as Python; `attn verify` says why."""
+    """Return the docstring of a file, empty if it cannot be parsed; `attn verify` reports the reason."""
     try:
         return ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or ""
     except (OSError, SyntaxError, ValueError):

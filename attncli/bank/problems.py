@@ -1,4 +1,4 @@
-"""Problems and findings: what is wrong, where, and what to do about it; pydantic's errors as findings.
+"""Problems and findings, each with its place, message and remedy; and pydantic's errors as findings.
 
 A finding names a path; once its line and column are known it is a problem.
 """
@@ -82,13 +82,13 @@ def shown(value: object, limit: int = 60) -> str:
 
 
 def shown_path(path: os.PathLike[str]) -> str:
-    """Return a path for a message, whatever bytes it has; relative if below the working folder."""
+    """Return a path for a message, with any bytes; relative if below the working folder."""
     whole, here = Path(path), Path.cwd()
     return visible(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
 
 def visible(text: str) -> str:
-    """Return a text for one line of a terminal, with U+FFFD for every character that it would not simply show."""
+    """Return a text for one line of a terminal, with U+FFFD for every character that is not printable."""
     text = marked(text, REPLACEMENT)
     return text if text.isprintable() else "".join(char if char.isprintable() else REPLACEMENT for char in text)
 
@@ -185,7 +185,7 @@ def kind_of_value(value: object) -> Localised:
 
 
 def findings_of(error: ValidationError, model: type, base: Way) -> list[Finding]:
-    """Turn every error of a validation into a finding; `base` is the path of what was validated.
+    """Turn every error of a validation into a finding; `base` is the path of the validated value.
 
     A key that is missing because it is misspelt is reported once, as misspelt.
     """
@@ -210,7 +210,7 @@ def _in_file(loc: Way) -> Way:
 
 
 def _intended(item: Mapping[str, Any], model: type) -> Way:
-    """Return the path of the key that a misspelt one was intended to be."""
+    """Return the path of the key that a misspelt key most likely means."""
     loc: Way = item["loc"]
     return (*loc[:-1], nearest(str(loc[-1]), known_keys(model, loc[:-1])))
 
@@ -359,6 +359,6 @@ def _inside(form: Any, step: str | int) -> Any:
 
 
 def _dataclass_in(form: Any) -> type | None:
-    """Return the dataclass that a type is, or that a mapping is read as if there is a choice."""
+    """Return the dataclass in a type: the type itself, or the first dataclass of a union; None if it has none."""
     forms = (form, *get_args(form)) if get_origin(form) in (Union, UnionType) else (form,)
     return next((each for each in forms if isinstance(each, type) and is_dataclass(each)), None)

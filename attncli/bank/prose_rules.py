@@ -21,7 +21,7 @@ from attncli.domain.text import IDEOGRAPHS, MOST_CHARACTERS, MOST_DEPTH, hidden_
 from attncli.i18n import LANGS, Localised, _, ngettext, quoted
 
 LENGTHS = {"short": ((50, 120), (100, 260)), "lead": ((45, 70), (80, 140))}
-"""Of the answer with its lead, and of the lead: the least and most English words, and Chinese characters."""
+"""(fewest, most) English words, then Chinese characters: of the answer with its lead, and of the lead."""
 
 _CHINESE_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[^\W{IDEOGRAPHS}]+(?:[.'-][^\W{IDEOGRAPHS}]+)*")
 
@@ -264,7 +264,7 @@ class Parts:
 
 
 def parts_of(text: str) -> Parts:
-    """Split a text into formulas and prose; each cut leaves a space, an escaped dollar sign the word `dollar`."""
+    """Split a text into formulas and prose; a cut becomes a space, an escaped dollar sign the word `dollar`."""
     if "$" not in text and "`" not in text and "~~~" not in text:
         return Parts((), text)
     formulas: list[str] = []

@@ -41,7 +41,7 @@ def adapter(shape: type) -> TypeAdapter[Any]:
 def card_shape(card: type[Card], own: bool = False) -> type:
     """Return the class of a card as a bank file writes it: with its kind, without the topic, which the file names.
 
-    A learner's `own` card need not explain its answer. `Card` itself stands for a kind that is not known.
+    A learner's `own` card need not explain its answer. `Card` itself is used for an unknown kind.
     """
     found: list[tuple[str, Any, Any]] = [("kind", Any if card is Card else Literal[card.kind], field())]
     for name, form, default in _fields(card, "topic", "drawn"):
@@ -77,7 +77,7 @@ CHALLENGE_SHAPE = make_dataclass(
 
 @dataclass(kw_only=True)
 class TopicShape(Shape):
-    """A bank file around its cards."""
+    """A bank file: its topic, licence, title and cards."""
 
     topic: Id
     licence: Text = ""

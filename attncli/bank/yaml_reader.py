@@ -60,9 +60,9 @@ Place = tuple[int, int]
 
 @dataclass
 class Parsed:
-    """The value of a text, the problems in reading it, and the places of all that is in it.
+    """The value of a text, the problems found in reading it, and the places of its values.
 
-    `broken` are paths whose value is not to be trusted. `whole` is false when reading stopped early: `value` is then
+    `broken` are paths whose value cannot be trusted. `whole` is false when reading stopped early: `value` is then
     incomplete. `places` maps each path to line and column of its key and of its value, from 0.
     """
 
@@ -87,7 +87,7 @@ class Parsed:
         return self.place(line, column)
 
     def place(self, line: int, column: int) -> Place:
-        """Return a place of PyYAML's, which counts a line break after a last line without one, in the text."""
+        """Convert a 0-based PyYAML place, which may lie one line past the end, to a place in the text."""
         return min((line + 1, column + 1), self._end)
 
     @cached_property
@@ -165,7 +165,7 @@ def parse(name: str, text: str) -> Parsed:
 
 
 class _Reader:
-    """Builds plain dicts and lists from events. Every loop ends with the events, so what was read before stays."""
+    """Builds plain dicts and lists from events. Loops stop when the events end, which keeps all values read so far."""
 
     def __init__(self, name: str, text: str) -> None:
         self.parsed = Parsed(name, text)
@@ -298,7 +298,7 @@ def _malformed(error: yaml.MarkedYAMLError) -> Localised:
 
 
 def _mark(error: yaml.MarkedYAMLError) -> Any:
-    """Return the opening quote or bracket if its end is missing on a later line, else the place of the fault."""
+    """Return the opening quote or bracket if its end is missing on a later line, else the place of the error."""
     opening, fault = error.context_mark, error.problem_mark
     if opening is None or fault is None:
         return fault or opening

@@ -1,7 +1,7 @@
 """Grade a class: reuse stored results, grade the rest, and store each result before the next one arrives.
 
 The results file has one JSON line per grading. A line that a killed run left unfinished is cut off before anything is
-appended. Each judge of this machine is a process of its own with its zygote, kept warm, and replaced when it dies.
+appended. Each judge on this machine is a separate process with its zygote. It stays warm and is replaced when it dies.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FOLDER, FILE = ".attn-cohort", "results.jsonl"
 _NAMES = ("learner", "challenge", "sha256", "standard")
 _REMEDY = _("copy the class to a folder that you may write to")
 
-# A judge stops every grading (after some thirty time limits at most); one that is silent for longer hangs itself.
+# A judge ends every grading within some thirty time limits; if it stays silent for longer, it has hung.
 PATIENCE_LIMITS = 60
 TRIES = 2
 WITH_JUDGE = 2  # times a submission's memory: the judge needs up to half of that for the answers, and torch
@@ -60,11 +60,11 @@ def grade_class(
     on_progress: OnProgress = lambda done, total, previous: None,
     draw_seed: Callable[[], int] | None = None,
 ) -> ClassResults:
-    """Grade by `grade` the submissions of the class in `folder_path` that have no stored result.
+    """Grade the submissions of the class in `folder_path` that have no stored result, using `grade`.
 
-    Each result is on disk before the next one is waited for. `on_progress` gets the number done, the total, and how
-    many were stored before. `draw_seed` replaces the options' seed by that of the stored results, or by a drawn one if
-    there are none. Raises UsageError, EnvironmentFailure.
+    Each result is written to disk before waiting for the next. `on_progress` gets the numbers of results done, in
+    total, and stored earlier. With `draw_seed`, the seed is that of the stored results, or random if there are none.
+    Raises UsageError, EnvironmentFailure.
     """
     current_versions = versions()
     submitted = {submission.challenge for submission in folder.submissions}
@@ -120,13 +120,13 @@ def _similar_submissions(folder: ClassFolder, challenges: Mapping[str, Challenge
 
 
 def _handed_out(challenge: Challenge) -> list[str]:
-    """Return the texts that every learner got: the starter."""
+    """Return the texts that every learner received: the starter file."""
     needs = TRITON if challenge.kernel else ()
     text = statement(challenge).whole("en")
     return [starter(Path(challenge.folder) / "reference.py", challenge.entry, text, needs)]
 
 
-# The results file: one JSON line a grading, beside the submissions
+# The results file: one JSON line per grading, next to the submissions
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def open_results(folder: Path) -> Iterator[ResultsFile]:
 
 
 class ResultsFile:
-    """The stored results; open it with `open_results`. `seed` is that of the last one."""
+    """The stored results of a class, opened by `open_results`. `seed` is the seed of the last result."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
@@ -159,11 +159,11 @@ class ResultsFile:
         self.seed = next((seed for _unused, seed, _ in reversed(results) if seed is not None), None)
 
     def of(self, task: Task) -> Graded | None:
-        """Return the result of the same file by the same standard, if there is one."""
+        """Return the stored result of the same file and standard, or None."""
         return self._stored.get(task.key)
 
     def add(self, task: Task, graded: Graded) -> None:
-        """Store a result: it is on disk when this returns. Raises UsageError or EnvironmentFailure."""
+        """Append a result and sync it to disk. Raises UsageError or EnvironmentFailure."""
         seed = task.standard.options.seed
         document = {**dict(zip(_NAMES, task.key, strict=True)), "seed": seed, "graded": graded}
         line = json.dumps(document, allow_nan=False)
@@ -177,7 +177,7 @@ class ResultsFile:
 
 
 def _read_results(file: BinaryIO) -> Iterator[tuple[tuple[str, ...], int | None, Graded]]:
-    """Yield every readable result with its key and seed; leaves the file at its end."""
+    """Yield every readable result with its key and seed; leave the file position at the end."""
     file.seek(0)
     for line in file:
         try:
@@ -192,7 +192,7 @@ def _read_results(file: BinaryIO) -> Iterator[tuple[tuple[str, ...], int | None,
 
 
 def _require_own(path: Path) -> None:
-    """Refuse results that somebody else could have put there. Raises UsageError."""
+    """Reject results that another user could have written. Raises UsageError."""
     if path.is_symlink() or (hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid()):
         raise UsageError(
             _("{path} belongs to another user, so its results are not trusted; remove it and try again", path=path)
@@ -223,7 +223,7 @@ def _cut_torn_line(file: BinaryIO) -> None:
 
 
 def grade_here(tasks: Sequence[Task], jobs: int, make: Callable[[], Judge] = Judge) -> Iterator[Outcome]:
-    """Yield the outcome of every task as it arrives, from `jobs` judges at once.
+    """Yield each task's outcome as it arrives, with `jobs` judges in parallel.
 
     Raises JudgeFailed or SandboxUnavailable if no judge can be started.
     """
@@ -247,20 +247,20 @@ def grade_here(tasks: Sequence[Task], jobs: int, make: Callable[[], Judge] = Jud
 
 
 def _run_judge(judge: Judge, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
-    """Grade until no task is left. Passes on any exception, since the caller waits for the outcome."""
+    """Grade tasks until none is left. Pass any exception to the caller, which waits for the outcome."""
     previous = ""
     try:
         while (task := queue.next(previous)) is not None:
             previous = task.submission.challenge
             done.put(Outcome(task, *stored_grading(judge, task.standard.request(task.submission.source))))
-    except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
+    except BaseException as error:  # noqa: BLE001 - re-raised where the outcome is awaited
         done.put(error)
 
 
 def stored_grading(judge: Judge, request: GradeRequest) -> tuple[Graded | None, str]:
-    """Return the result to store, or why there is none. A judge that dies is replaced and asked once more.
+    """Return the result to store and "", or None and the error. If the judge dies, try once more with a new one.
 
-    A file on which it dies every time has a result that says so. Raises JudgeFailed if no judge can be started.
+    If the judge dies at every try, the result says so. Raises JudgeFailed if no judge can be started.
     """
     message, deaths, layers = "", 0, list[str]()
     for _round in range(TRIES):
@@ -279,7 +279,7 @@ def stored_grading(judge: Judge, request: GradeRequest) -> tuple[Graded | None, 
 
 
 class TaskQueue:
-    """Hand out every task once, from any thread, so that a judge stays with a challenge while it has tasks.
+    """Thread-safe queue of tasks that keeps a judge on one challenge while that has tasks left.
 
     `give_back` makes a task available again.
     """
@@ -303,18 +303,18 @@ class TaskQueue:
             return self._waiting[chosen].popleft()
 
     def give_back(self, task: Task) -> None:
-        """Hand out the task of a lost judge again, before the others of its challenge."""
+        """Put the task of a lost judge back, ahead of the other tasks of its challenge."""
         with self._lock:
             self._at_work[task.submission.challenge] -= 1
             self._waiting[task.submission.challenge].appendleft(task)
 
     def _order(self, challenge: str) -> tuple[int, int]:
-        """Order challenges by fewest judges, then most tasks, so that no long one is left to a single judge."""
+        """Sort challenges by fewest judges, then most tasks, so that no long one is left to a single judge."""
         return self._at_work[challenge], -len(self._waiting[challenge])
 
 
 def default_jobs(memory_mib: int) -> int:
-    """Return the number of judges: one a core, as far as memory suffices for each and its submissions."""
+    """Return the number of judges: one per core, fewer if memory is short for them and their submissions."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not hasattr(os, "sysconf"):
         return cores

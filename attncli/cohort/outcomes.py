@@ -1,8 +1,8 @@
 """A class: the files of its learners, the standard they are graded by, and the stored result of each.
 
-A class lies in `DIR/<learner>/<challenge>.py`. The files are other people's: no link leads out of a learner's folder,
-no name is trusted, and no pipe is waited for. A result holds enough for every report, and is the same whenever the same
-file is graded by the same standard.
+A class is a folder of files `DIR/<learner>/<challenge>.py`, all untrusted: no link out of a learner's folder is
+followed, no name is trusted, and no pipe is read. A result has all that reports need, and depends only on file and
+standard.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class LeftOut:
 
     @property
     def message(self) -> Localised:
-        """The reason and what to do."""
+        """The reason, and how to fix it."""
         if self.detail and self.reason == "unknown-challenge":
             return _("there is no such challenge; did you mean {name}?", name=self.detail)
         if self.detail and self.reason == "unreadable":
@@ -170,7 +170,7 @@ def _read_submission(
 
 
 def _read_content(path: Path, place: str) -> bytes | LeftOut:
-    """Return the bytes of a regular file of at most LARGEST_SUBMISSION bytes, or why it is left out."""
+    """Return the bytes of a regular file of at most LARGEST_SUBMISSION bytes, or the reason why it is left out."""
     try:
         handle = os.open(path, _OPEN_FLAGS)
         with os.fdopen(handle, "rb") as file:
@@ -209,7 +209,7 @@ def _is_text(name: str) -> bool:
 
 # Results
 
-# The judge reads these files of a challenge; its texts for people change no result.
+# The judge reads these files of a challenge; its other texts change no result.
 _READ_FILES = ("reference.py", "inputs.py", "kernel.py", "wrong/*.py")
 
 LONGEST_MESSAGE = 400
@@ -223,7 +223,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A challenge as it is graded; its `fingerprint` changes with anything that a result depends on."""
+    """A challenge with its grading options; `fingerprint` changes with everything that a result depends on."""
 
     challenge: Challenge
     options: GradeOptions
@@ -255,13 +255,13 @@ class Task:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Return the key of the result: the same for the same file and standard."""
+        """Return the result's key, which depends only on the file and the standard."""
         return *self.pair, self.submission.sha256, self.standard.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The stored result of a task, or the error for which there is none."""
+    """The stored result of a task, or the error that prevented one."""
 
     task: Task
     graded: Graded | None
@@ -282,7 +282,7 @@ def standard_of(challenge: Challenge, options: GradeOptions, versions: Mapping[s
 
 
 def stated(options: GradeOptions) -> dict[str, Any]:
-    """Return the options that a command for a class can set, as its report states them."""
+    """Return the options that `attn cohort` can set, in the form of its report."""
     return {name: getattr(options, name) for name in ("timeout_seconds", "memory_mib", "seed", "examples")}
 
 
@@ -310,7 +310,7 @@ def versions() -> dict[str, str]:
 
 
 def stored_result(report: GradeReport) -> Graded:
-    """Return the result to store of a report. Only `seconds` differs from one grading to the next."""
+    """Return the part of a report to store. Only `seconds` differs between gradings of one file."""
     return {
         "rung": report.rung,
         "checks": [_check_document(check) for check in report.checks if check.status != "info"],
@@ -322,7 +322,7 @@ def stored_result(report: GradeReport) -> Graded:
 
 
 def judge_crash_result(layers: Sequence[str]) -> Graded:
-    """Return the result to store of a file on which the judge died each time; `layers` are those of its sandbox."""
+    """Return the result of a file that crashed the judge at every try; `layers` are its sandbox layers."""
     check = CheckResult(
         name="loads",
         status="fail",

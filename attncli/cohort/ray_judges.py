@@ -1,4 +1,4 @@
-"""Grade on a running Ray cluster: one actor a core, each with a judge that it keeps warm.
+"""Grade on a running Ray cluster: one actor per core, each with a warm judge.
 
 A grading is one call of an actor. If a worker is lost, its task is handed out again; the caller records results, so
 that none is recorded twice. Nothing is sent except to the named address, and no usage statistics.
@@ -42,7 +42,7 @@ class ClusterOptions:
 
 def grade_on_cluster(tasks: Sequence[Task], options: ClusterOptions) -> Iterator[Outcome]:
     """Yield the outcome of every task as it arrives. Raises UsageError, ClusterFailed, EnvironmentFailure."""
-    # Ray prints to standard output, which is the report's.
+    # Ray prints to standard output, which must contain only the report.
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         ray = _connect(options.address)
         try:
@@ -66,7 +66,7 @@ def _connect(address: str) -> Any:
 
 
 def _require_listener(address: str) -> None:
-    """Check that somebody listens: Ray waits for minutes otherwise. Raises UsageError, ClusterFailed."""
+    """Check that the address accepts connections; otherwise Ray waits for minutes. Raises UsageError, ClusterFailed."""
     if address == "auto":
         return
     host, _colon, port = address.removeprefix("ray://").rpartition(":")
@@ -188,7 +188,7 @@ class _Grading:
         self._in_progress[ref] = actor, task
 
     def _require_fit(self, fitness: Fitness) -> None:
-        """Raise ClusterFailed for a worker with other versions or without the whole sandbox."""
+        """Raise ClusterFailed if a worker has other versions or lacks sandbox layers."""
         if fitness.versions != self._here:
             differs = ", ".join(f"{name} {fitness.versions[name]}, here {at}" for name, at in self._here.items())
             raise ClusterFailed(
@@ -243,7 +243,7 @@ class GradingActor:
         return Fitness(versions(), tuple(self._judge.layers()))
 
     def grade(self, fingerprint: str, files: Mapping[str, bytes], request: GradeRequest) -> tuple[Graded | None, str]:
-        """Return the result to store, or why there is none."""
+        """Return the result to store and "", or None and the error."""
         return stored_grading(self._judge, replace(request, folder=self._folder(fingerprint, files)))
 
     def _folder(self, fingerprint: str, files: Mapping[str, bytes]) -> Path:

@@ -1,7 +1,7 @@
-"""The report of a class as one document: the same whenever the same files are graded by the same standard.
+"""The report on a class as one document, which depends only on the files and the standard.
 
-It depends on the results alone, neither on their order nor on who graded them. Times are included only on request, in a
-part of their own.
+It does not depend on the order of the results or on the machine that graded them. Times are included only on request,
+in a separate part.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ COLUMNS = (
     *("diagnosis", "cards", "alike", "problem", "seed"),
 )
 MOST_NAMES = 10
-# Spreadsheets run a cell that starts so as a formula, also after a semicolon. Names and messages are other people's.
+# Spreadsheets run cells that start so as formulas, also after a semicolon. Names and messages are untrusted.
 _FORMULA = re.compile(r"""(^|;)([ "']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])""")
 
 METHOD = "Jaccard similarity of token 5-grams"
 SHINGLE = 5
 THRESHOLD = 0.6
 LEAST_SHINGLES = 30  # shorter files can be written in one way only
-# In a class of at least this size, shingles of more than half of it are due to the challenge.
+# In classes of at least this size, shingles in more than half of the files come from the challenge.
 LEAST_CLASS, COMMON_SHARE = 10, 0.5
 # Python's tokenizer takes quadratic time for an endless line of quotes.
 LARGEST_COMPARED, LONGEST_LINE = 64 * 1024, 500
@@ -63,7 +63,7 @@ class ClassResults:
 
 
 def report_document(results: ClassResults, with_times: bool = False) -> Document:
-    """Return what `attn cohort --json` prints; pages and tables are made from it."""
+    """Return the document that `attn cohort --json` prints; pages and tables are rendered from it."""
     documents = {pair: _result(results, pair) for pair in sorted(results.graded)}
     report: Document = {
         **stated(results.options),
@@ -110,7 +110,7 @@ def _submitted(results: ClassResults) -> list[str]:
 
 
 def _sandbox(graded: Iterable[Graded]) -> list[Document]:
-    """Return each set of sandbox layers that was in force, and its number of files."""
+    """Return each set of sandbox layers in force, and the number of files graded with it."""
     counts = Counter(tuple(found["sandbox"]) for found in graded)
     return [{"layers": list(layers), "files": count} for layers, count in sorted(counts.items())]
 
@@ -129,7 +129,7 @@ def _challenge(results: ClassResults, id: str, documents: Mapping[Pair, Document
 
 
 def _reached(documents: Sequence[Document]) -> Document:
-    """Count the files, and those that reached each rung; a hardened file is solved too."""
+    """Count the graded files and those that reached each rung; a hardened file counts as solved too."""
     rungs = Counter(document["rung"] for document in documents)
     hardened = rungs["hardened"]
     return {"graded": len(documents), "solved": rungs["solved"] + hardened, "hardened": hardened}
@@ -163,7 +163,7 @@ def _stopped_by(checks: Sequence[Mapping[str, Any]]) -> Document | None:
 
 
 def _checks(documents: Iterable[Document]) -> list[Document]:
-    """Return the checks that stopped learners, those that stopped most of them first."""
+    """Return the checks that stopped learners, the most frequent first."""
     stopped_by: dict[tuple[str, str], list[str]] = defaultdict(list)
     for document in documents:
         if stopped := document["stopped_by"]:
@@ -176,7 +176,7 @@ def _checks(documents: Iterable[Document]) -> list[Document]:
 
 
 def _diagnoses(documents: Iterable[Document]) -> list[Document]:
-    """Return the diagnosed mistakes, those that most learners made first."""
+    """Return the diagnosed mistakes, the most frequent first."""
     learners: dict[tuple[str, str], set[str]] = defaultdict(set)
     mistakes: dict[tuple[str, str], Document] = {}
     for document in documents:
@@ -201,7 +201,7 @@ def _times(results: ClassResults) -> Document:
 
 
 def to_csv(report: Mapping[str, Any], lang: Lang) -> str:
-    """Return the report as CSV, a line a file. Files left out and failed gradings have a line with their `problem`."""
+    """Return the report as CSV, one line per file. Files left out and failed gradings have a `problem`."""
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     table.writeheader()
@@ -244,13 +244,13 @@ def _similar_learners(report: Mapping[str, Any]) -> dict[tuple[str, str], list[s
 
 
 def _first_names(names: Sequence[str]) -> str:
-    """Join the first names of a group, and the number of the others."""
+    """Join the first few names of a group; append `, +N` for N more."""
     more = f", +{len(names) - MOST_NAMES}" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 
 
 def in_language(document: Mapping[str, Any], name: str, lang: Lang) -> str:
-    """Return the text `name` of a document; its Chinese, if there is one, is under `name_zh`."""
+    """Return the text `name` of a document, in Chinese `name_zh` if present."""
     text = document.get(name, "")
     return str(document.get(f"{name}_zh", text) if lang == "zh" else text)
 
@@ -266,7 +266,7 @@ def _safe_cell(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SimilarFiles:
-    """Learners with similar files for one challenge; `share` is the least similarity that joins the group."""
+    """Learners with similar files for one challenge; `share` is the lowest similarity that links the group."""
 
     challenge: str
     learners: tuple[str, ...]
@@ -274,11 +274,11 @@ class SimilarFiles:
 
 
 def similar_files(challenge: str, sources: Mapping[str, bytes], known: Sequence[str]) -> list[SimilarFiles]:
-    """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner got.
+    """Return the groups of similar files among `sources` (by learner); `known` are texts that every learner received.
 
-    Files are compared by the runs of SHINGLE tokens that both have, among those that either has. Comments, layout,
-    docstrings and names of variables do not count; names after a dot (`torch.softmax`), keywords and numbers do. The
-    known texts, and what most of a class writes, are left out.
+    Similarity is the share of runs of SHINGLE tokens that both files have among all runs of either file. Comments,
+    layout, docstrings and names of variables do not count; names after a dot (`torch.softmax`), keywords and numbers
+    do. Runs of the known texts, or of most files of a class, are ignored.
     """
     given = set().union(*(_shingles(text) for text in known))
     files = {learner: _shingles(_text(source)) - given for learner, source in sorted(sources.items())}
@@ -308,7 +308,7 @@ def _common_shingles(files: Collection[set[Shingle]]) -> set[Shingle]:
 
 
 def _similar_pairs(files: Mapping[str, set[Shingle]], common: set[Shingle]) -> Iterator[tuple[float, str, str]]:
-    """Yield every pair with a similarity of at least THRESHOLD; equal files count also where all of it is common."""
+    """Yield every pair with a similarity of at least THRESHOLD; equal files count even if all they share is common."""
     own = {learner: found - common for learner, found in files.items()}
     for one, other in combinations(files, 2):
         if files[one] == files[other]:
@@ -331,7 +331,7 @@ def _text(source: bytes) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens of a program, as far as it can be tokenized, without what its author may choose freely."""
+    """Return a program's tokens up to the first error, without layout, docstrings and freely chosen names."""
     found: list[str] = []
     begins = True
     try:

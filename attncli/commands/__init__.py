@@ -1,1 +1,1 @@
-"""One module a command (or a small family of them); `attncli.cli` loads only the one that was called."""
+"""One module per command (or small family of them); `attncli.cli` loads only the module of the called one."""

@@ -266,7 +266,7 @@ def plan(interview: date | None, minutes: int | None, as_json: bool) -> None:
 
 
 def plan_lines(plan: Plan, titles: Mapping[str, str], level: str, lang: Lang) -> list[str]:
-    """Return what `attn plan` prints; `titles` are those of the topics."""
+    """Return the lines of `attn plan`; `titles` maps each topic to its title."""
     return [
         *_forecast_lines(plan, level, lang),
         "",

@@ -1,4 +1,4 @@
-"""The commands about challenges but for `attn grade`: `challenges`, `start`, `hint`, `solution` and `verify`."""
+"""The commands about challenges, except `attn grade`: `challenges`, `start`, `hint`, `solution` and `verify`."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
 
 
 def _runnable(workspace: Workspace) -> list[Challenge]:
-    """Return all challenges but those that need what is not installed; print how many these are."""
+    """Return the challenges whose dependencies are installed; print the number of the others."""
     from attncli.practice.verify import can_be_run
 
     everything = list(workspace.library.challenges())

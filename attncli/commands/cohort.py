@@ -113,7 +113,7 @@ def _report_format(output: Path | None) -> str:
 def _judges(
     jobs: int | None, address: str | None, weak: bool, options: GradeOptions
 ) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
-    """Return what grades tasks: the judges of this machine, or of a cluster."""
+    """Return a function that grades tasks with the judges of this machine, or of a cluster."""
     if address is not None:
         from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
 
@@ -145,7 +145,7 @@ def _report(
 
 
 def _progress(lang: Lang) -> Callable[[int, int, int], None]:
-    """Return a function that shows how many files are graded and about how long the rest takes."""
+    """Return a function that shows how many files are graded and the estimated time left."""
     start = time.monotonic()
 
     def show(done: int, total: int, before: int) -> None:

@@ -1,4 +1,4 @@
-"""Print what is due. Shell prompts call `attn due`, so `__main__` calls this without the option parser."""
+"""Print the counts of due cards. Shell prompts call `attn due`, so `__main__` calls this without the option parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncli.practice.today import due_counts
 
 
 def print_due(session: Session, at: datetime | None, as_json: bool) -> None:
-    """Print the counts of what is due at `at` (default: now)."""
+    """Print the counts of the cards due at `at` (default: now)."""
     with session.workspace(at) as workspace:
         counts = due_counts(workspace, at)
         minutes, lang = minutes_of(workspace.settings, workspace.moment(at).day), workspace.lang

@@ -1,4 +1,4 @@
-"""`attn experiment`, which runs the experiment behind a claim, and `attn ladder`, which runs your solved pieces."""
+"""`attn experiment`, which runs the experiment behind a claim, and `attn ladder`, which runs the learner's pieces."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
 
 
 def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
-    """Return the text that the experiment looks at, or nothing if it looks at none. Raises UsageError."""
+    """Return the input text of the experiment, empty if it takes none. Raises UsageError."""
     if chosen.text is None:
         if text is not None:
             raise UsageError(
@@ -144,7 +144,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
 
     files, lang = Files(paths.bundled_impl()), session().lang
     given_files = _piece_files(given)
-    with ZygoteClient.start() as zygote:  # it imports torch while this process looks for what is the learner's own
+    with ZygoteClient.start() as zygote:  # it imports torch while this process collects the learner's files
         from attncli.practice.grade import texts_for_seats
 
         with session().workspace() as workspace:

@@ -352,7 +352,7 @@ class GradeWatch:
             self.grade()
 
     def grade(self) -> None:
-        """Grade the file, print the report, and what has changed since the last one."""
+        """Grade the file; print the report and the checks whose status has changed."""
         challenge = self.workspace.library.challenge(self.id)
         first = not is_solved(self.workspace, self.id)
         try:

@@ -1,7 +1,7 @@
 """Reviews, quizzes and mock interviews line by line, for screen readers and dumb terminals (`--plain`).
 
-Each mode is a class on a function that reads a line; it prints through `echo`. Where only numbers make sense as an
-answer, letters are commands, such as `q` to quit.
+Each mode is a class that reads lines through a function and prints through `echo`. Where an answer must be a number,
+letters are commands, such as `q` to quit.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class PlainQuiz:
     read_line: ReadLine
 
     def run(self) -> None:
-        """Ask to the end, or until the learner quits; then print the score of what was answered."""
+        """Ask to the end, or until the learner quits; then print the score of the answered questions."""
         lang = self.workspace.lang
         echo(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded.")[lang])
         try:
@@ -490,9 +490,9 @@ def typed_line(read_line: ReadLine) -> str:
 
 
 def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:
-    """Print the question, read the answer into `asked` and submit it; of a card that is not marked only print it.
+    """Print the question; for a marked card also read the answer into `asked` and submit it.
 
-    `read_numbers` reads where only numbers make sense. An empty line gives up.
+    `read_numbers` reads answers that must be numbers. An empty line gives up.
     """
     echo(asked.question[lang].strip())
     if isinstance(asked.entry, Fill):

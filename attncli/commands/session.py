@@ -38,9 +38,9 @@ def utc_now() -> datetime:
 
 
 class Session:
-    """One call of the program: the values of the global options, and what is opened from them.
+    """One call of the program: the values of the global options, and the settings and workspace opened from them.
 
-    `left_out` names the bank problems because of which cards or challenges are missing.
+    `left_out` contains the bank problems that leave out cards or challenges.
     """
 
     def __init__(self, clock: Clock = utc_now) -> None:
@@ -73,7 +73,7 @@ class Session:
             return config.default_lang(os.environ)
 
     def workspace(self, at: datetime | None = None) -> Workspace:
-        """Open the learner's workspace, a context manager, and fill `left_out`; what was done until `at` counts."""
+        """Open the learner's workspace, a context manager, and fill `left_out`; rows until `at` count."""
         from attncli.practice.workspace import Workspace
 
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings, at=at)
@@ -83,13 +83,13 @@ class Session:
 
     @property
     def remarks(self) -> list[Localised]:
-        """Remarks about the database that are printed after a successful command."""
+        """The remarks about the database to print after a successful command."""
         return self._store.remarks if self._store else []
 
 
 def session() -> Session:
     """Return the session of the running command."""
-    import click  # `attn due` does without
+    import click  # not loaded by `attn due`
 
     found = click.get_current_context().find_object(Session)
     assert found is not None, "commands run below the group that makes the session"
@@ -170,7 +170,7 @@ def _log_trace(session: Session, error: BaseException) -> Localised:
 
 
 def on_terminal() -> bool:
-    """Tell whether stdout is a terminal."""
+    """Return True if stdout is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -187,18 +187,18 @@ def show_progress(text: str) -> None:
 
 
 def show_thousands(done: int) -> None:
-    """Show how many are done, at every thousandth."""
+    """Show `done` if it is a multiple of 1000."""
     if done % 1000 == 0:
         show_progress(f"{done} …")
 
 
 def discard(stream: TextIO | None = None) -> None:
-    """Point `stream` (stdout) at the null device, because the interpreter flushes it once more at exit."""
+    """Point `stream` (default: stdout) at the null device, because the interpreter flushes it once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def flush_stderr() -> None:
-    """Flush stderr; if its terminal has closed, discard the rest, for which Python would exit with 120."""
+    """Flush stderr; if its terminal has closed, discard the rest, or Python would exit with 120."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -206,15 +206,15 @@ def flush_stderr() -> None:
 
 
 def replace_closed_streams() -> None:
-    """Replace a stdout or stderr that was closed at start, where Python has None, by the null device."""
+    """Replace a stdout or stderr that was closed at start (None in Python) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - as long as the program
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - open until exit
 
 
 @contextmanager
 def keep_verdict() -> Iterator[None]:
-    """Keep the exit code of a command a verdict even if the reader of its output closes the pipe."""
+    """Ignore a reader that closes the pipe, so that the exit code still gives the verdict."""
     try:
         yield
         sys.stdout.flush()

@@ -1,1 +1,1 @@
-"""The nouns: frozen dataclasses without I/O, clock or randomness."""
+"""Domain types: frozen dataclasses without I/O, clock or randomness."""

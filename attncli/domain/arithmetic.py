@@ -1,8 +1,8 @@
-"""Arithmetic of cards: expressions to compute, units and tolerances, numbers that are typed, formulas to compare.
+"""Arithmetic of cards: evaluate expressions, convert units, apply tolerances, read typed numbers, compare formulas.
 
-Nothing is ever executed. An expression is a bounded walk of its syntax tree: numbers, names, `pi`, `+ - * / // % **`,
-parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang or fill
-memory. A formula that a learner types (`2i/d`, `2·i/d`, `i²`, `√d_k`, `\\frac{2i}{d}`) is rewritten to such an
+Nothing is executed: a bounded walk of the syntax tree evaluates expressions. These have `+ - * / // % **`, numbers,
+names, `pi`, parentheses and `FUNCTIONS`. Length, exponents and magnitudes are bounded, so that no expression can hang
+or fill memory. A formula that a learner types (`2i/d`, `2·i/d`, `i²`, `√d_k`, `\\frac{2i}{d}`) is rewritten to such an
 expression and counts as right if it agrees with the answer at random points.
 """
 
@@ -24,13 +24,13 @@ from attncli.i18n import _, ngettext, quoted
 Number = int | float
 Compute = Callable[[Mapping[str, Number]], Number]
 Function = tuple[Callable[..., Number], int, int]
-"""A function with the least and the most arguments that it takes."""
+"""A function with its minimum and maximum number of arguments."""
 
 MAX_LENGTH = 500
 MAX_NODES = 200
 MAX_BITS = 4096
 LARGEST = 1e300
-"""The most that a card may compute: beyond it, converting units could overflow."""
+"""The largest magnitude that a card may compute: beyond it, converting units could overflow."""
 _MAX_COMB = 1000
 _ALPHABET = re.compile(r"[A-Za-z0-9_\s.,+*/%()-]*")
 
@@ -103,7 +103,7 @@ def compile_expression(expression: str, functions: Mapping[str, Function] = FUNC
     """Parse an expression once, to compute it for many sets of values.
 
     Raises:
-        ComputeError: it does not parse or is too long. The returned function raises for all else.
+        ComputeError: it does not parse or is too long. The returned function raises all other errors.
     """
     tree = _parse(expression)
 
@@ -241,7 +241,7 @@ def convert(value: Number, from_unit: str, to_unit: str) -> Number:
     A unit that is not in the table (`tokens`) converts only to itself.
 
     Raises:
-        ComputeError: an unknown unit, or two that measure different things.
+        ComputeError: a unit is unknown, or the two have different dimensions.
     """
     if from_unit == to_unit:
         return value
@@ -279,10 +279,10 @@ def is_within(value: float, right: float, tolerance: str) -> bool:
     return abs(value - right) <= float(allowed) + rounding
 
 
-# Numbers that are typed
+# Typed numbers
 
 LONGEST_ANSWER = 200
-"""Longest number that is read, in characters."""
+"""The longest number to read, in characters."""
 _ANSWER = re.compile(
     r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
 )
@@ -335,9 +335,7 @@ def _arithmetic(text: str) -> str:
 
 
 def _unit(given: str, expected: str) -> str:
-    """Return the known unit that `given` names, empty for none. `B` after a plain number is a billion, after data a
-    byte.
-    """
+    """Return the known unit that `given` names, or "" for none. `B` is a billion of plain numbers, a byte of data."""
     bare = given.removesuffix(".")
     if not bare:
         return ""
@@ -395,7 +393,7 @@ _REWRITES = tuple(
 def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
     """Return True if `given` has the value of `expected` at points drawn from a fixed seed, all variables positive.
 
-    A `given` that cannot be read is not equal. `1/2d` is read from left to right, as `(1/2)·d`.
+    An unreadable `given` is not equal. `1/2d` is read from left to right, as `(1/2)·d`.
 
     Raises:
         ComputeError: `expected` cannot be read, or has no value.
@@ -418,7 +416,7 @@ def algebra_equal(expected: str, given: str, variables: Sequence[str]) -> bool:
 
 
 def _values(formula: Compute, points: Sequence[Sequence[float]]) -> list[Number | None]:
-    """Return the values of a formula at points, None for one where it has no finite value."""
+    """Return the formula's value at each point, None where it is not finite."""
     values: list[Number | None] = []
     for point in points:
         try:
@@ -429,7 +427,7 @@ def _values(formula: Compute, points: Sequence[Sequence[float]]) -> list[Number 
 
 
 def _read_formula(text: str, variables: Sequence[str]) -> Compute:
-    """Read a formula in Unicode, LaTeX or ASCII as a function of the variables, which it calls `v0`, `v1` and so on.
+    """Compile a formula in Unicode, LaTeX or ASCII; its variables become `v0`, `v1` and so on.
 
     Raises:
         ComputeError: it cannot be read.
@@ -454,7 +452,7 @@ def _plain(text: str) -> str:
 
 
 def _in_python(plain: str, variables: Sequence[str]) -> str:
-    """Return a plain formula in Python: products get their sign, and `sqrt x` its brackets."""
+    """Convert a plain formula to Python: insert `*` into products, and brackets after `sqrt`."""
     names = _names_in_python(variables)
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     token = re.compile(

@@ -1,7 +1,7 @@
-"""The fields that all cards have, as bank files write them; the bank checks their limits with pydantic.
+"""The common fields of all cards, in the form of bank files; the bank checks their limits with pydantic.
 
-The index keeps a card as plain data, of which `build` makes the dataclass again, without pydantic.
-The kinds of cards are in `card_kinds.py`.
+The index stores cards as plain data; `build` turns them back into dataclasses, without pydantic. The kinds of cards are
+in `card_kinds.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NUMBER_OR_TEXT = WrittenAs(schema={"type": ["number", "string"]})
 
 
 class IdOrQuestion:
-    """A follow-up is written as the id of a card, or as a question with its answer."""
+    """Form of a follow-up in a bank file: a card id, or a question with its answer."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         return {
@@ -65,7 +65,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        """`arXiv:1706.03762 §3.2.1 (2017-06)`."""
+        """Format the source, e.g. `arXiv:1706.03762 §3.2.1 (2017-06)`."""
         scheme, _, rest = self.id.partition(":")
         scheme = {"arxiv": "arXiv", "isbn": "ISBN"}.get(scheme, scheme)
         name = rest if scheme == "url" else f"{scheme}:{rest}"
@@ -83,9 +83,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The next question of an interviewer: a question with its answer, a card that is worth asking, or both.
+    """An interviewer's next question: a question with its answer, a card, or both.
 
-    Without `ask` the question is that of `card`; `card` is empty where no card says more.
+    Without `ask`, the question of `card` is asked; `card` is empty if no card covers it.
     """
 
     ask: Annotated[Localised | None, WrittenAs(Localised)]
@@ -95,15 +95,15 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """The fields of every kind. `as_of` is when its facts were true: `2026-06`, or empty where they do not age.
+    """The fields of every kind. `as_of` is the month of its facts (`2026-06`), or empty if they do not age.
 
-    `lead` is said in the first 30 seconds, `short` goes on from there. `formula` is one to know by heart (LaTeX).
-    Nearly every interview asks a `must_know`, which has a formula or, where there is none, a `fact` of one line.
-    A card of the bundled bank has the fields in `needed`, and at least so many entries as `fewest` says. A learner's
-    own card may leave out the keys in `presumed`, which have their values then.
+    `lead` is the answer's first 30 seconds, `short` the rest. `formula` is to be known by heart (LaTeX). Nearly every
+    interview asks a `must_know`, which has a `formula` or else a one-line `fact`. Cards of the bundled bank have all
+    fields in `needed`, and at least as many entries as `fewest` requires. A learner's own card may omit the keys of
+    `presumed`, which has their defaults.
 
-    `drawn` is what was drawn for the card, as indices into its values or rows; no file has it. A kind of card is a
-    subclass. It draws, marks, and yields its parts by the methods below.
+    `drawn` has the drawn indices into its values or rows; it is in no file. Each kind of card is a subclass, which
+    overrides the methods below to draw, mark, and yield its parts.
     """
 
     kind: ClassVar[Kind]
@@ -137,7 +137,7 @@ class Card:
 
     @property
     def answer(self) -> Localised | None:
-        """The answer said aloud: the lead and what follows it, as paragraphs."""
+        """The spoken answer: `lead` and `short`, as paragraphs."""
         return quoted("\n\n").join([self.lead, self.short]) if self.lead and self.short else self.lead or self.short
 
     @property
@@ -147,30 +147,30 @@ class Card:
 
     @property
     def wording(self) -> Localised:
-        """The question with the values that were drawn, else with the first ones."""
+        """The question with the drawn values, or with the first ones before a draw."""
         return self.question
 
     def draw(self, rng: Random) -> Self:
-        """Return the card with values, or an order of its rows, that are drawn anew."""
+        """Return the card with newly drawn values, or a new order of its rows."""
         return self
 
     def entry(self) -> Entry:
-        """Return how the card is answered."""
+        """Return the way to answer the card."""
         return ALOUD
 
     def mark(self, answer: Answer) -> Marked | None:
-        """Mark an answer; without one give up, and the feedback is the right one. None if the learner compares.
+        """Mark an answer; an empty one gives up and gets the right one. Returns None if the learner compares.
 
-        Raises UsageError for an answer that cannot be read: it is not wrong.
+        Raises UsageError for an unreadable answer, which does not count as wrong.
         """
         return None
 
     def solution(self) -> Iterable[Part]:
-        """Return what is printed as the answer, before `answer` and `explain`."""
+        """Return the parts of the solution, shown before `answer` and `explain`."""
         return ()
 
     def definition(self) -> Iterable[Part]:
-        """Return the solution for every draw."""
+        """Return the solution that is valid for every draw."""
         return self.solution()
 
 
@@ -194,5 +194,5 @@ def types_of(shape: Any, with_limits: bool = False) -> dict[str, Any]:
 
 
 def is_identifier(name: str, longest: int = LONGEST) -> bool:
-    """Return True if a name is of lower-case letters, digits and single hyphens."""
+    """Return True if a name consists of lower-case letters, digits and single hyphens."""
     return len(name) <= longest and re.fullmatch(PATTERN, name) is not None

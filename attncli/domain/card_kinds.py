@@ -1,6 +1,6 @@
-"""The kinds of cards: one class each, which draws, marks an answer, and yields its parts as plain data.
+"""The kinds of cards, one class each: it draws values, marks an answer, and yields its parts as plain data.
 
-A new kind is a class here and a name in `vocabulary.py`. `bank/card_rules.py` may have rules for it.
+To add a kind, add a class here and a name in `vocabulary.py`; `bank/card_rules.py` may have rules for it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Choices = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QaCard(Card):
-    """Asked aloud, answered aloud, self-rated against `points`."""
+    """A question that is answered aloud and self-rated against `points`."""
 
     kind = "qa"
     needed = ("short", "explain", "points")
@@ -67,7 +67,7 @@ class QaCard(Card):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a choice card; a wrong one says why not."""
+    """An option of a choice card; a wrong one has the reason."""
 
     text: Localised
     correct: Flag = False
@@ -77,7 +77,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceCard(Card):
-    """One or several options are right; their order is drawn."""
+    """A choice of one or several right options, in a drawn order."""
 
     kind = "choice"
     needed = ()
@@ -130,11 +130,11 @@ class Slip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericCard(Card):
-    """A number computed from parameters that are drawn afresh each time.
+    """A number to compute from parameters, which are drawn anew each time.
 
     `parameters` maps a name to its choices, each a (label, value) pair; `{{name}}` in the question shows the label.
-    `compute` is an arithmetic expression over the names, in `compute_unit`, or where that is empty in `unit`, in which
-    the answer is asked for. `tolerance` is relative when it ends in `%`, absolute otherwise.
+    `compute` is an arithmetic expression over the names; its unit is `compute_unit`, or `unit` if that is empty. The
+    answer is asked for in `unit`. `tolerance` is relative when it ends in `%`, absolute otherwise.
     """
 
     kind = "numeric"
@@ -163,7 +163,7 @@ class NumericCard(Card):
         return self._computed(self.compute)
 
     def mark(self, answer: Answer) -> Marked:
-        """Mark a typed answer; see `read_number` for what may be typed, and for what it raises."""
+        """Mark a typed answer; `read_number` documents the accepted forms and the errors."""
         expected = self._with_unit(self.expected)
         if answer.is_blank:
             return Marked(False, _("The answer is {expected}.", expected=expected))
@@ -205,7 +205,7 @@ class NumericCard(Card):
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps from the formula over the drawn values to the answer."""
+        """The steps of the solution: the formula, the formula with the drawn values, the answer."""
         values = {name: value for name, (_label, value) in self._chosen.items()}
         formula = _NAME.sub(lambda name: _operand(values[name[0]]) if name[0] in values else name[0], self.compute)
         steps = [_typeset(self.compute), _typeset(formula)]
@@ -226,7 +226,7 @@ class NumericCard(Card):
         return is_within(value, right, self.tolerance)
 
     def _slip(self, value: Number) -> Localised | None:
-        """Return the explanation of the mistake that gives `value` (in `unit`), the nearest of several."""
+        """Return the explanation of the slip whose result is nearest to `value` (in `unit`), None if none fits."""
         slips = [(self._computed(slip.compute), slip.says) for slip in self.slips]
         near = [(abs(value - other), says) for other, says in slips if self._fits(value, other)]
         return min(near, key=lambda found: found[0])[1] if near else None
@@ -265,7 +265,7 @@ class Blank:
 
     @property
     def shown(self) -> Localised:
-        """The answer as Markdown, with some of the others."""
+        """The answer as Markdown, with a few of the accepted alternatives."""
         answer, *others = (code_span(" ".join(text.split())) for text in (self.answer, *self.accept))
         others = others[:ALTERNATIVES_SHOWN]
         return _("{answer} (also {others})", answer=answer, others=", ".join(others)) if others else quoted(answer)
@@ -286,7 +286,7 @@ class ClozeCard(Card):
         return Fill(fields=len(self.blanks))
 
     def mark(self, answer: Answer) -> Marked:
-        """Mark right if every blank is."""
+        """Mark right if every blank is right."""
         texts = answer.texts or [""] * len(self.blanks)
         parts = tuple(blank.fits(text) for blank, text in zip(self.blanks, texts, strict=True))
         if all(parts):
@@ -317,7 +317,7 @@ class OrderingCard(Card):
     before: Annotated[tuple[Annotated[tuple[Name, ...], Limits(min_length=2, max_length=2)], ...], Limits(min_length=1)]
 
     def draw(self, rng: Random) -> Self:
-        """Draw an order that is not a right one, if one is found in SHUFFLES tries."""
+        """Draw a wrong order, if one is found within SHUFFLES tries."""
         order = list(range(len(self.items)))
         for _attempt in range(SHUFFLES):
             rng.shuffle(order)
@@ -331,7 +331,7 @@ class OrderingCard(Card):
         return Arrange(rows, tuple(keys.index(item.key) for item in self._right_order()))
 
     def mark(self, answer: Answer) -> Marked:
-        """Mark right if no pair of `before` is broken. Raises UsageError if the places are not all, each once."""
+        """Mark right if no pair of `before` is broken. Raises UsageError unless each place occurs once."""
         if answer.is_blank:
             return Marked(False, quoted(" → ").join(item.text for item in self._right_order()))
         if sorted(answer.places) != list(range(len(self.items))):
@@ -345,7 +345,7 @@ class OrderingCard(Card):
         )
 
     def solution(self) -> Iterator[Part]:
-        """Yield a right order, and, if there are others, the pairs that they keep."""
+        """Yield a right order; if there are others, also the pairs that all of them keep."""
         items = self._right_order()
         order = Rows(tuple(Row(item.text) for item in items), ordered=True)
         if all((first.key, second.key) in self.before for first, second in pairwise(items)):
@@ -366,7 +366,7 @@ class OrderingCard(Card):
         return [pair for pair in self.before if keys.index(pair[0]) > keys.index(pair[1])]
 
     def _right_order(self) -> list[Item]:
-        """Return one of the right orders: the items as the card lists them, as far as the pairs allow."""
+        """Return a right order that follows the card's own order as far as the pairs allow."""
         left, order = list(self.items), list[Item]()
         while left:
             keys = {item.key for item in left}
@@ -392,7 +392,7 @@ class DebugCard(Card):
         return FindLine(tuple(Row(quoted(line), n in self.lines) for n, line in enumerate(lines, 1)))
 
     def mark(self, answer: Answer) -> Marked:
-        """Mark right if the line is one of those with the mistake."""
+        """Mark right if the line is one with the mistake."""
         detail = self._diagnosis(NOTHING)
         detail = detail + _(" Fix: {fix}", fix=self.fix) if self.fix else detail
         return Marked(any(place + 1 in self.lines for place in answer.places), detail)

@@ -1,7 +1,7 @@
-"""Challenges: what is asked and how it is graded, the mistakes of `wrong/`, and repairs that plant mistakes.
+"""Challenges: their task and grading, the mistakes of `wrong/`, and repairs that plant mistakes.
 
-The tables of facts, motifs, imports and forbidden names are here because the judge reads submissions by them, the bank
-checks files by them, and statements quote them.
+The tables of facts, motifs, imports and forbidden names are here because the judge applies them to submissions, the
+bank checks files with them, and statements quote them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ CheckName = Annotated[str, WrittenAs(Literal[CHECK_NAMES])]
 class Challenge:
     """One folder of `impl/`, whose path is `folder`.
 
-    `hardened` says what the second rung asks for in addition; empty for nothing special. `kernel`: the learner writes
-    a GPU kernel in Triton. `mistakes` maps each file of `wrong/` to its mistake, read on demand.
+    `hardened` has the additional requirements of the second rung; empty for none. `kernel`: the learner writes a GPU
+    kernel in Triton. `mistakes` maps each file of `wrong/` to its mistake, read on demand.
     """
 
     id: Id
@@ -54,7 +54,7 @@ class Challenge:
     folder: str
 
 
-# Mistakes, as the docstrings of wrong solutions tell them
+# Mistakes, as the docstrings of wrong solutions describe them
 
 SUMMARY = "summary"
 SUMMARY_ZH = "Chinese summary"
@@ -100,7 +100,7 @@ class Field:
 
 
 def mistake_in(docstring: str) -> Mistake:
-    """Read the mistake of a docstring. Missing texts are empty; a missing rung is the first, the strictest."""
+    """Parse the mistake in a docstring. Missing texts are empty; a missing rung is the first, the strictest."""
     texts: dict[str, str] = {}
     for part in fields_in(docstring):
         texts.setdefault(part.name, part.text)
@@ -142,7 +142,7 @@ def _pieces(docstring: str) -> Iterator[tuple[str, list[str], int]]:
 
 
 def _field_start(line: str, before: str, in_summary: bool) -> tuple[str, str] | None:
-    """Return the name and first line of the field that starts here; `before` names the field above."""
+    """Return name and text of a field that starts on this line, else None; `before` names the field above."""
     named = _NAMED.match(line)
     if named and (named["name"] in FIELDS or not in_summary):
         return named["name"], named["text"].strip()
@@ -152,7 +152,7 @@ def _field_start(line: str, before: str, in_summary: bool) -> tuple[str, str] | 
 
 
 def _folded(lines: list[str]) -> str:
-    """Join lines into one; Chinese goes on without a space."""
+    """Join lines into one, Chinese ones without a space."""
     return _FOLD.sub("", "\n".join(lines)).replace("\n", " ").strip()
 
 
@@ -188,7 +188,7 @@ class Span:
 
 
 def spans(source: str, find: str) -> list[Span]:
-    """Find every place of the lines `find` in `source`."""
+    """Return every place where the lines `find` occur in `source`."""
     searched, lines = _lines(find), source.splitlines()
     if not searched:
         return []
@@ -207,7 +207,7 @@ def _span(lines: Sequence[str], first: int, searched: Sequence[str]) -> Span | N
 
 
 def planted(source: str, repairs: Iterable[Repair]) -> str:
-    """Plant mistakes in `source`. Raises ValueError if one of them does not have exactly one place."""
+    """Plant mistakes in `source`. Raises ValueError unless each has exactly one place."""
     lines = source.splitlines()
     for span, repair in sorted(((_only(source, repair), repair) for repair in repairs), key=lambda at: -at[0].first):
         lines[span.first : span.end] = indent("\n".join(_lines(repair.replace)), span.indentation).splitlines()
@@ -226,14 +226,14 @@ def _lines(text: str) -> list[str]:
 
 
 def drawn(challenge: str, repairs: Sequence[Repair], count: int, number: int) -> tuple[Repair, ...]:
-    """Draw round `number`: `count` mistakes. Rounds go through all choices, in an order fixed by the challenge."""
+    """Return the `count` mistakes of round `number`. Rounds cycle through all choices, in a fixed order."""
     rounds = list(combinations(repairs, count))
     Random(f"{challenge}:{count}").shuffle(rounds)
     return rounds[number % len(rounds)]
 
 
 def choices(repairs: Sequence[Repair], most: int = MOST_BUGS) -> Iterator[tuple[Repair, ...]]:
-    """Yield every choice of up to `most` of the mistakes, the empty one first."""
+    """Yield every combination of up to `most` mistakes, the empty one first."""
     for count in range(min(most, len(repairs)) + 1):
         yield from combinations(repairs, count)
 
@@ -245,31 +245,31 @@ def choices(repairs: Sequence[Repair], most: int = MOST_BUGS) -> Iterator[tuple[
 class Facts:
     """The constants that an `inputs.py` may declare: the names of the fields in capitals.
 
-    A new one also needs a line in `docs/challenge-format.md`.
+    A new constant also needs a line in `docs/challenge-format.md`.
     """
 
     axes: Mapping[str, str] = field(default_factory=dict)  # of each argument and result: {'x': '... D', 'return': 'D'}
-    # What is drawn for an axis: {'T': (smallest, largest)}, with a third number where one long side is tried.
+    # Range of an axis: {'T': (smallest, largest)}, and optionally a third number, a long side to try.
     sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)  # axes that follow from others: {'H': 'G * R'}
-    lead: tuple[int, int] = (0, 3)  # how many leading dimensions `...` stands for when drawn: (fewest, most)
-    sixteen_bits: str = "float32"  # computed in float32 and rounded once; native: in 16 bits; technique: the point
-    large: float = 60.0  # the factor on drawn values in the profile large
-    offset: float = 100.0  # what is added to drawn values in the profile offset
+    lead: tuple[int, int] = (0, 3)  # number of leading dimensions drawn for `...`: (fewest, most)
+    sixteen_bits: str = "float32"  # float32, then rounded once; native: in 16 bits; technique: 16 bits are the task
+    large: float = 60.0  # factor on drawn values in the profile large
+    offset: float = 100.0  # added to drawn values in the profile offset
     # The profiles that a check draws from, where they differ: {'stable': ['large']}.
     profiles: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tolerance: Mapping[str, float] = field(default_factory=dict)  # absolute, by dtype, that the statement grants
+    tolerance: Mapping[str, float] = field(default_factory=dict)  # absolute tolerance by dtype, from the statement
     tolerance_stable: Mapping[str, float] | None = None  # the same for large and offset inputs
-    gradients: bool = True  # False where no gradient is asked for at edge cases
+    gradients: bool = True  # False if edge cases ask for no gradient
     alias_allowed: Sequence[str] = ()  # entries whose result may be an argument
-    # Methods and entries whose results are views of what an object keeps: later calls show through.
+    # Methods and entries that return views of an object's state, so later calls change earlier results.
     views_of_state: Sequence[str] = ()
-    without_graph: Sequence[str] = ()  # entries whose result has no gradient
-    modules_unchanged: bool = False  # True where a call must leave nothing in its module
-    # Edge cases, motifs and `stable` that the technique as such does not meet: asked on the second rung.
+    without_graph: Sequence[str] = ()  # arguments on whose graph nothing may depend
+    modules_unchanged: bool = False  # True if calls must leave their module unchanged
+    # Edge cases, motifs and `stable` that the plain technique fails, so they belong to the second rung.
     hardened: frozenset[str] | set[str] = frozenset()
-    without_motifs: frozenset[str] | set[str] = frozenset()  # motifs that say nothing here, by name
-    contracts: Sequence[Mapping[str, Any]] = ()  # how work and memory may grow
+    without_motifs: frozenset[str] | set[str] = frozenset()  # names of motifs that test nothing here
+    contracts: Sequence[Mapping[str, Any]] = ()  # permitted growth of work and memory
 
     @property
     def float32_inside(self) -> bool:
@@ -277,7 +277,7 @@ class Facts:
         return self.sixteen_bits == "float32"
 
     def size_of(self, axis: str, drawn: Mapping[str, int]) -> int:
-        """Compute the size of an axis from drawn ones: by DERIVED, or as the sum or product that is its name."""
+        """Compute the size of an axis from drawn ones: by DERIVED, or by its name if that is a sum or product."""
         return int(_compiled(self.derived.get(axis, axis))(drawn))
 
 
@@ -321,9 +321,9 @@ TORCH_MODULES: tuple[str, ...] = (
     "torch.special",
     "torch.testing",
 )
-"""The modules of torch that may be used, and no others, however they are reached."""
+"""The only modules of torch that may be used, however they are reached."""
 KERNEL_IMPORTS: tuple[str, ...] = ("triton", "triton.language")
-"""The imports that a kernel challenge allows in addition; `KERNEL_NAMES` are the names it may use of them."""
+"""The additional imports of a kernel challenge; `KERNEL_NAMES` are the permitted names in them."""
 KERNEL_NAMES = frozenset({"jit", "cdiv", "next_power_of_2", "language"})
 AROUND_KERNELS = frozenset(
     "empty empty_like empty_strided new_empty zeros zeros_like new_zeros full full_like new_full fill_ zero_ "
@@ -333,7 +333,7 @@ AROUND_KERNELS = frozenset(
     "is_contiguous is_floating_point data_ptr storage_offset promote_types result_type finfo iinfo "
     "triton.launch".split()
 )
-"""The calls of torch allowed outside of kernels, where kernels are asked for: make, inspect, view and copy tensors."""
+"""The torch calls allowed outside of kernels in a kernel challenge: make, inspect, view and copy tensors."""
 FORBIDDEN_EVERYWHERE: dict[str, tuple[str, ...]] = {
     "F.scaled_dot_product_attention": ("scaled_dot_product_*",),
     "nn.MultiheadAttention": ("MultiheadAttention", "multi_head_attention_forward"),
@@ -363,16 +363,16 @@ CHOICES = (AUTO, CPU, CUDA)
 def runs_on_gpu(kernel: bool, required: Sequence[str]) -> bool:
     """Return True if a challenge is graded on a GPU on request: a kernel, or one that requires `device`.
 
-    All others compute with plain numbers, or are about the CPU.
+    All other challenges compute with plain numbers, or are about the CPU.
     """
     return kernel or "device" in required
 
 
 def gains_by_gpu(kernel: bool, required: Sequence[str]) -> bool:
-    """Return True if `auto` takes a GPU that is there: for kernels, compiled and in bfloat16 only there, and memory.
+    """Return True if `auto` uses an available GPU: for memory, and for kernels (compiled, and bfloat16, only there).
 
-    A GPU's allocator counts bytes exactly. `device` alone is no reason: it is proved without a GPU as well, in a
-    sandbox that covers more.
+    A GPU's allocator counts bytes exactly. `device` alone is no reason: it can be proved without a GPU, in a stronger
+    sandbox.
     """
     return kernel or (runs_on_gpu(kernel, required) and "memory" in required)
 
@@ -381,7 +381,7 @@ def gains_by_gpu(kernel: bool, required: Sequence[str]) -> bool:
 
 
 def named(numbers: Sequence[int], axes: Sequence[str] | None) -> str:
-    """Write sizes or an index, each behind the name of its axis if known: `[B=2, T=1, d=3]`."""
+    """Format sizes or an index, each with the name of its axis if known: `[B=2, T=1, d=3]`."""
     names = axes if axes and len(axes) == len(numbers) else [""] * len(numbers)
     parts = [f"{name}={number}" if name else str(number) for name, number in zip(names, numbers, strict=True)]
     return f"[{', '.join(parts)}]"

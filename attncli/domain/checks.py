@@ -1,7 +1,7 @@
-"""The table of checks: how each is asked, of which cases and how many, on which rung, after which others.
+"""The table of checks: the method, cases, number of cases, rung and prerequisites of each.
 
-A new check has its row here, its question in `judge/questions.py` if none of its `kind` is there, and a line in
-`_PURPOSES` of `tui/widgets/grading.py`.
+To add a check, add a row here, a question in `judge/questions.py` unless its `kind` exists, and a line in `_PURPOSES`
+of `tui/widgets/grading.py`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ Kind = Literal["values", "gradients", "device", "pure"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check.
+    """A row of the table: one check.
 
-    `way` is how it is asked, `kind` the question about each case. `strata` are the profiles that it draws from,
-    `examples` the number of cases over all of them. `own_record`: it draws from a function of its own name, if
-    `inputs.py` has one. `branches`: its cases are so few that each takes several branches. `edges`: it asks the edge
-    cases as well.
+    `way` is the method of asking, `kind` the question about each case. `strata` are the profiles to draw from,
+    `examples` the number of cases over all of them. `own_record`: draw from the function of the same name, if
+    `inputs.py` has one. `branches`: there are few cases, so each takes several branches. `edges`: also ask the edge
+    cases.
 
-    `rung` is its only rung; with None its cases decide. `shares`: it finds results that share memory, which the second
-    rung forbids. `needs` is the check that must hold before this one is asked, `needs_hardened` that on the second
-    rung. `once`: it asks the same on every stream.
+    `rung` is its only rung; with None each case has its own. `shares`: it finds results that share memory, which the
+    second rung forbids. `needs` is the check that must pass first, `needs_hardened` the same on the second rung.
+    `once`: it is the same on every stream.
     """
 
     way: Way = "cases"
@@ -46,7 +46,7 @@ class Check:
 _VALUES = "matches-reference"
 
 # Edge cases find most mistakes; of those left to drawn cases, nearly all show within the first few of a stratum
-# (docs/grading-evidence.md has the counts, and what fewer cost). Edge cases and the cases that growth is measured on
+# (docs/grading-evidence.md has the counts, and the cost of fewer). Edge cases and the cases that growth is measured on
 # are written out, so they have no examples. On the second rung costs are measured in 16 bits, hence after
 # "low-precision".
 CHECKS: dict[str, Check] = {

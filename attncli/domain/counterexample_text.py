@@ -1,6 +1,6 @@
 """Format a counterexample as lines for the app and the terminal.
 
-Numbers get as many digits as it takes to tell expected from actual; few earlier calls are shown with their arguments.
+Numbers get enough digits to distinguish expected from actual. Earlier calls are shown with arguments if they are few.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Answers:
 def counterexample_lines(
     shown: Counterexample, width: int, lang: Lang, file: str = "", answers: Answers | None = None
 ) -> Iterator[tuple[Style, str]]:
-    """Yield its lines in `width` cells. A `place` in the learner's `file` may be longer and can be wrapped."""
+    """Yield its lines, `width` cells wide. A `place` in the learner's `file` may be longer; wrap it if needed."""
     if shown.args:
         yield "note", _("Arguments")[lang]
         yield from _arguments(shown.args, width)
@@ -66,7 +66,7 @@ def counterexample_lines(
 
 
 def _earlier_calls(shown: Counterexample) -> list[tuple[int, ShownCall]]:
-    """Return number and call of each before the failing one if they are few; names suffice for many."""
+    """Return number and call of the earlier calls with arguments; none if there are more than MOST_CALLS_SHOWN."""
     calls = shown.calls[: max(0, shown.call - 1)]
     return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if found[1].args]
 
@@ -76,7 +76,7 @@ def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, s
 
 
 def digits_apart(shown: Counterexample) -> int:
-    """Return the significant digits at which the first wrong entry differs from the expected one, at least DIGITS."""
+    """Return how many significant digits show that the first wrong entry differs, at least DIGITS."""
     index = shown.first_wrong_index or ()
     expected, actual = (v.at(index) if isinstance(v, ShownTensor) else None for v in (shown.expected, shown.got))
     if not index or not isinstance(expected, float) or not isinstance(actual, float) or expected == actual:
@@ -103,7 +103,7 @@ def _without_error_text(expected: Value) -> Value:
 
 
 def frame_lines(frames: Sequence[CodeLine], file: str, lang: Lang) -> Iterator[str]:
-    """Yield one line a frame, outermost first; `file` is the name to show, or empty. A recursion is shown once."""
+    """Yield one line per frame, outermost first; `file` is the name to show, or empty. A recursion is shown once."""
     for text, same in groupby(_line(frame, file, lang) for frame in frames):
         yield text
         if count := len(list(same)) - 1:

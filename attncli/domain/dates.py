@@ -1,4 +1,4 @@
-"""Dates as people type them, and as they are shown: `17 Dec`, `in 3 weeks`, `+21d`, `12月17日`."""
+"""Read and format dates: `17 Dec`, `in 3 weeks`, `+21d`, `12月17日`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORDS = {"today": 0, "tomorrow": 1, "今天": 0, "明天": 1, "后天": 2}
 
 
 def read_date(text: str, today: date) -> date:
-    """Return the date in `text`; without a year it is the next such day. Raises UsageError."""
+    """Parse a date; without a year, return the next such day. Raises UsageError."""
     words = " ".join(_WEEKDAY.sub(" ", normalize("NFKC", text).lower()).split()).strip(" ,")
     if found := _SLASHED.fullmatch(words):
         raise UsageError(_ambiguous(text, int(found[1]), int(found[2]), found[3] or ""))
@@ -65,14 +65,14 @@ def _ahead(today: date, number: int, unit: str) -> date:
 
 
 def _month(name: str) -> int:
-    """Return the month whose name begins so. ValueError if there is none."""
+    """Return the number of the month whose name starts with `name`, 0 if there is none."""
     return next(
         (number for number, full in enumerate(_FULL_MONTHS, 1) if full.startswith(name) or name == f"{full[:3]}t"), 0
     )
 
 
 def _in_year(year: str | None, month: int, day: int, today: date) -> date:
-    """Return the day in that year, else the next one from today on. ValueError if there is none."""
+    """Return the day in `year`, or without one the next from today on. Raises ValueError if there is none."""
     if year:
         return date(int(year), month, day)
     return next(found for found in _each_year(month, day, today) if found >= today)
@@ -86,7 +86,7 @@ def _each_year(month: int, day: int, today: date) -> Iterator[date]:
 
 
 def _ambiguous(text: str, first: int, second: int, year: str) -> Localised:
-    """Say which days a date with slashes can mean."""
+    """Return the message that lists the possible meanings of a date with slashes."""
     pairs = dict.fromkeys(((second, first), (first, second)))
     days = [_day_and_month(day, month) for day, month in pairs if 1 <= month <= 12 and 1 <= day <= 31]
     meanings = [Localised(f"{day.en} {year}".strip(), f"{year and year + '年'}{day.zh}") for day in days]

@@ -1,8 +1,7 @@
-"""Grade reports: the checks of a submission, the smallest counterexample, the mistake that it looks like.
+"""Grade reports: the checks of a submission, the smallest counterexample, the likely mistake.
 
-`document` writes the JSON form of the public interface, which the judge, `--json` and everything that shows a report
-use; `read` reads it. Fields have the order of that form. The last part writes the values of a counterexample as lines
-of text.
+`document` writes the JSON form of the public interface, for the judge, `--json` and all views of a report; `read`
+parses it. Fields have the order of that form. The last section formats values of counterexamples as lines of text.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from attncli.i18n import NOTHING, Localised
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]
 INTERPRETER: Final = "interpreter"
-"""The device of kernels that nothing has compiled: Triton's interpreter, on the CPU."""
+"""The device of kernels that are not compiled: Triton's interpreter, on the CPU."""
 ALWAYS: Final = {"always": True}
-"""Marks a field that the JSON form has even where it says no more than its default."""
+"""Metadata of a field that the JSON form has even if it has its default."""
 T = TypeVar("T")
 
 
@@ -57,7 +56,7 @@ class ShownTensor:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Stands for a value that is not given, since None is a value."""
+    """Marker for a missing value, since None is a value."""
 
 
 ABSENT: Final = Absent()
@@ -83,7 +82,7 @@ class CodeLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample:
-    """The smallest input found that shows the fault. Of several `calls` number `call` fails, counted from 1."""
+    """The smallest failing input found. Of several `calls`, the failing one has number `call`, from 1."""
 
     args: Mapping[str, Value] | None = None
     calls: tuple[ShownCall, ...] = ()
@@ -109,8 +108,8 @@ class Counterexample:
 class CheckResult:
     """One check of a grade report; `reason` is one of the contract's words when it failed.
 
-    `rung` is the one at which it failed, or the highest that it passed. `growth` holds the measurements for each
-    promise about work or memory. While grading is in progress, a check has the status `running`.
+    `rung` is the one at which it failed, or the highest that it passed. `growth` has the measurements for each promise
+    about work or memory. While grading is in progress, a check has the status `running`.
     """
 
     name: str
@@ -129,8 +128,8 @@ class CheckResult:
 class Diagnosis:
     """A known wrong solution that gives the same outputs as the submission on the failing inputs.
 
-    If none does, it is one of two that explain the outputs together, the other one being `beside`; or a property of
-    all outputs, such as "transposed" (in Chinese: `says_zh`).
+    If no single one does, it is one of two that explain the outputs together, and `beside` is the other. Or it is a
+    property of all outputs, such as "transposed"; `says_zh` is its Chinese text.
     """
 
     wrong: str
@@ -141,7 +140,7 @@ class Diagnosis:
 
     @property
     def is_rounding(self) -> bool:
-        """True if it speaks of lost digits alone."""
+        """True if the diagnosis is about lost digits only."""
         return "rounded-to-" in self.wrong
 
 
@@ -155,7 +154,7 @@ class LeftBug:
 
 @dataclass(frozen=True, slots=True)
 class RepairedBugs:
-    """The number of bugs planted in a file, and those that are left."""
+    """The number of bugs planted in a file, and the bugs left."""
 
     of: int
     left: tuple[LeftBug, ...] = field(default=(), metadata={"after": "done"})
@@ -169,7 +168,7 @@ class RepairedBugs:
 class GradeReport:
     """The result of one grading; `rung` is the one that was reached, `repaired` is set for a file with planted bugs.
 
-    `stored` are the counterexamples in the form in which the log keeps them (`attncli.domain.log_row`).
+    `stored` are the counterexamples in the form of the log (`attncli.domain.log_row`).
     """
 
     challenge: str
@@ -194,17 +193,17 @@ class GradeReport:
 
     @property
     def score(self) -> dict[str, int]:
-        """Count of checks that `passed`, of the `total` that were judged or required."""
+        """The number of checks that `passed`, and the `total` of those judged or required."""
         judged = [c for c in self.checks if c.status in ("pass", "fail") or (c.required and c.status != "info")]
         return {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BothAnswers:
-    """The answers of file and reference to a case that the learner typed; `said` compares them.
+    """The answers of file and reference to a case that the learner typed; `said` is the comparison in words.
 
-    `same` is None where one of them gives no answer. `refused`: why the case cannot be tried at all. `forbidden`: its
-    parts that the challenge never asks for.
+    `same` is None if one of them gives no answer. `refused`: the reason why the case cannot be tried. `forbidden`: the
+    parts of the case that the challenge never asks for.
     """
 
     said: Localised = NOTHING
@@ -290,7 +289,7 @@ def _value_of(written: Any) -> Value:
 
 
 def _is_tensor(written: Mapping[str, Any]) -> bool:
-    """Return True if this is a tensor, and not a dict of the submission that has keys of these names."""
+    """Return True for a shown tensor, and False for a dict of the submission that has some of its keys."""
     shape, values = written.get("shape"), written.get("values", [])
     if not isinstance(written.get("dtype"), str) or not isinstance(shape, list) or not isinstance(values, list):
         return False
@@ -306,7 +305,7 @@ GAP_CELLS = 4
 
 
 def tensor_lines(tensor: ShownTensor, other: Value = None, digits: int = DIGITS) -> list[str]:
-    """Write a tensor as a heading with shape and dtype, then one line a row; values unlike `other` get a star.
+    """Write a tensor as a heading with shape and dtype, then one line per row; values unlike `other` get a star.
 
     A mask is a grid of 1 for True and a dot for False.
     """
@@ -337,21 +336,21 @@ def value_lines(value: Value, other: Value = None, digits: int = DIGITS) -> list
 
 
 def named_lines(name: str, value: Value, other: Value = None, digits: int = DIGITS) -> list[str]:
-    """Write `value_lines` behind a name, later lines indented below it."""
+    """Write `value_lines` after a name; later lines are indented."""
     first, *rest = value_lines(value, other, digits) or [""]
     joint = " " if isinstance(value, ShownTensor) else " = "
     return [f"{name}{joint}{first}", *(f"  {line}" for line in rest)]
 
 
 def number_text(value: Any, digits: int = DIGITS) -> str:
-    """Write a number with so many significant digits, as short as possible."""
+    """Write a number with at most `digits` significant digits, as short as possible."""
     if not isinstance(value, float) or not math.isfinite(value):
         return str(value)
     return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.{digits}g}"
 
 
 def side_by_side(blocks: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Put blocks of lines beside each other, in rows of blocks that fit the width, a blank line between rows."""
+    """Put blocks of lines side by side, in rows of blocks that fit the width, with a blank line between rows."""
     rows: list[list[Sequence[str]]] = []
     used = 0
     for block in blocks:

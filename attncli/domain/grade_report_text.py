@@ -1,4 +1,4 @@
-"""Format a grade report: the names of verdicts, statuses and reasons, one line a check, the diagnosis.
+"""Format a grade report: the names of verdicts, statuses and reasons, one line per check, the diagnosis.
 
 The messages of the checks come with the report (see `judge/messages.py`), English first.
 """
@@ -54,7 +54,7 @@ REASONS: dict[str, Localised] = {
 
 
 def told(check: CheckResult, lang: Lang) -> str:
-    """Return the message of a check in one line; in Chinese after its reason. Empty for a check without a message."""
+    """Return a check's message on one line, in Chinese after its reason; empty if there is none."""
     message = _line(check.message.en)
     if lang == "en":
         return message
@@ -99,7 +99,7 @@ _FIRST = {"forbidden": 0, "loads": 1}
 
 
 def deciding_checks(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return the failed required checks, the most telling first: forbidden names, loading, then rung by rung."""
+    """Return the failed required checks, the most important first: forbidden names, loading, then rung by rung."""
     failed = [check for check in checks if check.status == "fail" and check.required]
     return sorted(failed, key=lambda check: _FIRST.get(check.name, 3 if check.rung == "hardened" else 2))
 
@@ -123,7 +123,7 @@ def unproved(report: GradeReport) -> list[str]:
 
 
 def repaired_lines(repaired: RepairedBugs, accepted: bool, lang: Lang) -> Iterator[str]:
-    """Yield how many bugs are fixed, then the symptoms of those left."""
+    """Yield the number of fixed bugs, then the symptoms of those left."""
     if accepted:
         yield ngettext(
             "Bug fixed: this file counts as fixed", "All {count} bugs fixed: this file counts as fixed", repaired.of

@@ -1,8 +1,8 @@
-"""The append-only log: its rows, their JSON form, and the check of every field that comes from elsewhere.
+"""The append-only log: its rows, their JSON form, and the validation of every field from outside.
 
-The log is the truth; every schedule is derived from it. A row is JSON with a `payload` that depends on its kind. A
-payload key that is not known here is kept if it is small and plain: a newer version may have written it. What a row
-lacks counts as absent, so no reader has to handle a malformed payload.
+The log is the source of truth; every schedule is derived from it. A row is JSON with a `payload` that depends on its
+kind. Unknown payload keys are kept if small and plain, since a newer version may have written them. Missing keys count
+as absent, so readers need not handle malformed payloads.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from attncli.domain.vocabulary import STREAMS, Rung
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 DAYS_AROUND = 2
-"""A study day is at most this far from the day in UTC, because it begins at a local hour."""
+"""The largest distance in days between study day and day in UTC: a study day starts at a local hour."""
 ANSWER_SECONDS = 30
-"""The seconds that an interviewer listens before asking on."""
+"""The seconds that an interviewer listens before the next question."""
 LONGEST_LOOK_SECONDS = 300
-"""The most that counts of the time a card stood on the screen: it may have been left open over lunch."""
+"""The limit on the counted time of a card on the screen: it may have been left open over lunch."""
 
 LONGEST_LINE = 8 * 1024 * 1024
 LONGEST_ID = 200
@@ -52,7 +52,7 @@ MOST_DIMENSIONS = 8
 LARGEST_BYTES = 256 * 1024
 
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-"""Characters that no source needs and a terminal obeys; a form feed between functions may stay."""
+"""Control characters that no source needs and a terminal obeys; a form feed between functions is allowed."""
 
 
 class RowKind(StrEnum):
@@ -119,7 +119,7 @@ class LogRow:
 
     @property
     def is_usable(self) -> bool:
-        """Return True if the payload has what readers of this kind need; a row without it counts as absent."""
+        """Return True if the payload has the keys that readers of this kind need; other rows count as absent."""
         match self.kind:
             case RowKind.REVIEW:
                 return self.is_usable_review
@@ -144,7 +144,7 @@ class LogRow:
 
     @property
     def takes_back(self) -> str:
-        """The id of the row that this undo takes back; empty for any other kind."""
+        """The id of the row that this undo reverts; empty for any other kind."""
         return self._text("row", RowKind.UNDO)
 
     @property
@@ -163,12 +163,12 @@ class LogRow:
 
     @property
     def text_hash(self) -> str:
-        """Equal for two attempts with the same text; where no hash was kept, no two are equal."""
+        """The hash of the attempt's text; the row's id if no hash was stored, so that no two are equal."""
         return self._text("sha256") or self.id
 
     @property
     def source(self) -> str:
-        """The text of an attempt; empty where none was kept."""
+        """The text of an attempt; empty if none was stored."""
         return self._text("source")
 
     @property
@@ -193,7 +193,7 @@ class LogRow:
 
     @property
     def fixes(self) -> str:
-        """The id of the start whose planted bugs this repairs, all of them; empty where some are left."""
+        """The id of the start whose planted bugs this row repairs completely; empty if some are left."""
         return self.works_on if self._value("verdict") == "accepted" else ""
 
     def _value(self, key: str, kind: RowKind | None = None) -> Any:
@@ -210,7 +210,7 @@ class LogRow:
 
 
 class LastReview(NamedTuple):
-    """A review without its moment: rating, ticked points, the verdict of marking; None where a row does not say."""
+    """A review without its time: rating, ticked points, verdict of marking; None if the row lacks it."""
 
     rating: int
     points: list[int] | None
@@ -232,7 +232,7 @@ class Schedule:
 
     `stability_days` is the interval after which recall has fallen to 90 %; `difficulty` lies in 1…10; `step` is the
     learning step while learning or relearning; `due_at` and `reviewed_at` are UTC; `review_day` is the learner's study
-    day (ordinal, days roll over at `day_start`) of the last review; `interval_days` is what was scheduled then;
+    day (ordinal, days roll over at `day_start`) of the last review; `interval_days` is the interval scheduled then;
     `introduced_day` is the study day of the first review.
     """
 
@@ -250,12 +250,12 @@ class Schedule:
 
     @property
     def due_day(self) -> int:
-        """The study day of the next review; counted in days, whatever their length."""
+        """The study day of the next review, counted in whole study days."""
         return self.review_day + round(self.interval_days)
 
 
 def seconds_of(reviews: Sequence[LogRow]) -> float | None:
-    """Return the time that reviews took together, in seconds; None where one of them was not timed."""
+    """Return the total time of reviews in seconds; None if one of them was not timed."""
     every_ms = [row.payload.get("elapsed_ms") for row in reviews]
     seconds = [min(LONGEST_LOOK_SECONDS, ms / 1000) for ms in every_ms if type(ms) is int and ms >= 0]
     return sum(seconds) if len(seconds) == len(every_ms) else None
@@ -264,7 +264,7 @@ def seconds_of(reviews: Sequence[LogRow]) -> float | None:
 # Rows as lines of JSON
 
 _ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
-"""The kinds that may have an empty subject: a fit is about all cards, and so is its undo."""
+"""The kinds that may have an empty subject: a fit concerns all cards, and so does its undo."""
 
 
 def line_of(row: LogRow) -> str:
@@ -290,7 +290,7 @@ def checked_line(row: LogRow) -> str:
 
 
 def row_of_line(line: str) -> LogRow:
-    """Read the row of a line. Raises ValueError that says what is wrong with it."""
+    """Parse a row from a line. Raises ValueError with the reason."""
     if len(line) > LONGEST_LINE:
         raise ValueError("the line is too long")
     document = parse(line)
@@ -300,7 +300,7 @@ def row_of_line(line: str) -> LogRow:
 
 
 def row_of_document(document: Mapping[str, Any]) -> LogRow:
-    """Read the row of a JSON object, every field checked. Raises ValueError as `field: what is wrong`."""
+    """Parse a row from a JSON object, checking every field. Raises ValueError as `field: reason`."""
     kind: RowKind = _checked(document, "kind", _kind)
     check_payload(kind, document.get("payload"))
     id, machine = _checked(document, "id", _id), _checked(document, "machine", _id)
@@ -364,11 +364,11 @@ def _require(holds: bool, otherwise: str) -> None:
 # Payloads
 
 Check = Callable[[Any], None]
-"""A check of one value; raises ValueError that says what is wrong."""
+"""A check of one value; raises ValueError with the reason."""
 
 
 def check_payload(kind: RowKind, payload: Any) -> None:
-    """Check every key of a payload, known or not. Raises ValueError as `payload.key: what is wrong`."""
+    """Check every key of a payload, known or not. Raises ValueError as `payload.key: reason`."""
     _require(isinstance(payload, dict), "payload is no object")
     _require(len(payload) <= MOST_KEYS, "payload has too many keys")
     fields = _FIELDS.get(kind, _Fields())
@@ -383,16 +383,16 @@ def check_payload(kind: RowKind, payload: Any) -> None:
 
 
 def clean_source(text: str) -> str:
-    """Return a source in the form that the log keeps: bounded, control characters written out."""
+    """Return source text in the form of the log: bounded, control characters escaped."""
     return CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)[:LONGEST_SOURCE]
 
 
 def kept_text(text: Any, longest: int = LONGEST_NAME) -> str:
-    """Return a text in the form that the log keeps: bounded, without what UTF-8 cannot hold."""
+    """Return a text in the form of the log: bounded, without characters that UTF-8 cannot encode."""
     return str(text).encode("utf-8", "replace").decode()[:longest]
 
 
-# Counterexamples that an attempt keeps for the next grading
+# Counterexamples that an attempt stores for the next grading
 
 _COUNTEREXAMPLE_KEYS = frozenset({"check", "record", "profile", "draws", "values"})
 _ITEM_BYTES = {
@@ -412,7 +412,7 @@ _ITEM_BYTES = {
 
 
 def counterexamples_of(row: LogRow) -> list[dict[str, Any]]:
-    """Return the usable counterexamples that an attempt kept."""
+    """Return the usable counterexamples that an attempt stored."""
     kept = row._value("stored", RowKind.ATTEMPT)
     return [stored for stored in kept if is_counterexample(stored)] if isinstance(kept, list) else []
 
@@ -480,7 +480,7 @@ HIGHEST_WEIGHTS = (
 
 
 def fitted(payload: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the weights of a fit; empty for the published ones. Raises ValueError for what FSRS cannot use."""
+    """Return the weights of a fit; empty for the published ones. Raises ValueError for weights that FSRS cannot use."""
     weights = payload.get("parameters") if isinstance(payload, Mapping) else None
     check_weights(weights)
     return tuple(weights or ())
@@ -501,7 +501,7 @@ def check_weights(value: Any) -> None:
 def parse(text: str) -> Any:
     """Read JSON: no NaN, no number that overflows, no repeated key, no lone surrogate, at most `DEEPEST` levels.
 
-    Raises ValueError that says what is wrong.
+    Raises ValueError with the reason.
     """
     try:
         value = json.loads(
@@ -524,7 +524,7 @@ def parse(text: str) -> Any:
 
 
 def depth(value: Any, above: int = 0) -> int:
-    """Return how deeply lists and objects are nested; levels below `DEEPEST` are not counted."""
+    """Return the nesting depth of lists and objects; levels below `DEEPEST` are not counted."""
     if not isinstance(value, dict | list) or above > DEEPEST:
         return above
     inner = value.values() if isinstance(value, dict) else value
@@ -608,7 +608,7 @@ def _extra(value: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """The checks of the keys that a kind of row knows, and the keys that it needs."""
+    """The checks for the known keys of a kind of row, and its required keys."""
 
     checks: Mapping[str, Check] = field(default_factory=dict)
     needed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Mock interviews: the plan with its timed parts, as the log keeps it, and the report of how one went."""
+"""Mock interviews: the plan with its timed parts, as stored in the log, and the report."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class MockPlan:
         return range(first, first + len(self.parts[part].items))
 
     def part_of(self, place: int) -> int:
-        """Return the number of the part to which an item belongs."""
+        """Return the index of the part that contains an item."""
         return next(part for part in range(len(self.parts)) if place in self.places(part))
 
 
@@ -171,7 +171,7 @@ class MissedItem:
 
 @dataclass(frozen=True, slots=True)
 class SpokenTimes:
-    """Seconds that spoken answers took, compared with the 30 for which an interviewer listens."""
+    """Durations of spoken answers in seconds, compared with the 30 s for which an interviewer listens."""
 
     median_seconds: int
     within: int
@@ -181,9 +181,9 @@ class SpokenTimes:
 
 @dataclass(frozen=True, slots=True)
 class MockReport:
-    """The result of one interview. `share` in 0…1 is the mean over the parts of which something was asked.
+    """The result of one interview. `share` in 0…1 is the mean over the parts with asked items.
 
-    `read` are the cards to read, the most missed first. An unfinished one is open, or was ended early.
+    `read` are the cards to read, the most missed first. An unfinished interview is open, or was ended early.
     """
 
     id: str

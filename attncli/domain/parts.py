@@ -1,4 +1,4 @@
-"""A card as plain data: how it is answered, and the parts of its answer. Media render these, and know no kinds.
+"""A card as plain data: the way to answer it, and the parts of its answer. Renderers need no kinds of cards.
 
 The app has a widget for each class of `Entry`, `--plain` a prompt, the assistant an argument of its tool.
 """
@@ -31,7 +31,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block of code. With `marked` lines (from 1) all lines are numbered, and these ones stand out."""
+    """A block of code. With `marked` lines (from 1), all lines are numbered and the marked ones highlighted."""
 
     source: Localised
     language: str = ""
@@ -54,7 +54,7 @@ Part = Paragraph | Code | Rows
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as it is filled in: the places of rows, from 0 in the order shown, or the texts of fields."""
+    """A learner's answer: the places of rows, from 0 in the order shown, or the texts of fields."""
 
     places: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -66,23 +66,23 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Way to answer a card: by some of its `rows`, by typing, or, as this one, aloud."""
+    """A way to answer a card. This class means aloud; subclasses use its `rows`, or typing."""
 
     rows: tuple[Row, ...] = ()
 
     @property
     def wanted(self) -> int:
-        """Count of the rows that an answer names; 0 for one or more."""
+        """The number of rows in an answer; 0 for one or more."""
         return 1
 
     def start(self) -> Answer:
-        """Return the answer before anything is filled in."""
+        """Return the empty answer to fill in."""
         return Answer()
 
 
 @dataclass(frozen=True, slots=True)
 class Choose(Entry):
-    """By one of the rows, or by `several`."""
+    """Choose one of the rows, or `several`."""
 
     several: bool = False
 
@@ -93,7 +93,7 @@ class Choose(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Arrange(Entry):
-    """By the order of all rows; `order` are the places of a right one."""
+    """Put all rows in order; `order` has the places of a right order."""
 
     order: tuple[int, ...] = ()
 
@@ -107,7 +107,7 @@ class Arrange(Entry):
 
 @dataclass(frozen=True, slots=True)
 class FindLine(Entry):
-    """By one of the rows, which are lines of code."""
+    """Choose one of the rows, which are lines of code."""
 
     @property
     def code(self) -> str:
@@ -121,7 +121,7 @@ class FindLine(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Fill(Entry):
-    """By typing into one or more `fields`; a number in `unit`, or texts."""
+    """Type into one or more `fields`: a number in `unit`, or texts."""
 
     fields: int = 1
     is_number: bool = False
@@ -136,7 +136,7 @@ ALOUD = Entry()
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The result of marking: the feedback, and of several blanks or options which are right."""
+    """The result of marking: the feedback, and which of several blanks or options are right."""
 
     correct: bool
     detail: Localised = NOTHING

@@ -54,7 +54,7 @@ class Statement:
     hardened: Localised
 
     def whole(self, lang: Lang) -> str:
-        """Return all three parts below each other."""
+        """Join all three parts."""
         parts = [self.first[lang].strip(), f"## {EVERYWHERE[lang]}\n\n{self.everywhere[lang]}"]
         if self.hardened[lang]:
             parts.append(f"## {HARDENED[lang]}\n\n{self.hardened[lang]}")

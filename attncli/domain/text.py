@@ -1,7 +1,7 @@
 """Text: both languages, terminal columns and line breaks, hidden characters, formulas inside Markdown, and search.
 
-Cards, code, reports and paths come from other people. All of it passes `printable` before it reaches a terminal or a
-page, and `escaped` before it reaches JSON, so that nothing in it steers a terminal, turns its direction or hides.
+Cards, code, reports and paths are untrusted. Their text passes `printable` before a terminal or page, and `escaped`
+before JSON. So it cannot send control sequences, change the text direction or hide.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from unicodedata import east_asian_width, normalize
 
 _SLOT = r"\{\{\s*(\w+)\s*\}\}"
-"""`{{name}}` in the question of a numeric card stands for a value that is drawn when the card is asked."""
+"""`{{name}}` in the question of a numeric card is replaced by a value drawn when the card is asked."""
 
 
 def filled(text: str, labels: Mapping[str, str]) -> str:
-    """Put the label of each `{{name}}` into a text; a name without a label stays as it is written."""
+    """Replace each `{{name}}` in a text by its label; names without a label stay unchanged."""
     return re.sub(_SLOT, lambda slot: labels.get(slot[1], slot[0]), text)
 
 
@@ -49,7 +49,7 @@ def _longest_ticks(source: str) -> int:
 # Columns of a terminal
 
 SHADES = "·░▒▓█"
-"""From nothing to full, distinguishable without colour."""
+"""Shades from empty to full, distinguishable without colour."""
 
 
 def left(text: str, width: int) -> str:
@@ -72,13 +72,13 @@ def cells(text: str) -> int:
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 KANA = "\u3040-\u30ff"
 FULL_WIDTH = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-"""Ranges for the brackets of a regular expression. No blank is written between two of these; includes punctuation."""
+"""Ranges for a regular expression: characters, punctuation included, that have no blank between them."""
 
 _IDEOGRAPH = f"[{IDEOGRAPHS}]"
 
 CLOSING = "，。、；：？！）】》」』〉〕］｝％·…—～”’,.;:?!)]}%"
 OPENING = "（【《「『〈〔［｛“‘([{"
-"""Closing punctuation stays with what precedes it, opening punctuation with what follows it (GB/T 15834)."""
+"""Closing punctuation stays with the text before it, opening punctuation with the text after it (GB/T 15834)."""
 
 _FULL_WIDTH = rf"(?:(?![{re.escape(CLOSING + OPENING)}])[{FULL_WIDTH}])"
 _CLOSE, _OPEN = f"[{re.escape(CLOSING)}]", f"[{re.escape(OPENING)}]"
@@ -87,7 +87,7 @@ _LATIN = rf"(?:(?!{_OPEN}+{_FULL_WIDTH})(?:[^\s{FULL_WIDTH}]|\u00a0))+"
 _UNIT = rf"(?:{_OPEN}*(?:{_FULL_WIDTH}|{_LATIN}){_CLOSE}*|{_OPEN}+{_CLOSE}*|{_CLOSE}+|\S)"
 
 
-# Compiled when a line is broken: `attn due` starts without.
+# Compiled at the first line break, to keep the start of `attn due` fast.
 
 
 @cache
@@ -98,7 +98,7 @@ def word_pattern() -> re.Pattern[str]:
 
 @cache
 def chunk_pattern() -> re.Pattern[str]:
-    """Match a chunk. A line may break between two: beside CJK characters but punctuation, not at a no-break space."""
+    """Match a chunk. Lines may break between two: beside CJK except punctuation, but never at no-break spaces."""
     return re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
 
 
@@ -110,7 +110,7 @@ def is_chinese(text: str) -> bool:
 def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
     """Break a paragraph into lines of at most `width` cells; all but the first start with `hanging`.
 
-    A word that is wider than a line has one to itself.
+    A word wider than a line gets its own line.
     """
     lines = [""]
     for chunk in chunk_pattern().findall(text.strip()):
@@ -137,7 +137,7 @@ _UNSEEN = frozenset(
     + "".join(map(chr, range(0xFE00, 0xFE10)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
-"""Characters that Python counts as printable although nobody sees them."""
+"""Invisible characters that Python counts as printable."""
 _BLANKS = dict.fromkeys(map(ord, "\n\t\xa0\u3000"))
 
 
@@ -164,7 +164,7 @@ def hidden_in(text: str) -> list[str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text surely has no hidden characters; fast for plain text, Chinese too."""
+    """Return True if a text certainly has no hidden characters; fast for plain text, Chinese too."""
     if not text.isprintable() and not text.translate(_BLANKS).isprintable():
         return False
     return text.isascii() or _UNSEEN.isdisjoint(text)
@@ -172,7 +172,7 @@ def _is_plain(text: str) -> bool:
 
 @cache
 def _sequences() -> re.Pattern[str]:
-    """Match control sequences; a string without its end on the same line loses only its first two characters."""
+    """Match control sequences; of a string that does not end on its line, only the first two characters."""
     return re.compile(
         r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
         r"|\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC and other strings
@@ -228,7 +228,7 @@ def beyond_limits(tex: str) -> bool:
 
 
 def nesting_depth(tex: str) -> int:
-    r"""Return how many braces, `\left … \right` and `\begin … \end` are open at once, at most."""
+    r"""Return the largest number of braces, `\left … \right` and `\begin … \end` open at once."""
     depth = deepest = 0
     for found in _NESTING.finditer(tex):
         depth += _DEPTH.get(found[0], bool(found["opens"]) - bool(found["closes"]))
@@ -236,11 +236,11 @@ def nesting_depth(tex: str) -> int:
     return deepest
 
 
-# Texts and queries as the search sees them: tokens, stems, and full-text conditions (SQLite's FTS5)
+# Search: tokens, stems, and full-text conditions (SQLite's FTS5) of texts and queries
 
 
 _CJK = f"{IDEOGRAPHS}{KANA}\uac00-\ud7af\U00020000-\U0003ffff"
-# Compiled by `re` at the first search: `attn due` starts without.
+# Compiled by `re` at the first search, to keep the start of `attn due` fast.
 _TOKEN = f"[{_CJK}]+|[^\\W_{_CJK}]+"
 _IS_CJK = f"[{_CJK}]"
 _ENDING = r"(?<=[a-z]{4})(?:ations?|ing|ed|(?<!s)e?s)$"
@@ -251,7 +251,7 @@ _NOT_TEXT = frozenset(
 
 
 def searchable(parts: Iterable[Any]) -> str:
-    """All text in nested documents as one line of tokens; a root is found by the name that people type."""
+    """Return all text in nested documents as one line of tokens; `√` becomes `sqrt`, as people type it."""
     return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text.replace("√", " sqrt ")))
 
 
@@ -279,7 +279,7 @@ def stem(word: str) -> str:
 
 
 def parts_of_run(run: str) -> list[str]:
-    """Return a condition for each two characters of a longer Chinese run, so that a wrong one leaves the others."""
+    """Return a condition per pair of adjacent characters in a long Chinese run, so that a typo leaves most of them."""
     if not re.match(_IS_CJK, run) or len(run) < SHORTEST_TAKEN_APART:
         return []
     return list(dict.fromkeys(starting_with(run[place : place + 2]) for place in range(len(run) - 1)))
@@ -290,15 +290,15 @@ def every_of(conditions: Iterable[str]) -> str:
 
 
 def any_of(conditions: Iterable[str]) -> str:
-    """One condition that holds where one of these does; empty for none."""
+    """Return a condition that is true if any of these is; empty for none."""
     joined = " OR ".join(f"({condition})" for condition in conditions)
     return f"({joined})" if joined else ""
 
 
 def all_but_one(conditions: Sequence[str]) -> str:
-    """Return one condition that holds where at most one of these does not; of n it has n·log n parts, not n².
+    """Return a condition that is true if at most one of these is false; for n it has n·log n parts, not n².
 
-    Empty for a single condition: then nothing has to hold.
+    Empty for a single condition, which may be false.
     """
     if len(conditions) < 2:
         return ""
@@ -311,7 +311,7 @@ def all_but_one(conditions: Sequence[str]) -> str:
 
 
 def in_question(expression: str) -> str:
-    """Return the same for the question alone."""
+    """Return the expression limited to the question column."""
     return f"question : ({expression})"
 
 

@@ -1,8 +1,8 @@
-"""Names and numbers that cards, challenges, log, settings and queue share, and which siblings wait for each other.
+"""Names and numbers that cards, challenges, log, settings and queue share, and the rule for siblings that wait.
 
-`attn due` is called by prompts and needs no more than these: the classes of cards and challenges take longer to make.
-Siblings (a card, its challenges, its follow-ups) give each other away, so `waiting` keeps them apart. Nothing of that
-is stored: it follows from the schedules and the day, and no due date moves.
+Shell prompts call `attn due`, which needs only this module: the classes of cards and challenges take longer to load.
+Siblings (a card, its challenges, its follow-ups) give away each other's answers, so `waiting` keeps them apart. This
+follows from the schedules and the day: nothing is stored, and no due date moves.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LEVEL_NAMES: dict[Level, Localised] = {
     "research": pgettext("position", "research"),
 }
 STREAMS = 2**31
-"""Seeds of gradings and of rounds of repairs lie below this; the same seed gives the same inputs."""
+"""The upper bound on seeds of gradings and repair rounds; the same seed gives the same inputs."""
 SITTINGS = 1_000_000
-"""Seeds of quizzes and interviews lie below this: short enough to read out to somebody."""
+"""The upper bound on seeds of quizzes and interviews, short enough to read out."""
 APART_DAYS = 2
-"""Siblings are kept so many days apart."""
+"""The number of days between siblings."""
 LONGEST_WAIT_DAYS = 7
-"""A card that is so many days late no longer waits for a sibling.
+"""The number of days late from which a card no longer waits for a sibling.
 
 Measured on the bundled bank: with 2 days every fiftieth card still meets a sibling, with 7 every thousandth. Either way
 a card is a quarter of a day late on average.
@@ -76,13 +76,13 @@ TRACKS: dict[str, Localised] = {
     "research": _("research"),
     "serving": _("serving"),
 }
-"""Tracks of challenges in reading order. The folder of a challenge is its track; other names come after these."""
+"""Tracks of challenges in reading order; a track is a folder of challenges. Other names come after these."""
 
 
 class Limits:
-    """Limits of a value in a bank file, in the words of pydantic's schemas: `pattern`, `max_length`, `ge`, `strict`.
+    """Limits of a value in a bank file, named as in pydantic's schemas: `pattern`, `max_length`, `ge`, `strict`.
 
-    pydantic calls the method below; nothing else does, so that classes with limits do not need it.
+    Only pydantic calls the method below, so classes with limits do not need pydantic.
     """
 
     def __init__(self, **limits: Any) -> None:
@@ -90,14 +90,14 @@ class Limits:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         schema = handler(source)
-        if schema["type"] == "tuple":  # a list counts its entries although some of them are wrong
+        if schema["type"] == "tuple":  # count all entries of a list, wrong ones too
             schema = {"type": "list", "items_schema": schema["items_schema"][0]}
         return {**schema, **self.limits}
 
 
 class WrittenAs:
-    """The type that a bank file has in place of the field's own. Without one the rules of the bank check the value,
-    and editors are told the JSON schema.
+    """The type of a field in a bank file, instead of its own. Without `form`, the bank's rules check the value, and
+    `schema` is the JSON schema for editors.
     """
 
     def __init__(self, form: Any = None, schema: dict[str, Any] | None = None) -> None:
@@ -111,7 +111,7 @@ class WrittenAs:
 
 
 class Meeting(NamedTuple):
-    """A due review beside a sibling. `comes`: the sibling was studied just now, or comes today in any case.
+    """A due review that meets a sibling. `comes`: the sibling was studied just now, or comes today in any case.
 
     Otherwise the sibling is a due review as well, and one of the two has to wait.
     """
@@ -125,7 +125,7 @@ class Meeting(NamedTuple):
 
 
 def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
-    """Return card → topic of the cards that wait today: of siblings that are due together the latest one comes."""
+    """Return card → topic of the cards that wait today: of siblings due together, only the most overdue comes."""
     met: dict[str, list[Meeting]] = defaultdict(list)
     for meeting in meetings:
         met[meeting.card].append(meeting)
@@ -139,7 +139,7 @@ def waiting(meetings: Iterable[Meeting]) -> dict[str, str]:
 
 
 def track_title(track: str) -> Localised:
-    """Return the title of a track; of an unknown one its folder."""
+    """Return the title of a track, or its folder if unknown."""
     return TRACKS.get(track) or quoted(track)
 
 

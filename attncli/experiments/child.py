@@ -1,7 +1,7 @@
 """Run one experiment, one seed after the other, in a process with torch; started by its path.
 
-The only argument is the request, a JSON object. The output has one JSON object a line: `progress`, each seed's
-`result`, or the `error` that ended it. Standard input has no data: when it ends, the caller is gone.
+The only argument is the request, a JSON object. The output has one JSON object per line: `progress`, each seed's
+`result`, or the `error` that ended it. Standard input has no data: its end means that the caller has exited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALLEST_STEP = 0.005
 def main() -> None:
     request = json.loads(sys.argv[1])
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
-    os.dup2(2, 1)  # what an experiment prints is no part of its result
+    os.dup2(2, 1)  # an experiment's own output is not part of its result
     threading.Thread(target=_exit_with_caller, daemon=True).start()
     sys.excepthook = lambda kind, error, trace: _write_event(
         out, error=_describe_error(Path(request["file"]), error, trace)
@@ -33,7 +33,7 @@ def main() -> None:
         result = _run(experiment, request, seed, _progress(out, index, len(request["seeds"])))
         _write_event(out, result=result, seed=seed)
     out.flush()
-    os._exit(0)  # torch takes a while to be torn down, for nothing
+    os._exit(0)  # skips torch's slow and useless teardown
 
 
 def _run(experiment: ModuleType, request: dict[str, Any], seed: int, progress: Callable[[float], None]) -> Any:
@@ -51,7 +51,7 @@ def _run(experiment: ModuleType, request: dict[str, Any], seed: int, progress: C
 
 
 def _load(path: Path, name: str) -> ModuleType:
-    """Load a file without writing a bytecode cache beside it."""
+    """Load a file without writing a bytecode cache next to it."""
     module = ModuleType(name)
     sys.modules[name] = module  # where a dataclass looks up its annotations
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)

@@ -1,8 +1,8 @@
 """The report of an experiment: lines for a terminal, a document for `--json`, and plots in a terminal and as SVG.
 
-In a terminal, series are told apart by letters, so that nothing depends on its colours; lines are Braille dots. The SVG
-has one plot below the other, of text, lines and rectangles alone: nothing is fetched or runs. Its colours are Okabe and
-Ito's, which most colour-blind people can tell apart; dashes and marks differ as well.
+In a terminal, letters distinguish the series, so that nothing depends on its colours; lines are Braille dots. The SVG
+has one plot below the other, made of text, lines and rectangles only: nothing is fetched or run. Its colours are Okabe
+and Ito's, which most colour-blind people can tell apart; dashes and marks differ as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedO
 from attncli.i18n import NOTHING, Lang, Localised, _
 
 WIDEST = 100
-"""The most cells of a readable line."""
+"""The largest width of a readable line, in cells."""
 
 PLAIN_DIGITS = 10_000
 NARROWEST = 12
@@ -29,7 +29,7 @@ MEETING = "*"
 
 WANTED_TICKS, MANY_POWERS = 5, 3
 MARKS_A_LINE = 8
-"""A line with at most so many points has each of them marked and labelled."""
+"""The largest number of points at which a line has each of them marked and labelled."""
 PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -78,7 +78,7 @@ def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: boo
 
 
 def _verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
-    """Return a sentence: whether the claim holds, or a part of it, and what was seen, if possible in a failed seed."""
+    """Return one sentence: the verdict on the claim or a part of it, and an observation, from a failed seed if any."""
     failed = [outcome for outcome in outcomes if not outcome.holds]
     skipped = outcomes[0].skipped
     held = _("As claimed, in part (not run: {skipped})", skipped=skipped) if skipped else _("As claimed")
@@ -89,7 +89,7 @@ def _verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
 
 
 def _merged_checks(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
-    """Merge the checks of all seeds: a check holds if it holds in every seed."""
+    """Merge the checks of all seeds: a check passes if it passes in every seed."""
     rows = zip(*(outcome.checks for outcome in outcomes), strict=True)
     return [
         ClaimCheck(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
@@ -98,7 +98,7 @@ def _merged_checks(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
 
 
 def unmet(outcomes: Sequence[SeedOutcome]) -> str:
-    """Return the failed checks in one line, an empty text if all hold."""
+    """Return the failed checks in one line, an empty text if all pass."""
     return "; ".join(
         f"{check.says.en}, got {check.got}, due {check.due}" for check in _merged_checks(outcomes) if not check.holds
     )
@@ -184,7 +184,7 @@ def _draw_letters(canvas: Canvas, plot: Plot, xs: Sequence[float], across: Axis,
 
 
 def _tick_labels(across: Axis, width: int) -> str:
-    """Return the labels below the axis, as many as have room."""
+    """Return the labels below the axis, as many as fit."""
     line = ""
     for tick in across.ticks:
         text = number(tick)
@@ -201,7 +201,7 @@ def _legend(names: Sequence[str], overlap: bool, lang: Lang) -> Iterator[str]:
 
 
 def _draw_bars(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
-    """Draw one line a bar; the series of one x are below each other, each with its letter."""
+    """Draw one line per bar; the series of one x are below each other, each with its letter."""
     scale = bar_axis([value for series in plot.series for value in series.y], "y" in plot.log)
     names = [shown(x, lang) for x in plot.x]
     margin = max(map(cells, names))

@@ -1,7 +1,7 @@
-"""List the experiments, run one in a process of its own, and read its results.
+"""List the experiments, run one in its own process, and read its results.
 
 The file of an experiment is read with `ast` and runs only in the child process. Experiments are the program's own code:
-they need no sandbox, and get nothing of the learner's. Results are checked field by field before anything is drawn.
+they need no sandbox, and receive no code of the learner. Results are checked field by field before anything is drawn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THR
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The constants of an experiment's file; `cards` are those whose claim it proves.
+    """The constants of an experiment's file; `cards` are the cards whose claim it proves.
 
     `text` is the example text of an experiment that reads one, None of all others.
     """
@@ -76,7 +76,7 @@ class Experiment:
 class ChildRun:
     """One run of an experiment over some seeds. The process starts at once; `outcomes` waits for it.
 
-    `text` is for an experiment that reads one. `control` runs it with the change that has to break its claim. Raises
+    `text` is for an experiment that reads one. `control` applies the change that must break its claim. Raises
     ExperimentFailed if the process cannot start.
     """
 
@@ -110,7 +110,7 @@ class ChildRun:
                 stderr=self._log,
                 env={**environment, **_ONE_THREAD},
                 cwd=tempfile.gettempdir(),
-                start_new_session=True,  # Ctrl-C is for whoever asked: it ends this process by `kill`
+                start_new_session=True,  # Ctrl-C goes to the caller, which ends this process by `kill`
             )
         except OSError as error:
             self._log.close()
@@ -141,7 +141,7 @@ class ChildRun:
         return outcomes
 
     def kill(self) -> None:
-        """Kill the process, however far it is."""
+        """Kill the process at any stage."""
         self._process.kill()
         self._process.wait()
 
@@ -309,7 +309,7 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class SeedOutcome:
-    """The outcome of one seed; `seen` describes what was observed, `skipped` the part of the claim that was not run."""
+    """The outcome of one seed; `seen` describes the observation, `skipped` the part of the claim that was not run."""
 
     seed: int
     columns: tuple[Localised, ...]

@@ -1,4 +1,4 @@
-"""A card as Markdown: the whole of it, its question, its solution, and what follows."""
+"""Render a card as Markdown: the whole card, its question, its solution, or the blocks after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attncli.i18n import NOTHING, Lang, Localised, _
 
 
 def whole_card(card: Card, lang: Lang) -> str:
-    """Return everything the card has."""
+    """Return the whole card."""
     parts = [f"# {card.id} · {card.topic} · {card.kind} · {card.level}", question(card, lang)]
     if solution := markdown(card.definition(), lang):
         parts.append("## " + _("Answer")[lang] + f"\n\n{solution}")
@@ -31,7 +31,7 @@ def question(card: Card, lang: Lang) -> str:
 
 
 def markdown(parts: Iterable[Part], lang: Lang) -> str:
-    """Return the parts of a solution; options that are right come first."""
+    """Return the parts of a solution, right options first."""
     return "\n\n".join(_part(part, lang) for part in parts)
 
 

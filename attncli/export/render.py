@@ -1,9 +1,9 @@
-"""The documents that go out: the summary as Markdown, HTML and PDF, and the report on a class as HTML.
+"""Render documents: the summary as Markdown, HTML and PDF, and the report on a class as HTML.
 
 An HTML page is one self-contained file: formulas are MathML, nothing is fetched, and there are no scripts. Cards and
-code are other people's text. They are escaped, or pass `sanitised`, an allowlist of tags and attributes held by nh3;
-the policy of the page also forbids scripts, requests, forms and foreign styles. In a PDF, whose engine knows no MathML,
-formulas are drawings.
+code are untrusted. They are escaped, or pass `sanitised`, nh3's allowlist of tags and attributes. The policy of the
+page also forbids scripts, requests, forms and foreign styles. In PDFs formulas are drawings, since the engine does not
+support MathML.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def to_markdown(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> st
 
 
 def bar(topic: TopicLine) -> str:
-    """Return the readiness of a topic as a bar of ten blocks; lighter ones show what was seen but is not ready."""
+    """Return the readiness of a topic as a bar of ten blocks; lighter ones are seen but not ready."""
     ready = round(10 * topic.readiness_on_day)
     seen = max(round(10 * topic.seen / topic.total) if topic.total else 0, ready)
     return "█" * ready + "▒" * (seen - ready) + "░" * (10 - seen)
@@ -95,7 +95,7 @@ def to_html(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> str:
 
 
 def write_summary(workspace: Workspace) -> Path:
-    """Write the page in the language of the workspace beside the learner's data, and return its path.
+    """Write the page, in the language of the workspace, to the folder of the learner's data. Returns its path.
 
     A page of the same day is replaced. Raises UsageError if it cannot be written, EnvironmentFailure if there is no
     space.
@@ -177,7 +177,7 @@ def _formula(source: str, options: dict[str, bool]) -> str:
 
 
 def _is_mathml(text: str) -> bool:
-    """Check that words and operators hold only text: `\\text{…}` lets mark-up through."""
+    """Return True if words and operators have only text: `\\text{…}` lets mark-up through."""
     try:
         formula = ElementTree.fromstring(text)
     except ElementTree.ParseError:
@@ -283,7 +283,7 @@ def _value(tag: str, attribute: str, value: str) -> str | None:
 def card_parser(formula: Callable[[str, dict[str, bool]], str]) -> MarkdownIt:
     """Return a parser of card Markdown: CommonMark with tables and formulas; raw HTML and pictures become text.
 
-    `formula` renders a formula, given its source and options, of which `display_mode` matters.
+    `formula` renders a formula, given its source and options, of which only `display_mode` matters.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(
@@ -324,7 +324,7 @@ def to_pdf(*summaries: Summary, parts: Sequence[SummaryPart] = PARTS) -> bytes:
 def _engine() -> Any:
     try:
         import weasyprint
-        import ziamath  # noqa: F401 - asked for here, so that both are missed at once
+        import ziamath  # noqa: F401 - imported here, so that one error covers both
     except ImportError as error:
         raise EnvironmentFailure(_MISSING) from error
     except OSError as error:
@@ -380,7 +380,7 @@ def _missing_font_message(missing: set[str]) -> Localised:
 SIZE_PX, SHEET_SIZE_PX = 15.0, 8.5
 MARGIN_PX = 1.0
 MOST_LAYOUTS = 10_000
-"""About three seconds; the longest formula of the bank takes 2,000."""
+"""The largest number of laid-out elements (about three seconds); the longest formula of the bank takes 2,000."""
 _ROWS = frozenset({"math", "mrow", "msqrt", "mtd", "mstyle", "mpadded", "mphantom", "menclose"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
 _MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
@@ -420,7 +420,7 @@ def _drawing(mathml: str, size: float) -> str:
 
 
 def _layouts(formula: ElementTree.Element) -> int:
-    """Return how many elements ziamath lays out; it lays out each row twice, so a row in a row four times."""
+    """Return the number of elements that ziamath lays out: each row twice, so a row inside a row four times."""
     return 1 + (1 + (_tag(formula) in _ROWS)) * sum(_layouts(child) for child in formula)
 
 

@@ -1,7 +1,7 @@
 """The interview summary: its data, and the texts and Markdown that its templates share.
 
-`summarise` gathers everything in one language. The Summary is what `--format json` prints; `export.render` turns it
-into Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
+`summarise` gathers everything in one language. `--format json` prints the Summary; `export.render` turns it into
+Markdown, HTML and PDF. *The day* is the day of the interview, or today without one.
 
 It has two parts, each useful alone: the cheat sheet, one page, and the notes.
 """
@@ -155,7 +155,7 @@ class MockLine:
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
-    """One of the last days: its minutes, and what to do, in a few words each."""
+    """One of the last days: its minutes, and its tasks, in a few words each."""
 
     date: str
     minutes: int
@@ -164,7 +164,7 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A topic with the cards of it that the summary shows."""
+    """A topic with its cards in the summary."""
 
     topic: TopicLine
     must_know: tuple[FactLine, ...]
@@ -174,7 +174,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that the summary says, in one language.
+    """The content of the summary, in one language.
 
     `topics` come with the greatest need first. `weak` and `to_review` are the first of `weak_count` and `due_count`
     cards. `repaired` and `tried` are titles of challenges.
@@ -207,7 +207,7 @@ class Summary:
     last_days: tuple[PlanLine, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return what `--format json` prints."""
+        """Return the document that `--format json` prints."""
         return asdict(self)
 
     @property
@@ -338,7 +338,7 @@ def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
 
 
 def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
-    """Return the topics that are ready, or, while there is none, those with the best recall."""
+    """Return the topics to open with: the ready ones, or else those with the best recall."""
     ready = [topic for topic in topics if topic.seen and topic.readiness_on_day >= STRONG_READINESS]
     tried = [topic for topic in topics if topic.seen >= LEAST_SEEN and topic.recall_on_day >= WEAK_RECALL]
     best = sorted(ready or tried, key=lambda topic: (-topic.readiness_on_day, topic.id))
@@ -346,7 +346,7 @@ def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
 
 
 def _avoid(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
-    """Return the topics that were started and are shaky: recalled badly, or with a third of the seen cards weak."""
+    """Return the topics to avoid: started, but recalled badly or with a third of the seen cards weak."""
     started = [topic for topic in topics if topic.seen and topic not in _open_with(topics)]
     shaky = [topic for topic in started if topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen]
     return tuple(sorted(shaky, key=lambda topic: (topic.recall_on_day, -topic.weak, topic.id))[:AVOID_SHOWN])
@@ -382,7 +382,7 @@ def _reasons(weak: Weakness) -> tuple[Reason, ...]:
 
 
 def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
-    """Return the last mock interviews, the latest first, with what was missed."""
+    """Return the last mock interviews, the latest first, with the missed questions."""
     found = []
     for mock in past_mocks(workspace)[:MOCKS_SHOWN]:
         questions = tuple(_missed(item, lang) for item in mock.missed[:MISSED_SHOWN])
@@ -425,7 +425,7 @@ def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
 
 
 def environment(*, autoescape: bool) -> Environment:
-    """Return Jinja with the templates of this room; an unknown name is an error, never an empty string."""
+    """Return the Jinja environment with the summary's templates; an unknown name is an error, not an empty string."""
     jinja = Environment(
         loader=PackageLoader("attncli.export"),
         autoescape=autoescape,
@@ -447,7 +447,7 @@ def environment(*, autoescape: bool) -> Environment:
 
 
 def translations(lang: Lang) -> tuple[Callable[..., str], Callable[..., str]]:
-    """Return `_` and `pgettext` that render a message in `lang`; templates say their texts with these."""
+    """Return `_` and `pgettext` that render a message in `lang`; templates translate with these."""
     return (
         lambda template, **values: _(template, **values)[lang],
         lambda context, template, **values: pgettext(context, template, **values)[lang],
@@ -459,7 +459,7 @@ def percent(share: float | None) -> str:
 
 
 def reasons(card: CardLine, summary: Summary) -> str:
-    """Say in a few words why a card is weak."""
+    """Return the reasons why a card is weak, in a few words."""
     recall = percent(card.recall)
     texts: dict[Reason, Localised] = {
         "missed": _("missed last time"),
@@ -539,7 +539,7 @@ def answer(card: Card, lang: Lang) -> str:
 
 
 def gist(card: Card, lang: Lang) -> str:
-    """Return the answer in one line: its formula or fact, else the first sentence said, else what is right."""
+    """Return the answer in one line: its formula or fact, else the first sentence of the answer, else the solution."""
     if card.formula:
         return f"${card.formula}$"
     if card.fact:

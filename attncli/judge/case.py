@@ -1,7 +1,7 @@
 """A case: the program of calls that a challenge records, with the tensors it is called on.
 
 Values are packed as trees (`["t", 3]` is the tensor `inputs[3]`), so that the same program runs in the judge and in the
-worker. `Turn` is what a motif holds fixed in one of its cases.
+worker. `Turn` has the choices that a motif fixes in one of its cases.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
 
 
 class DigitsLost(tuple[str, str]):
-    """A complaint about float64 results that are right to the digits of float32."""
+    """A complaint about float64 results that are right only to the digits of float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """The dtype, amplitude, memory layout and device of a case.
 
-    `gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced.
-    `device` is where the tensors lie when a program runs; they are drawn on the CPU, the same ones for every device.
+    `gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced. `device`
+    has the tensors while a program runs; they are drawn on the CPU, the same values for every device.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Profile:
 class Input:
     """One tensor of a case: `grad` asks for its gradient, `follow` lets the judge evaluate it in float64.
 
-    `composed`: its values obey laws that the challenge alone knows (rows of probabilities); they are not simplified.
+    `composed`: its values satisfy constraints of the challenge (rows of probabilities), so they are not simplified.
     """
 
     value: Tensor
@@ -70,8 +70,8 @@ class Input:
 class Case:
     """A program and everything it needs; `sizes` are the numbers drawn for it, small ones first when shrinking.
 
-    Results of the steps in `ignored` are not compared with the reference; of those also in `formed` the shape and the
-    dtype are. `opaque` parts of results are not looked at.
+    Results of the steps in `ignored` are not compared with the reference, except shape and dtype of those also in
+    `formed`. `opaque` parts of results are not checked.
     """
 
     profile: Profile
@@ -97,7 +97,7 @@ class Case:
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """The size that a reader sees: elements, then steps, then the sum of the drawn numbers."""
+        """The size for shrinking: number of elements, then of steps, then the sum of the drawn numbers."""
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
     @property
@@ -110,7 +110,7 @@ class Case:
         return replace(self, inputs=inputs)
 
     def judged_at(self, places: Mapping[int, int]) -> dict[str, Any]:
-        """Return how results are judged, as fields, by new numbers of the steps; those without one are left out."""
+        """Return the fields on judging results, with new numbers for the steps; steps without one are left out."""
         return {
             "ignored": {places[k] for k in self.ignored if k in places},
             "formed": {places[k] for k in self.formed if k in places},
@@ -136,7 +136,7 @@ def parts_of(tree: Tree) -> Iterator[Tree]:
 
 
 def with_parts(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
-    """Return the tree with every part replaced for which `change` returns another."""
+    """Return the tree with each part replaced by `change(part)`, unless that is None."""
     if (changed := change(tree)) is not None:
         return changed
     if tree[0] in SEQUENCES:
@@ -156,7 +156,7 @@ def with_trees(step: Mapping[str, Any], change: Callable[[Tree], Tree | None]) -
     return changed
 
 
-# Arguments of recorded calls that are no plain values
+# Arguments of recorded calls other than plain values
 
 
 class Handle:
@@ -170,7 +170,7 @@ class Handle:
         return Handle(self.step, (*self.path, key))
 
     def found_in(self, outcomes: Sequence[Any]) -> Any:
-        """Return the value it refers to, once the program has run."""
+        """Return the referenced value from the outcomes of a finished program."""
         value = outcomes[self.step]
         for key in self.path:
             value = value[key]
@@ -234,7 +234,7 @@ def facts_of(module: ModuleType, path: Path) -> Facts:
 
 # Profiles
 
-# The profile in which another device is tried: an argument that names a device names that one, elsewhere the CPU.
+# The profile that tries another device: device arguments name that one here, and the CPU in other profiles.
 ANOTHER_DEVICE = "meta"
 _PROFILES: dict[str, Profile] = {
     "ordinary": Profile("ordinary"),
@@ -256,7 +256,7 @@ def profile_of(name: str, facts: Facts) -> Profile:
 
 
 def graded_on(profile: Profile, device: str) -> Profile:
-    """Return the profile on the device of the grading; the check of devices is made on that one, too."""
+    """Return the profile on the device of the grading, which the check of devices uses too."""
     return replace(profile, device=device) if device in devices.AWAY else profile
 
 
@@ -269,8 +269,8 @@ def strata(check: str, facts: Facts, device: str = devices.CPU) -> tuple[Profile
 def relayout(tensor: Tensor, turn: int) -> Tensor:
     """Return the same values in another memory layout, which `turn` chooses.
 
-    It is transposed, as heads cut out of a projection, or every second element of longer rows. These rows are one
-    longer than twice, so that no two dimensions can be merged without a copy.
+    The layout is transposed, that of heads cut out of a projection, or every second element of longer rows. These rows
+    have 2n + 1 elements, so that no two dimensions can be merged without a copy.
     """
     if not tensor.is_contiguous():
         return tensor
@@ -294,11 +294,11 @@ LEADS: tuple[tuple[int, ...], ...] = ((), (2,), (2, 3), (3, 1, 2), (2, 1, 3, 2),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One recording of a `case`. Turns of consecutive numbers take every branch of it one after the other.
+    """One recording of a `case`. Turns with consecutive numbers take its branches one after the other.
 
-    It holds fixed: `sizes` by axis; `every` other size, as far as its range allows; `lead`, how many leading
-    dimensions, or their sizes; `scores` and `mask`, which extreme and which shape; `empty_rows`: a mask hides whole
-    rows; `same`: arguments of equal shape are one tensor; `style`: how calls are written.
+    It fixes: `sizes` by axis; `every` other size, within its range; `lead`, the number of leading dimensions, or their
+    sizes; `scores`, the extreme; `mask`, the index of its shape; `empty_rows`: a mask hides whole rows; `same`:
+    arguments of equal shape are one tensor; `style`: the way of writing calls.
     """
 
     number: int = 0
@@ -312,7 +312,7 @@ class Turn:
     same: bool = False
 
     def choose(self, kind: str, low: int, high: int, ordinal: int) -> int:
-        """Choose from low … high: branches in turn, sizes large at first."""
+        """Choose a number in low … high: branches in turn, the largest size first."""
         span = high - low + 1
         if kind in ("pick", "flag"):
             return low + (self.number + ordinal * (self.number // 2)) % span
@@ -348,7 +348,7 @@ Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 @lru_cache(maxsize=256)
 def parameters_of(target: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters if all may be given by position or by keyword; else, or if unknown, none."""
+    """Return the parameters if all may be given by position or keyword; otherwise, or if unknown, none."""
     try:
         found = tuple(inspect.signature(target).parameters.values())
     except (TypeError, ValueError):
@@ -385,7 +385,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def one_tensor(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Arguments, bool]:
-    """Return the call with one tensor for all arguments of one shape and dtype, and whether that changes any."""
+    """Use one tensor for all arguments of equal shape and dtype. Returns the call, and True if any changed."""
     first: dict[tuple[torch.Size, torch.dtype], Tensor] = {}
     merged = False
 
@@ -406,11 +406,11 @@ def one_tensor(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Argument
 def refilled(case: Case) -> Case | None:
     """Return a program that runs the case twice, with other values in the memory of its tensors the second time.
 
-    The second round counts: an answer that was cached under the identity of an argument is out of date then. Composed
-    values are left as they are. None where nothing can be proved: where state goes on from call to call, where the
-    case draws at random or asks a callable.
+    The second round counts: an answer cached by the identity of an argument is stale then. Composed values stay as they
+    are. Returns None if nothing can be proved: if state persists between calls, or the case draws at random or calls a
+    callable.
     """
-    # Composed values may obey laws, and booleans often do.
+    # Composed values may satisfy constraints; booleans often do.
     chosen = [
         k
         for k, item in enumerate(case.inputs)

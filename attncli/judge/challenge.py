@@ -1,6 +1,6 @@
-"""A challenge on disk: its trusted files, its edge cases, and what it demands of an answer besides values.
+"""A challenge on disk: its trusted files, its edge cases, and its requirements besides values.
 
-Files are executed from their text, so that no bytecode is written beside them.
+Files are executed from their text, so that no bytecode is written next to them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Folder:
         return bool(self.spec.get("kernel", False))
 
     def prepare(self) -> None:
-        """Set this process up for the folder's files. Raises JudgeFailed where they need what is not installed."""
+        """Prepare this process for the folder's files. Raises JudgeFailed if a package that they need is missing."""
         if not self.kernel:
             return
         try:
@@ -122,7 +122,7 @@ class Folder:
         return (self.path / "wrong" / f"{name}.py").read_text(encoding="utf-8")
 
     def mistake(self, name: str) -> Mistake:
-        """Read from its docstring what a wrong solution gets wrong. Raises JudgeFailed if it is no Python."""
+        """Read the mistake of a wrong solution from its docstring. Raises JudgeFailed if it is not valid Python."""
         path = self.path / "wrong" / f"{name}.py"
         try:
             return mistake_in(ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or "")
@@ -135,16 +135,16 @@ class Folder:
                 )
             ) from error
 
-    # What is demanded of an answer besides values, and what is allowed
+    # Requirements besides values, and permissions
 
     def absolute(self, profile: Profile) -> dict[str, float]:
-        """Return the absolute tolerances by dtype that the statement grants, besides what rounding explains."""
+        """Return the absolute tolerances by dtype that the statement grants, in addition to rounding."""
         stable = self.facts.tolerance_stable if profile.name in ("large", "offset") else None
         return dict(self.facts.tolerance if stable is None else stable)
 
     @property
     def watched(self) -> list[str]:
-        """The reports that a run must return to be judged pure."""
+        """The observations that a check of purity requests from a run."""
         return ["pure", "modules"] if self.facts.modules_unchanged else ["pure"]
 
     def axes(self, function: str, name: str, dimensions: int) -> list[str]:

@@ -123,7 +123,7 @@ class Judge:
     """The judge of a session: one process for many gradings, so that torch is imported once; replaced when it has died.
 
     Requests raise JudgeFailed, after `cancel` GradingCancelled. Only `cancel` and `stop` may be called from another
-    thread than the one that asks.
+    thread than the requesting one.
     """
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Judge:
 
     @classmethod
     def start(cls) -> Self:
-        """Return a judge that imports torch meanwhile."""
+        """Return a judge, which imports torch in the background."""
         judge = cls()
         judge.restart()
         return judge
@@ -181,7 +181,7 @@ class Judge:
         return read(BothAnswers, self._ask(request.document(), None)["answers"])
 
     def verify(self, request: VerifyRequest, on_proved: OnProved) -> dict[str, Any]:
-        """Return how many right and wrong files there are, and those that were not judged as they should be.
+        """Return the numbers of right and wrong files, and the files with an unexpected verdict.
 
         `on_proved` is called with the number of gradings that were just done.
         """
@@ -262,7 +262,7 @@ class Judge:
         raise self._failure(process)
 
     def _failure(self, process: subprocess.Popen[Any]) -> JudgeFailed:
-        """Return why there is no answer, from the last line of the process's log."""
+        """Return the reason for a missing answer, from the last line of the process's log."""
         if self._cancelled:
             return GradingCancelled(_("the grading was cancelled; there is no verdict"))
         try:
@@ -280,7 +280,7 @@ class Judge:
 
 
 def sandbox_layers() -> tuple[str, ...]:
-    """Return the names of all sandbox layers. Works on Linux only, whose modules this loads."""
+    """Return the names of all sandbox layers. Works only on Linux, since it loads Linux modules."""
     from attncli.sandbox.policy import LAYERS
 
     return LAYERS

@@ -1,9 +1,9 @@
-"""Comparison of an answer with the reference, within the error that a sound implementation makes.
+"""Compare an answer with the reference, allowing the error of a sound implementation.
 
-The expected value is the reference evaluated in float64 on the very same (rounded) inputs. The first tolerance is a
-multiple of the dtype's epsilon, against the value and the largest value of its row. Where an answer misses by more,
-`slack` is asked for: how far the reference moves under one-ulp changes of the inputs, and the error that it makes in
-the dtype of the inputs. docs/grading.md has the evidence.
+The expected value is the reference evaluated in float64 on the same (rounded) inputs. The first tolerance is a multiple
+of the dtype's epsilon, relative to the value and the largest value of its row. If an answer misses by more, `slack` is
+added: the reference's change under one-ulp changes of the inputs, and its own error in the dtype of the inputs.
+docs/grading.md has the evidence.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from attncli.i18n import NOTHING, Localised, quoted
 from attncli.judge.messages import say
 from attncli.sandbox.values import EIGHT_BIT_FLOATS, Opaque, Raised
 
-# How far an answer may be off. These are all the factors with which the judge measures, compares and diagnoses.
+# Tolerances: all factors with which the judge measures, compares and diagnoses.
 
-# Multiples of epsilon that are always allowed. 16 bits have few digits to give away, 8 bits none.
+# Multiples of epsilon that are always allowed. 16 bits have few digits to spare, 8 bits none.
 EPSILONS: dict[torch.dtype, float] = {
     torch.float64: 64.0,
     torch.float32: 64.0,
@@ -33,50 +33,50 @@ EPSILONS: dict[torch.dtype, float] = {
     torch.float8_e5m2: 0.25,
 }
 USUAL_EPSILONS = 64.0
-# Multiples of the smallest number of a dtype that are allowed besides.
+# Multiples of the smallest number of a dtype that are allowed in addition.
 SMALLEST_STEPS = 8
 
 # Plain numbers have no dtype; they are compared as Python floats.
 PLAIN_RELATIVE = 1e-9
 PLAIN_ABSOLUTE = 1e-12
 
-# Slack: the number of runs on inputs moved by one ulp, and the multiple of the distance by which these move the answer.
+# Slack: the number of runs on inputs moved by one ulp, and the factor on the distance that the answer moves.
 PERTURBATIONS = 4
 CONDITIONING_FACTORS = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
 USUAL_CONDITIONING = 32.0
-# The multiple for a run in the dtypes of the inputs.
+# The factor on the error of a run in the dtypes of the inputs.
 NATIVE_FACTOR = 4.0
-# Nothing wider shows how float64 itself rounds; a float32 run, scaled down, does.
+# No wider dtype shows the rounding of float64 itself; a float32 run, scaled down, does.
 ROUNDING_FACTOR = 16.0 * 2.0**-29
 
-# An answer that misses by less than this factor may show that the conditioning was measured too small.
+# If an answer misses by less than this factor, the conditioning may have been underestimated.
 CLOSE = 4.0
 CLOSER_PERTURBATIONS = 16
-# No mistake is as small as this part of the largest value.
+# Every mistake is larger than this share of the largest value.
 HARMLESS = 2e-4
 
 # Each run for gradients takes a backward pass, and their slack is measured over the whole tensor.
 GRADIENT_PERTURBATIONS = 3
 GRADIENT_CONDITIONING = 32.0
-# The least size of an input where the size of its gradient is estimated by it.
+# The lower bound on an input's size when its gradient's size is estimated from it.
 SMALLEST_INPUT = 1e-3
-# Two gradients of native runs are the same if they differ by less than the rounding of so many times their size.
+# Two gradients of native runs are equal if they differ by less than the rounding of this many times their size.
 SAME_GRADIENT = 64
 
-# A tensor whose entries differ by less than this part of the largest does not show their order.
+# A tensor whose entries differ by less than this share of the largest does not show their order.
 VARIES = 1e-3
 # Two float32 measurements of one constant differ by less than this.
 NEAR = 3e-5
 
-# A wrong answer resembles a known mistake if it is so many times nearer to it than to the right answer.
+# A wrong answer resembles a known mistake if it is this many times nearer to it than to the right answer.
 NEARER = 4.0
-# A mistake that explains only part of the wrong entries is named from the second share on. With less than the first,
-# over the first probes, it is tried on no others.
+# A mistake that explains only part of the wrong entries is named if that is the second share or more. With less than
+# the first share, over the first probes, it is tried on no others.
 SOME_EXPLAINED = 0.3
 MOST_EXPLAINED = 0.5
-# So many entries per explained one may be right by chance where the mistake is wrong.
+# Per explained entry, this many entries may be right by chance where the mistake is wrong.
 CONTRADICTED = 0.05
-# The likeliest mistake must explain so much more than the next one.
+# The likeliest mistake must explain this much more than the next one.
 CLEARLY = 0.1
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ Slack = Callable[[Path], Tensor | None]
 class Mismatch:
     """The first difference: `reason` is a word of the contract, `path` leads to the part of the outcome.
 
-    `digits_only`: a float64 result is right to the digits of float32.
+    `digits_only`: a float64 result is right, but only to the digits of float32.
     """
 
     reason: str
@@ -104,12 +104,12 @@ class Mismatch:
 class Rules:
     """The strictness of a comparison.
 
-    `slack(path)`, `absolute` (by dtype) add to what rounding explains; `closer(path)` is slack from many more
+    `slack(path)`, `absolute` (by dtype) add to the error that rounding explains; `closer(path)` is slack from many more
     measurements, for answers that miss by little.
     `whole` measures against the largest value of the whole tensor (gradients), not of the row.
-    `floor` is the size that values can have before they cancel; without it no gradient could meet an exact 0.
-    `float32_inside`: 16-bit results are float32 results rounded once, so they may miss by half an ulp, and by
-    `inside(path)`: how far float32 misses before that rounding.
+    `floor` is the size of values before they cancel; without it no gradient could match an exact 0.
+    `float32_inside`: 16-bit results are float32 results rounded once, so they may miss by half an ulp, plus
+    `inside(path)`: the error of float32 before that rounding.
     `exact`: every bit counts, the sign of zero too; a NaN is a NaN whatever its payload.
     `dtypes(path)` are dtypes that a part may have besides the expected one.
     `single` are the rules for the digits of float32, applied to float64 results that miss their own.
@@ -162,7 +162,7 @@ def agreeing(expected: Tensor, actual: Tensor, rules: Rules, path: Path = ()) ->
 
 
 def gravest(found: Iterable[T | None], is_light: Callable[[T], bool]) -> T | None:
-    """Return the first that is not light; failing that, the first. Light is what counts on the second rung only."""
+    """Return the first item that is not light, else the first. Light items count on the second rung only."""
     light: T | None = None
     for each in found:
         if each is not None and not is_light(each):
@@ -288,7 +288,7 @@ def _compare_bits(native: Tensor, actual: Tensor, path: Path) -> Mismatch | None
 
 
 def _rounded_to_float32(native: Tensor, actual: Tensor) -> bool:
-    """Tell whether a float64 result differs by no more than float32 rounds a number by."""
+    """Return True if a float64 result differs by at most one rounding to float32."""
     if actual.dtype is not torch.float64:
         return False
     near = (actual - native).abs() <= torch.finfo(torch.float32).eps * native.abs()
@@ -296,7 +296,7 @@ def _rounded_to_float32(native: Tensor, actual: Tensor) -> bool:
 
 
 def _real_parts(tensor: Tensor) -> Tensor:
-    """Return complex numbers as pairs of real ones: only these have signs. 8-bit floats hardly compute: widen them."""
+    """Split complex numbers into real ones, which have signs; widen 8-bit floats, which lack most operations."""
     if tensor.dtype in EIGHT_BIT_FLOATS:
         return tensor.to(torch.float32)
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
@@ -308,7 +308,7 @@ def _real_parts(tensor: Tensor) -> Tensor:
 def _compare_floating(
     expected: Tensor, native: Any, actual: Tensor, rules: Rules, path: Path, digits: torch.dtype
 ) -> Mismatch | None:
-    """Return the first mismatch of a tensor that must have the digits of a dtype, which is its own or narrower."""
+    """Return the first mismatch of a floating tensor, to the precision of `digits`: its own dtype or a narrower one."""
     known = rules.kept.get((path, actual.dtype)) if rules.kept is not None else None
     # NaN and infinity are never within the cached allowed error.
     if known is not None and bool(((actual.detach().to(known[0].dtype) - known[0]).abs() <= known[1]).all()):
@@ -346,10 +346,10 @@ def _compare_floating(
 
 
 def _wrong_finiteness(exact: Tensor, native: Any, value: Tensor, nonfinite: Tensor) -> Tensor:
-    """Return the entries that are wrong for their finiteness.
+    """Return a mask of the entries that are wrongly finite or wrongly not finite.
 
-    Where the reference, in float64 or in the dtype of the inputs, is not finite, the answer must equal one of these;
-    elsewhere it must be finite.
+    If the reference is not finite, in float64 or in the dtype of the inputs, the answer must equal one of the two.
+    Elsewhere it must be finite.
     """
     same = (value == exact) | (torch.isnan(value) & torch.isnan(exact))
     if isinstance(native, Tensor) and native.shape == exact.shape:
@@ -359,7 +359,7 @@ def _wrong_finiteness(exact: Tensor, native: Any, value: Tensor, nonfinite: Tens
 
 
 def _rounding(exact: Tensor, nonfinite: Tensor, dtype: torch.dtype, rules: Rules) -> Tensor:
-    """Return the error that rounding to `dtype` explains, and what the challenge grants; nothing is measured for it."""
+    """Return the error explained by rounding to `dtype`, plus the challenge's tolerance; this needs no measurement."""
     size = torch.where(nonfinite, 0.0, exact.abs())
     if size.numel() == 0:
         return size
@@ -379,12 +379,12 @@ def _row_maximum(size: Tensor, rules: Rules) -> Tensor:
 
 
 def _fitting(slack: Tensor | None, exact: Tensor) -> Tensor | None:
-    """Return slack that was measured for values of this shape, or for all at once; else None."""
+    """Return the slack if its shape is that of the values, or scalar; else None."""
     return slack if slack is not None and slack.shape in (exact.shape, ()) else None
 
 
 def _closer(exact: Tensor, nonfinite: Tensor, rules: Rules, path: Path) -> Tensor | None:
-    """Return slack from more measurements, and CLOSE times as much where that is still far below a mistake of 1e-3."""
+    """Return slack from more measurements, or up to CLOSE times that while far below a mistake of 1e-3."""
     slack = _fitting(rules.closer(path), exact)
     if slack is None:
         return None

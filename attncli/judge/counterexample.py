@@ -1,6 +1,6 @@
-"""Counterexamples: how one is shown in a grade report, and how it is stored and restored.
+"""Counterexamples: render one for a grade report, store it and restore it.
 
-Learner code decides what is shown here, so everything has a bound: a counterexample by its number of characters
+Learner code controls what is shown here, so everything has a bound: a counterexample by its number of characters
 (`Room`), the whole report by its number of bytes.
 """
 
@@ -27,11 +27,11 @@ from attncli.judge.submission import LARGEST_INTEGER, FailedCase
 from attncli.sandbox.devices import CPU
 from attncli.sandbox.values import DTYPES, SEQUENCES, Opaque, Raised, bytes_of
 
-# In characters, of which a number takes `_NUMBER`.
+# In characters; a number counts as `_NUMBER`.
 ARGUMENTS_ROOM = 60_000
 CALLS_ROOM = 40_000
 RESULT_ROOM = 30_000
-# The most characters of a number in an indented document.
+# The largest number of characters of a number in an indented document.
 _NUMBER = 40
 VALUES_SHOWN = 256
 ITEMS_SHOWN = 256
@@ -88,7 +88,7 @@ def render(finding: FailedCase, folder: Folder) -> Counterexample:
 
 
 def _place(path: Sequence[Any]) -> str:
-    """Return the place at the path of a mismatch: a part of the result, or the argument that a gradient is of."""
+    """Return the place of a mismatch by its path: a part of the result, or the argument of a gradient."""
     if path and path[0] == "gradient":
         return str(path[1])
     return "return" + "".join(f"[{key!r}]" for key in path[1:])
@@ -98,7 +98,7 @@ def _arguments(case: Case, folder: Folder, step: int, room: Room) -> dict[str, A
     if not room.left:
         return {}
     axes = partial(folder.axes, str(case.steps[step].get("name", "")))
-    # An optional argument that is None says nothing, however it was left out.
+    # An optional argument that is None is not shown, however it was left out.
     named = [(name, tree) for name, tree in named_arguments(folder.reference, case.steps[step]) if tree[0] != "n"]
     return {name: _argument(case, tree, room, axes, name) for name, tree in named}
 
@@ -120,12 +120,12 @@ def _argument(case: Case, tree: Any, room: Room, axes: Axes, place: str) -> Any:
     return plain(tree[1], room) if len(tree) > 1 else None
 
 
-# Values as JSON for people: the shape, the dtype and the first numbers of a tensor
+# Values as readable JSON: the shape, the dtype and the first numbers of a tensor
 
 
 @dataclass(slots=True)
 class Room:
-    """The characters that may still be shown: of a list of twenty thousand tensors only the beginning is."""
+    """The number of characters left to show: a list of twenty thousand tensors is cut after its beginning."""
 
     left: int
 
@@ -134,7 +134,7 @@ class Room:
 
 
 def plain(value: Any, room: Room, axes: Axes = lambda place, dimensions: (), place: str = "", depth: int = 0) -> Any:
-    """Return a value as JSON, as far as there is room. `place` is where the value is, for the names of its axes."""
+    """Return a value as JSON, as far as there is room. `place` is the value's place, for the names of its axes."""
     room.take(_NUMBER)
     if isinstance(value, (list, tuple, dict)):
         return _plain_container(value, room, axes, place, depth)
@@ -199,7 +199,7 @@ def _plain_tensor(tensor: Tensor, room: Room) -> dict[str, Any]:
 
 
 def store(finding: FailedCase, check: str, record: str, stream: int) -> dict[str, Any] | None:
-    """Return what a replay of the finding needs, or None if that is too large to keep."""
+    """Return the data for a replay of the failed case, or None if it is too large to store."""
     case = finding.case
     raw = [bytes_of(item.value) for item in case.inputs]
     if sum(map(len, raw)) > STORED_BYTES:
@@ -213,10 +213,10 @@ def store(finding: FailedCase, check: str, record: str, stream: int) -> dict[str
 
 
 def restore(stored: Mapping[str, Any], folder: Folder, device: str = CPU) -> Case | None:
-    """Return the stored case, recorded anew by the present `inputs.py`; None if it no longer fits.
+    """Return the stored case, recorded again by the present `inputs.py`; None if it no longer fits.
 
-    Stored data may come from elsewhere. It therefore draws only what `inputs.py` would, and each tensor has the size of
-    the one that it replaces.
+    Stored data is untrusted. So it may only contain draws that `inputs.py` could make, and each tensor must have the
+    size of the one that it replaces.
     """
     try:
         stream = int(stored.get("stream", 0))
@@ -271,7 +271,7 @@ def bounded(report: GradeReport) -> dict[str, Any]:
 
 
 def cleaned(value: Any) -> Any:
-    """Return JSON without control characters: messages quote what a submission raises, names and prints."""
+    """Return JSON without control characters: messages quote a submission's errors, names and output."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list):

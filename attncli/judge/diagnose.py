@@ -1,8 +1,8 @@
 """Name the mistake: find the known wrong solution that explains the answers of a submission.
 
-A name needs evidence: wherever the submission is wrong, over the failing case and further ones, the wrong solution must
-give what the submission gives. If none does, two of them together may; or the answers may share a pattern (see
-patterns.py); or one may explain most of what is wrong.
+A diagnosis needs evidence: wherever the submission is wrong, in the failing case and further ones, the wrong solution
+must give the same. If none does, two of them may do so together, the answers may share a pattern (see patterns.py), or
+one may explain most of the wrong entries.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ from attncli.judge.reference import (
 from attncli.sandbox.namespaces import memory_at_most
 from attncli.sandbox.values import EIGHT_BIT_FLOATS, Raised
 
-# The probes that decide whether a mistake is compared on the others.
+# The number of probes after which an unlikely mistake is dropped.
 FIRST = 5
-# The number of tokens in a phrase of code, by which mistakes are told apart that no output tells apart.
+# The number of tokens in a phrase of code. Phrases distinguish mistakes that no output distinguishes.
 PHRASE = 4
-# A random answer is compared under so many further states of the generators.
+# A random answer is compared under this many further states of the generators.
 RANDOM_STATES = 2
-# What a wrong solution may take in the judge's own process. One that holds a square of the length in memory meets cases
-# that were made long to catch others.
+# The memory limit of a wrong solution in the judge's process. One whose memory grows with the square of the length also
+# gets the long cases made to catch others.
 MEMORY_MIB = 1024
 
-# Each of two mistakes must show in so many answers, and in so many entries altogether.
+# Each of two mistakes must show in this many answers, and in this many entries altogether.
 LEAST_ANSWERS = 2
 LEAST_ENTRIES = 4
-# A value that many mistakes give, such as 0 or NaN, must agree in so many answers.
+# A value that many mistakes give, such as 0 or NaN, must agree in this many answers.
 LEAST_PLAIN = 3
-# A mistake that leaves something unexplained must explain so many wrong entries, in so many probes, to be named.
+# A mistake that leaves entries unexplained must explain this many wrong ones, in this many probes, to be named.
 LEAST_ENTRIES_OF_MOST = 8
 LEAST_PROBES_OF_MOST = 3
 
@@ -96,11 +96,11 @@ class Probe:
 def diagnose(
     folder: Folder, probes: Sequence[Probe], rung: CaseRung, text: str, among: Sequence[str] = ()
 ) -> list[Diagnosis]:
-    """Return the known mistakes that explain the answers, or what the answers have in common; [] without a proof.
+    """Return the known mistakes that explain the answers, or the pattern that the answers share; [] without a proof.
 
-    `rung` is that of the failing case: an answer that reached the first rung has made no mistake that fails it.
-    `among` limits the names to those that fewer probes left. If several remain, the one whose code is most like `text`,
-    the submission's, is returned.
+    `rung` is that of the failing case: a submission that reached the first rung has no mistake that fails there.
+    `among` limits the names to those that fewer probes left. If several remain, return the one whose code is most
+    similar to `text`, the submission's.
     """
     names = [n for n in among or folder.wrong_names() if rung == "solved" or folder.mistake(n).rung == rung]
     suspects = Suspects(folder, probes)
@@ -141,7 +141,7 @@ def _in_common(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
 
 
 def most_like(text: str, others: Mapping[str, str]) -> str:
-    """Return the name of the text whose distinctive phrases `text` contains most of."""
+    """Return the name of the text that shares the most distinctive phrases with `text`."""
     phrases = {name: _phrases(other) for name, other in others.items()}
     common, mine = set.intersection(*phrases.values()), _phrases(text)
     return max(phrases, key=lambda name: len((phrases[name] - common) & mine) / max(1, len(phrases[name] - common)))
@@ -154,7 +154,7 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
 
 
 class Suspects:
-    """The known mistakes that the submission may have made, compared with it on more and more probes."""
+    """The known mistakes that the submission may have made, compared with it on a growing number of probes."""
 
     def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
         self._folder = folder
@@ -165,7 +165,7 @@ class Suspects:
         self._suspected: list[Evidence] = []
 
     def complete(self, names: Sequence[str]) -> list[str]:
-        """Return the mistakes that explain all that is wrong, and keep those that explain a part of it."""
+        """Return the mistakes that explain all wrong entries, and remember those that explain some."""
         found = []
         for name in names:
             evidence = Evidence(name)
@@ -179,7 +179,7 @@ class Suspects:
         return found
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return every pair of mistakes that together explain all that is wrong, each in different entries."""
+        """Return every pair of mistakes that together explain all wrong entries, each in different ones."""
         halves = [evidence for evidence in self._suspected if evidence.may_be_half]
         for evidence in halves:
             self._extend(evidence, len(self._answered))
@@ -187,7 +187,7 @@ class Suspects:
         return [(a.name, b.name) for a, b in combinations(halves, 2) if a.completes(b)]
 
     def likeliest(self) -> list[str]:
-        """Return the one mistake that clearly explains most of what is wrong, if any; another may be beside it."""
+        """Return the one mistake that clearly explains most wrong entries, if any; there may be another one too."""
         for evidence in self._suspected:
             if evidence.explains_some:
                 self._extend(evidence, len(self._answered))
@@ -196,7 +196,7 @@ class Suspects:
         return [] if not likely or close else [likely[0].name]
 
     def _extend(self, evidence: Evidence, count: int) -> None:
-        """Compare a mistake on the probes up to `count`."""
+        """Compare the submission with a mistake on the first `count` probes."""
         asked = self._answered[len(evidence.probes) : count]
         given = answers_of([answer.probe for answer in asked], self._folder.wrong(evidence.name).__dict__)
         for answer, other in zip(asked, given, strict=True):
@@ -212,9 +212,9 @@ class Entries:
     """One part of an answer, compared entry by entry.
 
     `wrong`: the submission is wrong. `other`: the known mistake is wrong. `same`: both give the same. `numbers`: both
-    give a finite number. `plain`: many mistakes give what the submission gives, such as 0 and NaN. `entry` is the name
-    of the function, "" where it is not known. `failed`: one of them gave no answer. `measured`: the entries are
-    floating-point numbers.
+    give a finite number. `plain`: many mistakes give the same value, such as 0 or NaN. `entry` is the name of the
+    function, "" where it is not known. `failed`: one of them gave no answer. `measured`: the entries are floating-point
+    numbers.
     """
 
     wrong: Tensor
@@ -237,7 +237,7 @@ class Entries:
 
 
 class Answered:
-    """The answer of a submission to a probe, beside the reference's in the same dtypes."""
+    """The answer of a submission to a probe, with the reference's in the same dtypes."""
 
     def __init__(self, probe: Probe, expected: Observed, float32_inside: bool) -> None:
         self.probe, self.case = probe, probe.request.case
@@ -249,7 +249,7 @@ class Answered:
         self._complaint = "" if self.actual is None else self._complains(self.actual)
 
     def beside(self, other: Observed | None) -> list[Entries]:
-        """Compare with the answer of a known mistake, None where that fails."""
+        """Compare with the answer of a known mistake; None if that failed."""
         if self.actual is None or other is None:
             return [_whole(self.actual is None, other is None, self.actual is other, failed=True)]
         parts = self._parts(other)
@@ -302,17 +302,17 @@ class Answered:
         return next((broken.message.en for broken in chain(broken_properties(self.case, observed), gradients)), "")
 
     def _judged(self, other: Observed) -> Iterator[Entries]:
-        """Compare results that properties judge: what they leave open may differ.
+        """Compare results that properties judge, which may differ where the properties allow it.
 
-        The entries that are like those of the other answer are replaced by the reference's. If the properties then
-        complain no more, these entries are all that is wrong.
+        Entries that agree with the other answer are replaced by the reference's. If no property complains then, these
+        are the only wrong entries.
         """
         assert self.actual is not None
         theirs = self._complains(other)
         if not self._complaint or not theirs:
             yield _whole(bool(self._complaint), bool(theirs), self._complaint == theirs)
         elif any(map(self._complains, (self._mended(self.actual, other), self._mended(other, self.actual)))):
-            # The complaint about one entry, with its numbers, is as good as that entry.
+            # A complaint with the numbers of one entry is as good evidence as that entry.
             yield _whole(True, True, self._complaint == theirs and any(map(str.isdigit, theirs)))
         else:
             for step in sorted(self.case.ignored):
@@ -356,17 +356,17 @@ def _whole(wrong: bool, other: bool, same: bool, failed: bool = False) -> Entrie
 
 
 def _has_values(answers: Iterable[Any]) -> bool:
-    """Tell whether no tensor among these is on the meta device."""
+    """Return True if none of these tensors is on the meta device."""
     return not any(isinstance(value, Tensor) and value.is_meta for value in answers)
 
 
 def _computable(value: Tensor) -> Tensor:
-    """Widen 8-bit floating-point numbers, with which torch computes nothing."""
+    """Widen 8-bit floating-point numbers, for which torch has no arithmetic."""
     return value.to(torch.float32) if value.dtype in EIGHT_BIT_FLOATS else value
 
 
 def _is_plain(value: Tensor) -> Tensor:
-    """Tell where a floating-point result is 0, 1, −1 or no number."""
+    """Return a mask of the floating-point entries that are 0, ±1, infinite or NaN."""
     if not value.is_floating_point():
         return torch.zeros(value.shape, dtype=torch.bool)
     size = value.detach().to(torch.float64).abs()
@@ -374,7 +374,7 @@ def _is_plain(value: Tensor) -> Tensor:
 
 
 def alike(value: Any, other: Any, rules: Rules, path: Path = ()) -> Tensor:
-    """Tell for each entry whether two answers agree; for both as a whole where their forms differ."""
+    """Return a mask of the entries on which two answers agree; a single value if their forms differ."""
     if not isinstance(value, Tensor) or not isinstance(other, Tensor):
         return torch.tensor(_same_value(value, other, rules))
     if value.shape != other.shape or value.dtype != other.dtype or not _has_values([value, other]):
@@ -397,7 +397,7 @@ def _same_value(value: Any, other: Any, rules: Rules) -> bool:
 
 
 def _nearer(actual: Tensor, other: Tensor, expected: Tensor) -> Tensor:
-    """Tell where an answer is far nearer to another one than to the expected one."""
+    """Return a mask of the entries that are far nearer to `other` than to `expected`."""
     actual, other, expected = (tensor.detach().to(torch.float64) for tensor in (actual, other, expected))
     return ~expected.isfinite() | ((actual - other).abs() * NEARER <= (actual - expected).abs())
 
@@ -422,8 +422,8 @@ def _mended(value: Any, like: Any, expected: Any) -> Any:
 class Evidence:
     """The evidence for and against one known mistake, probe by probe.
 
-    Where the submission is wrong and gives what the mistake gives, the mistake explains it. Where the submission is
-    right and the mistake is not, the submission has not made this mistake.
+    If the submission is wrong and gives the same as the mistake, the mistake explains it. If the submission is right
+    where the mistake is wrong, it does not have this mistake.
     """
 
     def __init__(self, name: str) -> None:
@@ -451,21 +451,21 @@ class Evidence:
 
     @property
     def share(self) -> float:
-        """The share of wrong entries that it explains, averaged over the probes with any."""
+        """The share of wrong entries that the mistake explains, averaged over the probes with any."""
         shares = [explained / wrong for explained, wrong in self.shares]
         return sum(shares) / len(shares) if shares else 0.0
 
     @property
     def complete(self) -> bool:
-        """Tell whether it explains all that is wrong, and nothing contradicts it."""
+        """Return True if the mistake explains all wrong entries, and nothing contradicts it."""
         unexplained = any(bool((part.wrong & ~part.same).any()) for part in self.parts)
         return not unexplained and not self._contradicted() and self.explained > 0
 
     @property
     def proved(self) -> bool:
-        """Tell whether there is enough evidence: one entry may agree by chance, and so may failures, NaN, 0 and 1.
+        """Return True if the evidence suffices: single entries, failures, NaN, 0 and 1 may agree by chance.
 
-        The failing case under other random states is no further evidence.
+        The failing case under other random states does not count as further evidence.
         """
         found = [[part for part in entries if bool(part.explained.any())] for entries in self.probes]
         found = [parts for parts, again in zip(found, self.again, strict=True) if parts and not again]
@@ -483,7 +483,7 @@ class Evidence:
 
     @property
     def explains_most(self) -> bool:
-        """Tell whether it explains all finite wrong entries, and enough measured entries of enough probes."""
+        """Return True if the mistake explains all finite wrong entries, and enough measured ones in enough probes."""
         counts = [sum(int(p.explained.sum()) for p in entries if p.measured) for entries in self.probes]
         enough = sum(counts) >= LEAST_ENTRIES_OF_MOST and sum(count > 0 for count in counts) >= LEAST_PROBES_OF_MOST
         return enough and self.share >= MOST_EXPLAINED and self.explains_some
@@ -491,7 +491,7 @@ class Evidence:
     def _contradicted(self) -> int:
         """Count the entries that the submission gets right and the mistake does not.
 
-        Only functions that the submission gets wrong elsewhere count: a mistake may be made in one of two.
+        Only functions that the submission gets wrong elsewhere count: only one of two may have the mistake.
         """
         wrong = {part.entry for part in self.parts if part.entry and bool(part.wrong.any())}
         counted = (part for part in self.parts if not part.entry or not wrong or part.entry in wrong)
@@ -499,18 +499,18 @@ class Evidence:
 
     @property
     def may_be_half(self) -> bool:
-        """Tell whether the mistake shows, and the submission gives the same wherever it does."""
+        """Return True if the mistake shows, and the submission gives the same wherever it shows."""
         alike = not any(bool((part.other & ~part.same).any()) for part in self.parts)
         return alike and any(bool(part.other.any()) for part in self.parts)
 
     @property
     def shows(self) -> bool:
-        """Tell whether it shows often enough to be one of two mistakes."""
+        """Return True if the mistake shows often enough to be one of two."""
         counts = [sum(int(part.other.sum()) for part in entries) for entries in self.probes]
         return sum(count > 0 for count in counts) >= LEAST_ANSWERS and sum(counts) >= LEAST_ENTRIES
 
     def completes(self, other: Evidence) -> bool:
-        """Tell whether all that is wrong is explained by one of the two, and no entry by both."""
+        """Return True if each wrong entry is explained by one of the two, and no entry by both."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             if mine.wrong.shape != theirs.wrong.shape or bool((mine.other & theirs.other).any()):
                 return False
@@ -523,7 +523,7 @@ class Evidence:
 
 
 def other_random_states(case: Case) -> list[Case]:
-    """Return the case under other states of its generators and of torch's global one; none if it seeds that itself."""
+    """Return the case under other states of its generators and torch's global one; [] if it seeds the latter itself."""
     if any(step["op"] == "manual_seed" for step in case.steps):
         return []
     shifts = [1000 * (turn + 1) for turn in range(RANDOM_STATES)]
@@ -532,7 +532,7 @@ def other_random_states(case: Case) -> list[Case]:
 
 @alone
 def answers_of(probes: Sequence[Probe], namespace: Mapping[str, Any]) -> list[Observed | None]:
-    """Return the answers of the program's own code, within bounded memory; None where it fails."""
+    """Return the answers that other code gives to the probes, within bounded memory; None where it fails."""
     answers: list[Observed | None] = []
     with memory_at_most(MEMORY_MIB):
         for probe in probes:
@@ -544,7 +544,7 @@ def answers_of(probes: Sequence[Probe], namespace: Mapping[str, Any]) -> list[Ob
 
 
 def same_answers(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
-    """Tell whether two answers to a probe agree, within the tolerance of its case."""
+    """Return True if two answers to a probe agree, within the tolerance of its case."""
     case = probe.request.case
     before, after = first.parts(case, watched=True), second.parts(case, watched=True)
     for key, value in before.items():

@@ -1,7 +1,7 @@
 """Drawing for a case: sizes, choices, and tensors in the profile's dtype and layout.
 
-`Drawing` is the base of the `make` that `inputs.py` gets (see make.py), so `inputs.py` calls its methods by name.
-Behind it: queries and keys with extreme scores, and the shapes of masks.
+`Drawing` is the base of the `make` that `inputs.py` gets (see make.py), so `inputs.py` calls its methods by name. After
+it come queries and keys with extreme scores, and the shapes of masks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Used:
 
 
 class Drawing:
-    """The part of `make` that draws. A `turn` holds fixed what a motif is about."""
+    """The part of `make` that draws. A `turn` fixes the choices of a motif."""
 
     def __init__(
         self, draw: Draw, profile: Profile, stream: int = 0, label: str = "", declared: Declared | None = None
@@ -74,7 +74,7 @@ class Drawing:
 
     @property
     def device(self) -> torch.device:
-        """The device that an argument may name: another than the CPU in the profile for that."""
+        """The device that an argument may name: the CPU, except in the profile that tries another one."""
         other = self.case.profile.name == ANOTHER_DEVICE
         return torch.device(devices.torch_name(self.case.profile.device) if other else devices.CPU)
 
@@ -287,7 +287,7 @@ def _along_one_axis(q: Tensor, k: Tensor, levels: Tensor) -> _Pair:
 
 
 def _far_apart(q: Tensor, k: Tensor) -> _Pair:
-    """Spread the scores over ±200, the two largest half a unit apart: exp of them overflows."""
+    """Spread the scores over ±200, the two largest half a unit apart: their exp overflows."""
     count = k.shape[-2]
     levels = torch.linspace(_FAR, -_FAR, count, dtype=torch.float64) if count > 1 else torch.tensor([_FAR]).double()
     if count > 2:
@@ -298,7 +298,7 @@ def _far_apart(q: Tensor, k: Tensor) -> _Pair:
 
 
 def _later_keys_lead(q: Tensor, k: Tensor) -> _Pair:
-    """Let each pair of keys lead the one before by a lot: a hidden key, if it counted, would win."""
+    """Give each pair of keys far higher scores than the pair before, so that a hidden key would win if it counted."""
     count = k.shape[-2]
     place = torch.arange(count, dtype=torch.float64)
     levels = 2 * _FAR * (place.div(2, rounding_mode="floor") / max(1.0, (count - 1) // 2)) - _FAR + 0.5 * (place % 2)

@@ -1,11 +1,11 @@
-"""The exam of a challenge on one stream of inputs: all questions, made once and put to any number of submissions.
+"""The exam of a challenge on one stream of inputs: all questions, made once and asked of any number of submissions.
 
 It depends on the challenge and the number of the stream, never on the submission.
 
-The rung of a case follows from its check, its profile and its dtypes. *Solved* is what an interviewer at the whiteboard
-asks for, *hardened* what production asks for: 16 bits, odd memory layouts, other devices, results that share no memory,
-the digits of float64, and extremes. `inputs.py` states exceptions alone: `HARDENED`, edge cases of the second rung, and
-`SIXTEEN_BITS = "technique"`, where 16 bits are the technique itself.
+The rung of a case follows from its check, its profile and its dtypes. *Solved* means the requirements of an interview
+at a whiteboard, *hardened* those of production: 16 bits, odd memory layouts, other devices, results that share no
+memory, the digits of float64, and extremes. `inputs.py` states only exceptions: `HARDENED`, edge cases of the second
+rung, and `SIXTEEN_BITS = "technique"`, where 16 bits are the technique itself.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from attncli.sandbox import devices
 
 T = TypeVar("T")
 
-# Edge cases of more steps than this are not repeated in other layouts and on other devices: what shows late there shows
-# here, and they would take seconds on an emulated device.
+# Edge cases of more steps than this are not repeated in other layouts and on other devices. Errors that show late also
+# show in the plain run, and an emulated device would take seconds.
 REPEATED_STEPS = 8
 # Edge cases of more steps than this are not asked again to name a mistake.
 PROBED_STEPS = 40
@@ -57,7 +57,7 @@ _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """The questions of one check in one profile, with their rungs, and what shrinking a case of them needs."""
+    """The questions of one check in one profile, with their rungs, and the data for shrinking a case."""
 
     profile: Profile
     record: CaseFunction
@@ -71,7 +71,7 @@ class Stratum:
 class EdgeQuestion:
     """A question about an edge case, with the label of the case and the name of the function that records it.
 
-    `rung_of_values` is the rung if nothing but its values is asked for.
+    `rung_of_values` is the rung if only its values are asked for.
     """
 
     label: str
@@ -102,7 +102,7 @@ class Exam:
     """The questions of one challenge, made when first asked for and kept."""
 
     def __init__(self, folder: Folder, stream: int, device: str = devices.CPU) -> None:
-        """`device` is where the programs run, one of `sandbox.devices`; the drawn cases do not depend on it."""
+        """`device` runs the programs, one of `sandbox.devices`; the drawn cases do not depend on it."""
         self.folder = folder
         self.stream = stream
         self.device = device
@@ -149,7 +149,7 @@ class Exam:
         return self._cached(("probes", attribute, profile, count), make)
 
     def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
-        """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
+        """Return the small edge cases of a rung, in this profile or in the first of their own."""
 
         def make() -> list[Values]:
             found: dict[str, Values] = {}
@@ -179,7 +179,7 @@ class Exam:
         return "low-precision" in self.folder.spec["required"]
 
     def has(self, check: str, rung: CaseRung) -> bool:
-        """Tell whether the check has anything to ask on a rung."""
+        """Return True if the check has anything to ask on a rung."""
         row = CHECKS[check]
         if row.rung is not None:
             return rung == row.rung
@@ -197,7 +197,7 @@ class Exam:
             record(recorder, size)
             return Sized(self.folder, recorder.case, measure)
 
-        # A case of a real size is asked once, of a wrong file: it is not worth its memory.
+        # A case of a real size is asked once, for a wrong file, so it is not worth caching.
         if profile == "meta":
             return make()
         return self._cached(("sized", record, size, measure in HANDED, profile), make)
@@ -245,7 +245,7 @@ class Exam:
                     yield EdgeQuestion(label, attribute, kind(self.folder, case), rung, of_values)
 
     def _edge_profiles(self, attribute: str, check: str) -> Sequence[Profile]:
-        """Return the profiles that an edge case is asked in: those of the check, or the one that it is about."""
+        """Return the profiles that an edge case is asked in: those of the check, or its motif's own."""
         motif = self.folder.motifs.get(attribute)
         if motif is None or (motif.elsewhere and not motif.profile):
             return strata(check, self.folder.facts, self.device)
@@ -269,7 +269,7 @@ class Exam:
             return [EdgeWithGradients]
         if motif is None or motif.extreme or motif.about_calls:
             return [Edge, Gradients]
-        # Most mistakes in gradients show in every dtype: it is enough to ask for those of a motif in float64.
+        # Most mistakes in gradients show in every dtype: asking for those of a motif in float64 suffices.
         profiles = strata("edge-cases", self.folder.facts, self.device)
         return [Edge] if any(p.dtype is torch.float64 for p in profiles) else [Edge, Gradients]
 
@@ -277,7 +277,7 @@ class Exam:
 def drawn(
     record: Callable[[Recorder], Any], profile: Profile, count: int, seed: int, stream: int, declared: Declared
 ) -> list[Case]:
-    """Draw `count` cases of a pinned stream, after a first one."""
+    """Draw `count` cases of a pinned stream, leaving out the very first one."""
     cases: list[Case] = []
     Search(record, profile, stream=stream, shrink_calls=0, declared=declared).run(cases.append, count + 1, seed)
     return cases[-count:]
@@ -289,7 +289,7 @@ def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
 
 
 def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
-    """Return the rung of a case of which nothing but the values is asked for."""
+    """Return the rung of a case if only its values are asked for."""
     if attribute in facts.hardened or attribute.removeprefix(MOTIF_PREFIX) in facts.hardened | HARDENED_MOTIFS:
         return "hardened"
     if facts.sixteen_bits == "technique":
@@ -299,5 +299,5 @@ def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
 
 
 def rung_of_finding(finding: FailedCase, case_rung: CaseRung) -> CaseRung:
-    """Return the rung that a fault breaks."""
+    """Return the rung that a failed case counts on."""
     return "hardened" if finding.of_production else case_rung

@@ -1,9 +1,9 @@
 """One grading from start to verdict.
 
 `Grading` runs the checks in order, the first rung before the second, and puts the questions of each to the submission.
-It turns a finding into the result of a check: it shrinks the case, runs it in a fresh process and names the mistake.
-Every look at an answer is guarded: one that cannot be looked at to the end is a fault. A kernel that passes on a GPU is
-also graded in Triton's interpreter (`interpreted_too`).
+It turns a failed case into the result of a check: it shrinks the case, runs it in a fresh process and names the
+mistake. Every look at an answer is guarded: an answer that cannot be read to the end fails. A kernel that passes on a
+GPU is also graded in Triton's interpreter (`interpreted_too`).
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from attncli.sandbox.devices import AWAY, CPU
 
 # The number of drawn cases on which the mistake is named.
 PROBES = 8
-# Where these leave several names, this many may tell them apart.
+# If several names remain, this many cases may distinguish them.
 MORE_PROBES = 40
-# The mistake is looked for in at most so many failures of a grading.
+# At most this many failures of a grading are diagnosed.
 MOST_ATTEMPTS = 3
-# Messages quote what a submission raises, names and returns. People read them.
+# Messages quote exceptions, names and results of a submission; the limit keeps them readable.
 MESSAGE_LENGTH = 2000
 # Calls that `seen` leaves out: edge cases may have inputs of 16 bits. If 16 bits are forbidden, drawn cases show it.
 _SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
-# Tells by the position of a question and its finding whether that counts.
+# Takes the position of a question and its failed case; True if that counts.
 Counts = Callable[[int, FailedCase], bool]
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
@@ -63,12 +63,12 @@ class Grading:
     """One grading of a submission.
 
     `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
-    in `settled` are known to hold and left out. `notify` is called when a check starts and when it ends.
+    in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends.
 
-    `stored` are its counterexamples. `ended`: nothing further is asked of the file. `device_unproved`: a question about
-    devices proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases in which
-    a tensor was made out of none, `_made_nothing` those of the others. A failure of the second rung that shows on the
-    first is `_postponed` to the second.
+    `stored` are its counterexamples. `ended`: no more questions are asked. `device_unproved`: a question about devices
+    proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases that made a
+    tensor without taking one, `_made_nothing` those of the others. A failure of the second rung that shows on the first
+    is `_postponed` to the second.
     """
 
     exam: Exam
@@ -140,7 +140,7 @@ class Grading:
     def _order(self) -> list[tuple[CaseRung, str]]:
         """Return the checks to run, each with its rung.
 
-        On another device, a file that makes its tensors on the CPU cannot be asked anything: there the `device` check
+        On another device, a file that makes its tensors on the CPU fails every question. There the `device` check
         belongs to the first rung and comes right after `loads`.
         """
         wanted = {*self.required, *(() if self.options.quick else self.badges)}
@@ -148,7 +148,7 @@ class Grading:
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
         check, last = self.first
-        # A failure of the second rung may show while the first rung of its check runs, which therefore goes before it.
+        # A failure of the second rung may show on the first rung of its check, so that rung runs first.
         first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
         if self._away:
             pairs = [("solved", name) if name == "device" else (rung, name) for rung, name in pairs]
@@ -159,11 +159,11 @@ class Grading:
         return self.exam.device in AWAY
 
     def _is_placing(self, name: str) -> bool:
-        """Tell whether all other checks depend on this one, since the grading runs on another device."""
+        """Return True if all other checks depend on this one, since the grading runs on another device."""
         return self._away and name == "device"
 
     def _failed_on(self, rung: CaseRung) -> bool:
-        """Tell whether a required check failed on this rung."""
+        """Return True if a required check failed on this rung."""
         results = (self.results[name] for name in self.required if name in self.results)
         return any(result.status == "fail" and result.rung == rung for result in results)
 
@@ -271,9 +271,9 @@ class Grading:
         return result_of(*found), tried + found[0] + 1
 
     def _is_asked(self, edge: EdgeQuestion, name: str) -> bool:
-        """Tell whether an edge case can show anything.
+        """Return True if an edge case can reveal anything.
 
-        Another layout or device shows nothing where the plain run was wrong, or where no tensor is made.
+        Another layout or device reveals nothing if the plain run was wrong, or if no tensor is made.
         """
         if name == "edge-cases":
             return True
@@ -282,7 +282,7 @@ class Grading:
         return edge.rung_of_values == "solved" or self._failed.isdisjoint({"edge-cases", "low-precision"})
 
     def _counts_on(self, name: str, rung: CaseRung, result_of: Callable[[int, FailedCase], CheckResult]) -> Counts:
-        """Return a test of whether a finding fails this rung; the first one of the other rung is postponed."""
+        """Return a predicate for the failed cases that count on this rung; the first of the other rung is postponed."""
 
         def counts(index: int, finding: FailedCase) -> bool:
             if rung_of_finding(finding, rung) == rung:
@@ -293,7 +293,7 @@ class Grading:
         return counts
 
     def _on_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
-        """Return `examine` limited to findings of one rung."""
+        """Return `examine` limited to failed cases of one rung."""
 
         def examined(case: Case) -> FailedCase | None:
             of_case = rung_of(case, name, attribute, self.folder.facts)
@@ -394,7 +394,7 @@ class Grading:
         return None if fault is None else result_of(*fault)
 
     def _examine(self, name: str) -> Examine:
-        """Return a function that puts the question of a check about a case."""
+        """Return a function that asks the submission a check's question about a case."""
         kind = KINDS[CHECKS[name].kind]
         return lambda case: self.ask(kind(self.exam.folder, case))
 
@@ -440,7 +440,7 @@ class Grading:
     def first_fault(
         self, questions: Sequence[Question] | Sequence[Compound], counts: Counts = lambda index, finding: True
     ) -> tuple[int, FailedCase] | None:
-        """Return the position of the first question that shows a fault that counts, with the fault."""
+        """Return the position and the failed case of the first question with a failure that counts."""
         with closing(self._findings(questions)) as findings:
             for index, finding in findings:
                 if finding is not None and counts(index, finding):
@@ -465,7 +465,7 @@ class Grading:
                 yield index, self._judged(question, actual)
 
     def ask(self, question: Question | Compound) -> FailedCase | None:
-        """Return the fault that a question finds, or None."""
+        """Return the failed case that a question finds, or None."""
         if isinstance(question, Compound):
             return question.examine(self)
         return None if question.request is None else self._judged(question, self.submission.run(question.request))
@@ -480,7 +480,7 @@ class Grading:
     # Failures
 
     def _touched(self, name: str) -> CheckResult | None:
-        """Return the failure of a check in which the file tried something forbidden, None if it did not."""
+        """Return the failure of a check if the file tried something forbidden in it, else None."""
         if not self.submission.touched:
             return None
         self.ended = True
@@ -489,7 +489,7 @@ class Grading:
     def _found(
         self, name: str, finding: FailedCase, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
-        """Return the failure of a check by a finding. `examine` looks at smaller cases; None leaves it as it is."""
+        """Return the failure of a check for a failed case. `examine` tries smaller cases; None keeps the case."""
         self.ended = self.ended or finding.fatal
         touched = self._touched(name)
         if touched is not None and finding.reason != "refused":
@@ -505,7 +505,7 @@ class Grading:
         return self.reported(name, finding, tried)
 
     def _plainest(self, name: str, finding: FailedCase, examine: Examine, attribute: str, label: str) -> FailedCase:
-        """Return the finding with fewer calls and plain values, as a fresh process shows it; store and diagnose it."""
+        """Reduce the failed case to few calls and plain values, repeat it in a fresh process, store and diagnose it."""
         small = reduced(finding, examine)
         simple = simplify(small.finding, examine)
         simple.case.label = label
@@ -520,7 +520,7 @@ class Grading:
         return simple
 
     def _in_fresh_worker(self, finding: FailedCase, examine: Examine) -> tuple[FailedCase, bool]:
-        """Try the finding in a fresh process. If it passes there, that is the failure, and the flag is False."""
+        """Repeat the failed case in a fresh process. If it passes there, return that as the failure, with False."""
         failure = self.submission.renew()
         if failure is not None:
             self.ended = True
@@ -533,7 +533,7 @@ class Grading:
     def _store(
         self, name: str, attribute: str, drawn: Case, simple: FailedCase, small: Reduction, examine: Examine
     ) -> None:
-        """Store the counterexample as the whole drawn case, with the plain values where it fails with them."""
+        """Store the counterexample as the whole drawn case, with the plain values if it fails with them."""
         whole = simple
         if small.finding.case is not drawn:
             case = small.in_whole(drawn, [item.value for item in simple.case.inputs])
@@ -544,7 +544,7 @@ class Grading:
             self.stored.append(stored)
 
     def _name_mistake(self, name: str, finding: FailedCase, attribute: str) -> None:
-        """Name the mistake behind a finding. Lost digits are named last: they hide no other mistake."""
+        """Name the mistake behind a failed case. Lost digits are named last, so that they hide no other mistake."""
         known = bool(self.diagnosis) and not self.diagnosis[0].is_rounding
         if known or finding.fatal or finding.reason not in DIAGNOSED or self._attempts == MOST_ATTEMPTS:
             return
@@ -617,10 +617,10 @@ def failed(name: str, reason: str, message: Localised) -> CheckResult:
 def interpreted_too(
     report: GradeReport, kernel: bool, device: str, interpret: Callable[[], GradeReport]
 ) -> GradeReport:
-    """Return the report of a file on a device; of a kernel that reaches a rung on a GPU, the one that reaches less.
+    """Return the report of a file on a device; for a kernel that reaches a rung on a GPU, the worse of two reports.
 
-    A compiled kernel is judged by its values alone: past the end of a tensor there may be memory, of two programs that
-    store to one place one comes last, and loads and stores are not counted. `interpret` therefore grades the file in
+    A compiled kernel is judged by its values alone: accesses past the end of a tensor may succeed, two programs may
+    store to one place unnoticed, and loads and stores are not counted. `interpret` therefore grades the file in
     Triton's interpreter, on the CPU. Where both reach the same rung, its results replace the GPU's `info` results.
     """
     if not kernel or device not in AWAY or report.rung == "none":

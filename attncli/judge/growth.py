@@ -1,7 +1,7 @@
-"""Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound.
+"""Judge complexity by growth: the rise of a measure over three sizes, against the reference or a stated bound.
 
-No clock decides. Costs are measured in float32, and at the first two sizes in bfloat16 as well, where code may branch
-differently; only right answers are measured.
+Clocks play no role. Costs are measured in float32, and at the first two sizes in bfloat16 as well, where code may
+branch differently; only right answers are measured.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MeasuredGrowth:
         return all(b - a <= at_most * max(d - c, 1.0) for (a, b), (c, d) in zip(actual, bound, strict=True))
 
     def document(self) -> dict[str, Any]:
-        """Return its form in the report."""
+        """Return the form of the figures in the report."""
         contract = self.contract
         document: dict[str, Any] = {
             "holds": self.holds,
@@ -97,7 +97,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 def examine_growth(
     exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
 ) -> MeasuredGrowth | FailedCase:
-    """Measure a promise in a profile; return the figures, or the fault that prevents it.
+    """Measure a promise in a profile; return the figures, or the failed case that prevents it.
 
     `measured` caches the costs by question for the next promise.
     """
@@ -172,7 +172,7 @@ _BROKEN = _("{says}: {figures}")
 
 
 def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
-    """Render the figures of each promise, behind the promise itself where it is broken. Takes documents of growth."""
+    """Render the figures of each promise, after the promise itself if it is broken. Takes documents of growth."""
     return _("; ").join(map(_rendered, promises))
 
 

@@ -1,9 +1,9 @@
-"""The guard under which the judge looks at answers: an error, a timeout or memory there is the answer's fault.
+"""The guard under which the judge looks at answers: it blames an error, timeout or excess memory on the answer.
 
 Learner code chooses the values, and reading, comparing and showing them can fail in more ways than can be checked
 beforehand. A look is limited in processor time (a wall clock would blame the answer for the load of the machine) and in
 memory; an exception of FAULTS becomes an `Unjudgeable`. Functions decorated with `alone` compute from the reference
-alone: their time does not count, their memory is not limited, and what they raise is the judge's failure.
+alone: their time does not count, their memory is not limited, and their exceptions are the judge's failure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from attncli.sandbox.worker import reason_of
 # The processor time of one look; all looks of one submission may take LOOKS times as much.
 SECONDS = 10.0
 LOOKS = 6
-# The memory by which the judge may grow during a look.
+# The limit on the judge's memory growth during a look.
 MEMORY_MIB = 512
 LEAST_MEMORY_MIB = 256
 # Exceptions that Python and torch raise at values of an unexpected kind. RecursionError and NotImplementedError are
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 class Unjudgeable(Exception):
-    """An answer that cannot be looked at to the end; `reason` is a word of the contract."""
+    """An answer that the judge cannot read to the end; `reason` is a word of the contract."""
 
     def __init__(self, reason: str, message: Localised) -> None:
         super().__init__(message.en)
@@ -59,12 +59,12 @@ class Unjudgeable(Exception):
 
     @property
     def final(self) -> bool:
-        """True if it cost so much that nothing further is asked of the file."""
+        """True if the look cost so much that the grading ends."""
         return self.reason in ("timeout", "too-large")
 
 
 class _Overdue(BaseException):
-    """The time for this look is over. It is no Exception, so that no handler on the way catches it."""
+    """The time limit of a look. It is not an Exception, so that no handler on the way catches it."""
 
 
 class Guard:
@@ -84,9 +84,9 @@ class Guard:
         self._own_failure: Exception | None = None
 
     def look(self, at: Callable[[], T], sentence: str = "cannot-be-judged") -> T:
-        """Return what `at` returns. Raises Unjudgeable if it fails; its message is that `sentence` with the error.
+        """Call `at` and return its result. Raises Unjudgeable if it fails, with `sentence` and the error as message.
 
-        A look inside a look is part of the outer one.
+        A nested look is part of the outer one.
         """
         if _present.guard is not None:
             return at()
@@ -115,7 +115,7 @@ class Guard:
         self._granted = max(0.01, min(self._seconds, self._left))
         _present.guard = self
         if self._timed and signal.getsignal(signal.SIGPROF) is not _ring:
-            signal.signal(signal.SIGPROF, _ring)  # for good: a late alarm without a handler would end the process
+            signal.signal(signal.SIGPROF, _ring)  # permanent: a late alarm without a handler would end the process
         self._resume(self._granted)
 
     def _end(self) -> None:
@@ -143,7 +143,7 @@ class Guard:
         return 0.0 if self.rang else remaining
 
     def leave(self) -> None:
-        """Suspend the look, for a computation from the reference alone, until `come_back`."""
+        """Suspend the look until `come_back`, for a computation that needs only the reference."""
         self._nested += 1
         if self._nested == 1:
             remaining = self._pause()
@@ -158,7 +158,7 @@ class Guard:
 
 
 class _Present(threading.local):
-    """The guard of the look that this thread is in."""
+    """The guard that is active in this thread."""
 
     guard: Guard | None = None
 
@@ -174,7 +174,7 @@ def _ring(number: int, frame: object) -> None:
 
 
 def alone(compute: Callable[P, T]) -> Callable[P, T]:
-    """Exempt a computation from the reference alone from the limits of the look in which it may happen."""
+    """Exempt a computation that needs only the reference from the limits of the surrounding look."""
 
     @functools.wraps(compute)
     def computed(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""The `make` of an `inputs.py`: it records the calls of a case, and how their results are judged.
+"""The `make` of an `inputs.py`: it records the calls of a case and the rules for judging their results.
 
 `inputs.py` calls the methods of `Recorder`, and those that it inherits from `Drawing`, by name: these names stay.
 Results that are random are judged by properties, for which `random_results` has the usual ones.
@@ -79,7 +79,7 @@ class Recorder(Drawing):
         return self._step({"op": "call", "name": name, "raises": error.__name__}, args, kwargs)
 
     def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
-        """Call an entry that many times and count its plain results: a dict from result to count, for a property."""
+        """Call an entry `times` times and count its plain results, as a dict for a property."""
         handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
         self.compare(handle, False)
         return handle
@@ -109,23 +109,23 @@ class Recorder(Drawing):
         return self._step({"op": "train", "object": self._pack(owner)}, (flag,), {})
 
     def cast(self, owner: Handle, dtype: torch.dtype) -> Handle:
-        """Cast the module to another dtype than the case's; what is set from now on is rounded to it."""
+        """Cast the module to another dtype than the case's; values that are set from now on are rounded to it."""
         return self._step({"op": "cast", "object": self._pack(owner)}, (dtype,), {})
 
     def manual_seed(self, seed: int) -> Handle:
         """Seed torch's global generator here, as `torch.manual_seed` does."""
         return self._step({"op": "manual_seed"}, (seed,), {})
 
-    # Arguments that are no tensors
+    # Arguments other than tensors
 
     @property
     def placed(self) -> dict[str, Any]:
-        """The keyword `device` for calls that make tensors out of none; empty in a grading on the CPU."""
+        """The keyword `device` for calls that create tensors without taking any; empty in a grading on the CPU."""
         device = self.case.profile.device
         return {"device": Here(device)} if device in AWAY else {}
 
     def default_device(self) -> None:
-        """Make the other device torch's default in this case, where one is tried: `device=None` means it."""
+        """Make the other device, if one is tried, torch's default in this case: `device=None` then means it."""
         self.case.default_device = True
 
     def shared(self, value: Any) -> Shared:
@@ -141,7 +141,7 @@ class Recorder(Drawing):
         return Walk(parts)
 
     def function(self, text: str) -> Callback:
-        """Make a function of a lambda over torch and math; it runs in the worker and is differentiated through.
+        """Make a function from a lambda over torch and math; it runs in the worker, and autograd goes through it.
 
         Its calls are not seen here; to compare these, `callable` keeps a function in the judge.
         """
@@ -151,10 +151,10 @@ class Recorder(Drawing):
         self.case.callables.append(function)
         return Callback(len(self.case.callables) - 1)
 
-    # How results are judged
+    # Rules for judging results
 
     def compare(self, handle: Handle, flag: bool) -> None:
-        """Compare a result with the reference's, or do not."""
+        """Turn the comparison of a result with the reference's on or off."""
         (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)
 
     def exact(self, handle: Handle) -> Handle:
@@ -163,11 +163,11 @@ class Recorder(Drawing):
         return handle
 
     def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
-        """Allow these dtypes too for this part of a result; it is then compared in the one it has."""
+        """Allow these dtypes too for this part of a result, which is then compared in its own dtype."""
         self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
 
     def opaque(self, handle: Handle) -> None:
-        """Leave this part of a result to the solution: later calls take it, nothing else looks at it."""
+        """Leave this part of a result to the solution: it is passed to later calls, and not checked."""
         self.case.opaque.add((handle.step, *handle.path))
 
     def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
@@ -193,7 +193,7 @@ class Recorder(Drawing):
     def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], Complaint | None]) -> None:
         """Judge by `holds(outcomes, gradients)` the gradients of random results.
 
-        They are those of the sum of all results that are not compared, one for each input that asks for one.
+        The gradients are those of the sum of all uncompared results, one for each input that asks for one.
         """
         self.case.gradient_properties.append(holds)
 
@@ -253,7 +253,7 @@ class Recorder(Drawing):
     def moves_on(
         self, draw: Callable[[Generator | None], Handle], of: Callable[[Any], Any] | None = None, globally: bool = True
     ) -> None:
-        """Demand other draws from a second call with the same generator."""
+        """Demand different draws from a second call with the same generator."""
         for generator in (self.generator(), None) if globally else (self.generator(),):
             self._judge_draws(random_results.other_draws, of, draw(generator), draw(generator))
 

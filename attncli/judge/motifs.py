@@ -1,7 +1,7 @@
 """Motifs: the edge cases that techniques share, composed from a challenge's `case` and its facts.
 
-A motif is one program of a few turns, which hold fixed what it is about and take the branches of `case` in turn. A
-motif applies where `case` uses what it is about, which is found by recording `case` a few times.
+A motif is one program of a few turns, which fix the feature under test and take the branches of `case` in turn. It
+applies if `case` uses that feature, which is found by recording `case` a few times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from attncli.judge.case import LEADS, Profile, Style, Turn, in_turns
 from attncli.judge.drawing import Declared, Used
 from attncli.judge.make import Recorder
 
-# The attributes that `Folder.record` knows beside the functions of `inputs.py`.
+# The attributes that `Folder.record` accepts besides the functions of `inputs.py`.
 MOTIF_PREFIX = "motif_"
 BRANCHES_PREFIX = "branches_"
 # Extremes that belong to the second rung in every challenge.
@@ -31,9 +31,9 @@ _IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-
 class Motif:
     """One shared edge case.
 
-    `profile` replaces those of the check; `elsewhere`: it is asked in other layouts and on other devices too;
-    `about_calls`: it is asked in one dtype; `extreme`: its gradients may fail in one dtype alone, so they are asked for
-    in each.
+    `profile` replaces those of the check; `elsewhere`: also ask it in other layouts and on other devices;
+    `about_calls`: ask it in one dtype only; `extreme`: its gradients may fail in a single dtype, so ask for them in
+    each.
     """
 
     name: str
@@ -61,7 +61,7 @@ def motifs(record: Callable[[Recorder], Any], declared: Declared) -> list[Motif]
 
 
 def every_branch(record: Callable[[Recorder], Any], first: int) -> Callable[[Recorder], Any]:
-    """Record a `case` in several of its branches, from the `first` on; for checks that draw few."""
+    """Record a `case` in several of its branches, from the `first` on; for checks with few cases."""
     return in_turns(record, [Turn(number=first + k) for k in range(BRANCHES_AT_ONCE)])
 
 

@@ -1,4 +1,4 @@
-"""Find what wrong answers have in common where no known mistake gives them: transposed, off by one, scaled, rounded.
+"""Find a pattern in wrong answers that no known mistake explains: transposed, off by one, scaled, rounded.
 
 A pattern must explain every answer at the wrong parts of the result, for the shrunk case and further ones. Enough of
 these must have been able to refute it: tensors of different sizes, with several entries that are not all the same.
@@ -30,14 +30,14 @@ LEAST_AT_ONE_PLACE = 4
 MOST_DIMENSIONS = 5
 # A tensor with fewer entries fits too many explanations to prove one.
 LEAST_ENTRIES = 4
-# In 16 bits the tolerance is too wide to tell entries apart.
+# In 16 bits the tolerance is too wide to distinguish entries.
 WIDE = (torch.float32, torch.float64)
 NARROWER = (torch.float32, torch.bfloat16, torch.float16)
 
 NamedPattern = tuple[str, Localised]
 
 
-# Samples: each tensor of an answer beside the expected one
+# Samples: each tensor of an answer with the expected one
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Sample:
         return self.fits(self.expected, self.slack)
 
     def fits(self, candidate: Tensor, slack: Tensor | None) -> bool:
-        """Tell whether the answer is `candidate`, within the tolerance."""
+        """Return True if the answer equals `candidate`, within the tolerance."""
         return candidate.shape == self.actual.shape and bool(self.matching(candidate, slack).all())
 
     def matching(self, candidate: Tensor, slack: Tensor | None) -> Tensor:
@@ -71,7 +71,7 @@ class Sample:
         return self.actual.shape == self.expected.shape
 
     def is_telling(self) -> bool:
-        """Tell whether it can prove anything: several entries, not all the same, finite, and wrong."""
+        """Return True if the sample can prove anything: several entries, not all the same, finite, and wrong."""
         usual = self.expected.numel() >= LEAST_ENTRIES and bool(self.expected.isfinite().all())
         varied = usual and _varies(self.expected) and self.actual.numel() > 0 and _varies(self.actual)
         return varied and not self.is_right()
@@ -83,7 +83,7 @@ def _varies(tensor: Tensor) -> bool:
 
 
 def samples(case: Case, observed: Observed, expectation: Expectation, folder: Folder) -> list[Sample] | None:
-    """Return every floating-point tensor of an answer; None where anything else is wrong, or the digits are few."""
+    """Return every floating-point tensor of an answer; None if anything else is wrong, or the digits are few."""
     found: list[Sample] = []
     truth, native, actual = expectation.truth.parts(case), expectation.native.parts(case), observed.parts(case)
     for key, value in truth.items():
@@ -114,7 +114,7 @@ def _sample(
     folder: Folder,
     sizes: Mapping[str, int],
 ) -> Sample | None:
-    """Return one part of a result as a sample, None if it is no tensor of the expected wide dtype."""
+    """Return one part of a result as a sample, None unless it is a tensor of the expected wide dtype."""
     expected, native, actual = values
     if not all(isinstance(value, Tensor) for value in values):
         return None
@@ -171,7 +171,7 @@ def axis_name(found: Sequence[Sample], axis: int) -> str:
 
 
 def pattern_of(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
-    """Return the first pattern that all samples prove: its word, and a sentence about `what`."""
+    """Return the first pattern that all samples prove: its name, and a sentence about `what`."""
     for pattern in (_scaled, _shifted, _transposed, _off_by_one, _one_place):
         found = pattern(wrong, what)
         if found is not None:
@@ -180,7 +180,7 @@ def pattern_of(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
 
 
 def enough(telling: Sequence[Sample]) -> bool:
-    """Tell whether these samples are enough for a proof."""
+    """Return True if these samples are enough for a proof."""
     return len(telling) >= LEAST_TELLING and len({tuple(sample.expected.shape) for sample in telling}) > 1
 
 
@@ -249,7 +249,7 @@ def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
                 continue
             telling = [s for s in wrong if s.expected.dim() >= -axis and s.expected.shape[axis] >= 3 and s.is_telling()]
             telling = [s for s in telling if not _fits_moved(s, axis, not late)]
-            # Where neighbours along the axis do not differ, to be off by one is to be right.
+            # Where neighbours along the axis are equal, an off-by-one answer is right.
             apart = [s.expected.diff(dim=axis).abs().max() for s in telling]
             telling = [s for s, by in zip(telling, apart, strict=True) if bool(by > VARIES * s.expected.abs().max())]
             if enough(telling):
@@ -258,7 +258,7 @@ def _off_by_one(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None
 
 
 def _fits_moved(sample: Sample, axis: int, late: bool) -> bool:
-    """Tell whether each position holds the value of its neighbour; the position without one may hold anything."""
+    """Return True if each position has the value of its neighbour; the position without one may have any value."""
     if sample.expected.dim() < -axis or not sample.same_shape():
         return sample.is_right()
     rest = max(0, sample.expected.shape[axis] - 1)
@@ -290,7 +290,7 @@ def _one_place(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:
 
 
 def _only_at(mask: Tensor, axis: int, index: int) -> bool:
-    """Tell whether entries differ at that index of the axis and nowhere else; without such an index none may differ."""
+    """Return True if entries differ at that index of the axis only; without such an index, if no entry differs."""
     if mask.dim() < -axis or not -mask.shape[axis] <= index < mask.shape[axis]:
         return not bool(mask.any())
     there = mask.select(axis, index)
@@ -329,7 +329,7 @@ _LARGEST_DENOMINATOR = 16
 
 
 def near(first: float, second: float) -> bool:
-    """Tell whether two measurements may be of one constant."""
+    """Return True if two measurements may be of one constant."""
     return math.isclose(first, second, rel_tol=NEAR)
 
 
@@ -383,7 +383,7 @@ def rounding_of(wrong: Sequence[Sample], what: Localised, folder: Folder) -> Nam
 
 
 def _has_digits_of(sample: Sample, dtype: torch.dtype) -> bool:
-    """Tell whether every entry is a number of that dtype, and right within its rounding."""
+    """Return True if every entry is a number of that dtype, and right within its rounding."""
     expected, actual = sample.expected, sample.actual
     if not sample.same_shape() or not torch.equal(actual.to(dtype).to(actual.dtype), actual):
         return False

@@ -1,8 +1,8 @@
 """Messages between the judge and a worker: a case as a request, and the worker's replies.
 
-Learner code may have written any reply. Each part is therefore checked for its type and its bounds, and one bad part
-makes the whole reply unreadable. The worker also reads the source before it runs any of it (see
-sandbox/source_reading.py); this module gives it the rules and turns what it found into messages.
+Learner code may have written any reply. So each part is checked for its type and bounds, and one bad part makes the
+whole reply unreadable. The worker also reads the source before it runs any of it (see sandbox/source_reading.py); this
+module gives it the rules and turns its findings into messages.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from attncli.sandbox.worker import MOST_LINES
 REPLY_BYTES = 16 << 20
 REPLY_TIMES = 16
 
-# Requests for these trace every call. That takes a few times as long, on the emulated device ("elsewhere") up to thirty
-# times.
+# Requests for these trace every call. That takes a few times as long, and up to thirty times on the emulated device
+# ("elsewhere").
 TRACED = frozenset({"calls", "cost", "handed", "operations"})
 # The measures of "handed": of the tensors that single calls return.
 HANDED = ("handed", "repeated")
@@ -74,7 +74,7 @@ PROBLEMS = {
     "forbidden": ("import-not-allowed", "out-of-bounds", "forbidden-call"),
 }
 
-# Limits of what is kept of a worker's text, in characters, and of its lists, in entries.
+# Limits on a worker's texts, in characters, and on its lists, in entries; the rest is dropped.
 MOST_CHARACTERS = 300
 NAME_LENGTH = 200
 TEXT_LENGTH = 300
@@ -89,12 +89,12 @@ _FORBIDDEN_EVERYWHERE = tuple(name for names in FORBIDDEN_EVERYWHERE.values() fo
 
 
 class UnreadableReply(TreeError):
-    """The reply is not a result of what was asked."""
+    """The reply is not a valid answer to the request."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A case for a worker, and what to observe beside its results. It is encoded once, however often it is sent."""
+    """A case for a worker, and the observations to make. It is encoded once, however often it is sent."""
 
     case: Case
     want: Sequence[str] = ()
@@ -103,10 +103,10 @@ class Request:
 
     @property
     def alone(self) -> bool:
-        """Tell whether it must be the only request on its way.
+        """Return True if no other request may be under way with this one.
 
-        The learner's code may wait for answers of the judge while it runs. And hundreds of calls take so long that they
-        start only when they are known to be needed.
+        The learner's code may wait for answers of the judge while it runs. And hundreds of calls take long, so they
+        start only once they are known to be needed.
         """
         calls_judge = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
         return calls_judge or self.case.tallies
@@ -153,7 +153,7 @@ class Request:
 
     @cached_property
     def buffers(self) -> list[bytes]:
-        """The bytes of the tensors in the header."""
+        """The bytes of the tensors that the header lists."""
         inputs = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
         return [*inputs, *(bytes_of(vector) for _, _, vector in self.cotangents)]
 
@@ -165,8 +165,8 @@ class Request:
 class SourceReading:
     """The problems of a source file, each None where there is none.
 
-    `syntax` is the parser's error, `entry` why calls would not fit the entry points, `forbidden` the first name that is
-    not allowed.
+    `syntax` is the parser's error, `entry` the reason why calls would not fit the entry points, `forbidden` the first
+    name that is not allowed.
     """
 
     syntax: Localised | None = None
@@ -221,7 +221,7 @@ def outside_kernels(seen: Sequence[tuple[str, int]]) -> Localised | None:
     return None if any(called == LAUNCH for called, _ in seen) else say("no-kernel-launched")
 
 
-# Reading what happened while the file was loaded or called
+# Reading events from loading or calling the file
 
 
 @dataclass(frozen=True, slots=True)

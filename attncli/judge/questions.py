@@ -1,9 +1,9 @@
 """Questions: a request about one case, and the judgement of an answer to it.
 
 A question is independent of the submission: it is made once and put to every submission that is graded on its stream.
-The reference's answer is computed when the first answer has to be judged, and kept. Methods `finding` return the fault
-that an answer shows, or None; methods `examine` put a question of several programs, of which one may depend on the
-answer to another. `KINDS` names the question of each kind of check.
+The reference's answer is computed for the first answer to judge, and cached. Methods `finding` return the failed case
+that an answer shows, or None. Methods `examine` run several programs, of which one may depend on the answer to another.
+`KINDS` names the question of each kind of check.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Values:
             yield mismatch and _placed(self.case, key, mismatch)
 
     def _other_form(self, actual: Observed) -> FailedCase | None:
-        """Compare shapes and dtypes alone, of results that properties judge: of a tensor, or of each in a tuple."""
+        """Compare only shapes and dtypes of results judged by properties: of a tensor, or of each in a tuple."""
         for step in sorted(self.case.formed & self.case.ignored):
             actual_parts = dict(_in_tuples(actual.outcomes[step]))
             for path, expected in _in_tuples(self.expectation.native.outcomes[step]):
@@ -251,14 +251,14 @@ class Purity:
 
     @cached_property
     def without_graph(self) -> Request | None:
-        """A request with inputs that ask for gradients, where the challenge promises to work without autograd."""
+        """A request with gradients for the inputs in WITHOUT_GRAPH, on whose graph nothing may depend; or None."""
         names = self._folder.names(self.case)
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._folder.facts.without_graph]
         return Request(self.case, ["pure", "gradients"], chosen) if chosen else None
 
     def examine(self, asking: Asking) -> FailedCase | None:
-        """Run the program twice and find changes, shared memory and other answers; shared memory weighs least."""
+        """Run the program twice and find changes, different answers and, with the least weight, shared memory."""
         answers = []
         shared: FailedCase | None = None
         for _ in range(2):
@@ -275,7 +275,7 @@ class Purity:
         if finding is not None:
             return finding
         remembered = None if self.refilled is None else asking.ask(self.refilled)
-        # An answer that is wrong without earlier calls proves nothing.
+        # An answer that is wrong even without earlier calls proves nothing.
         if remembered is not None and asking.ask(Values(self._folder, self.case)) is None:
             return remembered
         return self._hangs_on_graph(asking.submission) or shared
@@ -318,7 +318,7 @@ def _form(value: Any) -> Any:
 
 
 def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
-    """Return the mismatch with the call that it is in, or the shared object or callable, in message and path."""
+    """Add the call, shared object or callable of a mismatch to its message and path."""
     if isinstance(key, str):
         place = say("changed-object" if key.startswith("shared") else "calls-of-callable")
     elif len(case.steps) > 1:
@@ -328,7 +328,7 @@ def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
     return replace(mismatch, message=mismatch.message + place, path=(key, *mismatch.path))
 
 
-# Devices: a grading on the CPU emulates two others; one on a GPU asks there, where torch itself finds CPU tensors.
+# Devices: a grading on the CPU emulates two others; one on a GPU uses that, where torch itself rejects CPU tensors.
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
 # Errors of torch and Triton about tensors of the CPU and of a GPU in one operation.
@@ -337,7 +337,7 @@ _TWO_DEVICES = re.compile(
     r"|device type tensor to numpy"
 )
 _DEVICE, _BETWEEN = re.compile(r"\b(?:cuda|cpu)"), re.compile(r"\b(?:and|but|with)\b")
-# Errors of torch's meta device, which holds no values, where values would be needed.
+# Errors of torch's meta device, which has no values, at operations that need values.
 _NO_VALUES = (
     "no fake impl or Meta kernel registered",
     "cannot be called on meta tensors",
@@ -350,7 +350,7 @@ class OnDevice:
     """Check that the program stays on the device of its inputs.
 
     `device` is "meta", which is torch's own and has no values, or "elsewhere", which has values. In a grading on
-    another device it is that one, and nothing but the place of results is judged.
+    another device it is that one, and only the devices of results are judged.
     """
 
     def __init__(self, folder: Folder, case: Case, device: str) -> None:
@@ -370,7 +370,7 @@ class OnDevice:
     @cached_property
     @alone
     def truth(self) -> Observed | None:
-        """The reference's answer there; None if it cannot run there, so that nothing can be proved."""
+        """The reference's answer on this device; None if it cannot run there, so that nothing can be proved."""
         try:
             if self._real:
                 return run_natively(self._folder.reference, self.case, as_given)
@@ -379,9 +379,9 @@ class OnDevice:
             return None
 
     def verdict(self, actual: Observed | Failure) -> tuple[FailedCase | None, bool]:
-        """Return the fault found or None, and whether the run proves it, or proves that there is none.
+        """Return the failed case or None, and True if the run proves the failure or its absence.
 
-        An operation that torch cannot do on an emulated device proves nothing: a real one may do it.
+        An operation that torch lacks on an emulated device proves nothing: a real one may have it.
         """
         if self.truth is None:
             return None, False
@@ -398,7 +398,7 @@ class OnDevice:
         return None, True
 
     def _misplaced(self, actual: Observed | Failure, truth: Observed) -> FailedCase | None:
-        """Return the fault of a result on another device than the reference's; other faults are for other checks."""
+        """Return the failed case of a result on another device than the reference's; other checks find other errors."""
         if isinstance(actual, Failure):
             return self._fault(actual) if self._met(actual) or _refused(actual) else None
         expected = {path: place for path, place in truth.devices.items() if place != devices.CPU}
@@ -417,7 +417,7 @@ class OnDevice:
         return replace(finding, message=say("fails-on-another-device", fault=failure.message))
 
     def _met(self, failure: Failure) -> bool:
-        """Tell whether it failed because tensors of two devices met."""
+        """Return True if an operation on tensors of two devices caused the failure."""
         message = failure.message.en
         error = message.rpartition(" (line ")[0] or message  # without the learner's line of code
         if self._device == devices.CUDA:
@@ -426,7 +426,7 @@ class OnDevice:
 
 
 def _names_two_devices(error: str) -> bool:
-    """Tell whether it says "cuda:0 and cpu" or the like. A single regular expression would take cubic time."""
+    """Return True if it says "cuda:0 and cpu" or the like. A single regular expression would take cubic time."""
     first = _DEVICE.search(error)
     between = _BETWEEN.search(error, first.end()) if first else None
     return between is not None and _DEVICE.search(error, between.end()) is not None
@@ -450,21 +450,21 @@ class EdgeDevice(OnDevice):
 
 
 def _refused(failure: Failure) -> bool:
-    """Tell whether the learner's own code raised the error, by `raise` or `assert`."""
+    """Return True if the learner's own code raised the error, by `raise` or `assert`."""
     code = str(failure.frames[-1].get("code", "")) if failure.frames else ""
     return _RAISES.search(code) is not None
 
 
 def wants_values(failure: Failure) -> bool:
-    """Tell whether it failed on the meta device alone: a device with values would have gone on."""
+    """Return True if the code failed only because the meta device has no values."""
     return any(words in failure.message.en for words in _NO_VALUES)
 
 
 class Devices:
-    """Does the program stay on the device of its inputs? On the CPU both emulated devices are asked in turn.
+    """Check that the program stays on the device of its inputs, on the CPU with both emulated devices in turn.
 
-    The second, torch's meta device, is asked where the first proves nothing: it costs half a second of imports, and
-    code that looks at values cannot run on it.
+    The second, torch's meta device, is used if the first proves nothing: it costs half a second of imports, and code
+    that looks at values cannot run on it.
     """
 
     def __init__(self, folder: Folder, case: Case) -> None:
@@ -476,7 +476,7 @@ class Devices:
     def examine(self, asking: Asking) -> FailedCase | None:
         """Find tensors made on another device than the inputs', which fail there, or failures on both devices.
 
-        Slowness is no fault: a run that was not over in time proves nothing.
+        Slowness is no error: a run that times out proves nothing.
         """
         failed: FailedCase | None = None
         for turn in self.turns:
@@ -513,12 +513,12 @@ class Asking(Protocol):
     device_unproved: bool
 
     def ask(self, question: Question) -> FailedCase | None:
-        """Return the fault found, or None."""
+        """Return the failed case, or None."""
 
 
 # Purity: an answer must not change its arguments, nor share memory
 
-# What a call may do to torch's own state: the reason and the message.
+# Changes that a call may make to torch's own state: the reason and the message.
 _GLOBAL_CHANGES = {
     "seeded": ("nondeterministic", "seeds-global"),
     "drawn": ("nondeterministic", "draws-global"),
@@ -533,9 +533,9 @@ def _impure(folder: Folder, case: Case, actual: Observed) -> FailedCase | None:
 
 
 def impurity(folder: Folder, case: Case, observed: Observed) -> tuple[str, Localised] | None:
-    """Return the first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure".
+    """Return the first error as (reason, message), or None. `observed` is the answer to a request that wants "pure".
 
-    Sharing comes last, because all else weighs more.
+    Sharing comes last, because all other errors weigh more.
     """
     shared = {part[1] for tree in case.shared for part in parts_of(tree) if part[0] == "t"}
     for k in observed.pure.get("mutated") or ():
@@ -580,7 +580,7 @@ def with_graph(case: Case, observed: Observed) -> Localised | None:
 
 
 def guarded(submission: Submission, case: Case, look: Callable[[], FailedCase | None]) -> FailedCase | None:
-    """Return the fault that a look at an answer finds, or that it cannot be looked at to the end."""
+    """Return the failed case that a look at an answer finds; also if the answer cannot be read to the end."""
     try:
         return submission.guard.look(look)
     except Unjudgeable as fault:
@@ -590,7 +590,7 @@ def guarded(submission: Submission, case: Case, look: Callable[[], FailedCase | 
 def differing(
     submission: Submission, expectation: Expectation, first: Observed, second: Observed, reason: str, sentence: str
 ) -> FailedCase | None:
-    """Find a mismatch of two answers to one case beyond its tolerance; `sentence` is the message for one."""
+    """Return the failed case if two answers to one case differ beyond its tolerance; `sentence` is its message."""
     case = expectation.case
 
     def look() -> FailedCase | None:

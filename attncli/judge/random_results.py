@@ -17,12 +17,12 @@ from torch import Tensor
 
 from attncli.judge.case import Complaint, DigitsLost
 
-# A sound solution gets beyond these with a probability below e⁻²⁵, about 10⁻¹¹, on either side.
+# A sound solution exceeds these with a probability below e⁻²⁵, about 10⁻¹¹, on either side.
 RARE = 25.0
 SIGMAS = math.sqrt(2 * RARE)
 _IMPOSSIBLE = 1e-12
 _FEWEST_DUE = 8
-# The mean square by which rounding to whole numbers moves a count: a smaller one proves nothing.
+# The variance from rounding a count to whole numbers: a smaller one proves nothing.
 _WHOLE_NUMBERS = 1 / 12
 # The dimensions of a random result, in English and in Chinese.
 NAMES = {
@@ -62,7 +62,7 @@ def one_of(actual: Tensor, *levels: Tensor | float, gradient: bool = False) -> C
 
 
 def _elsewhere(exact: Tensor, expected: Sequence[Tensor], relative: float, dtype: torch.dtype) -> Tensor:
-    """Return the entries that are on none of the levels."""
+    """Return the entries that equal none of the levels."""
     wrong = torch.ones_like(exact, dtype=torch.bool)
     for level in expected:
         wrong &= ~((exact - level).abs() <= _rounding(level, relative, dtype))
@@ -70,7 +70,7 @@ def _elsewhere(exact: Tensor, expected: Sequence[Tensor], relative: float, dtype
 
 
 def _rounding(expected: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
-    """Return the allowed error: a part of the largest entry, and for 16 bits half a step: float32 results, rounded."""
+    """Return the allowed error: a share of the largest entry, plus half a step in 16 bits (float32, rounded)."""
     within = expected.abs().max() * (relative if dtype.is_floating_point else 0.0)
     if not dtype.is_floating_point or dtype.itemsize > 2:
         return within
@@ -78,7 +78,7 @@ def _rounding(expected: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
 
 
 def distinct(actual: Tensor) -> Complaint | None:
-    """Demand finite numbers that differ from each other, but for a few that rounding makes equal."""
+    """Demand finite numbers that differ from each other, except a few that rounding makes equal."""
     different = actual.detach().unique().numel()
     if bool(actual.isfinite().all()) and different > 0.75 * actual.numel():
         return None
@@ -94,7 +94,7 @@ def arrives(gradient: Tensor, name: str) -> Complaint | None:
 
 
 def share(drawn: Tensor, expected: float | tuple[float, float], name: str, zh: str) -> Complaint | None:
-    """Demand a share of True among independent draws, or one between two."""
+    """Demand a share of True among independent draws, or a share between two bounds."""
     low, high = expected if isinstance(expected, tuple) else (expected, expected)
     count, draws = int(drawn.sum()), drawn.numel()
     if low <= count / draws <= high or not _too_far(count, draws, low if count < low * draws else high):
@@ -107,7 +107,7 @@ def share(drawn: Tensor, expected: float | tuple[float, float], name: str, zh: s
 
 
 def _too_far(count: int, draws: int, expected: float) -> bool:
-    """Tell whether the count is too rare by Chernoff's bound, e^(−draws·D), where D is the divergence of the shares."""
+    """Return True if the count is too rare by Chernoff's bound, e^(−draws·D); D is the divergence of the shares."""
     part = count / draws
     return draws * (_divergence(part, expected) + _divergence(1 - part, 1 - expected)) > RARE
 
@@ -167,8 +167,8 @@ def _chi_squared(tally: Mapping[Any, int], chances: Mapping[Any, float]) -> Comp
 def independent(drawn: Tensor, expected: float | Tensor, *dimensions: str) -> Complaint | None:
     """Demand entries that are drawn independently along these dimensions, True with probability `expected`.
 
-    Judged are the variance of the counts along each dimension and in each entry of the first one, and the products of
-    neighbours; where `expected` is a tensor of probabilities, the neighbours alone.
+    The test judges the variance of the counts along each dimension and in each entry of the first one, and the products
+    of neighbours; if `expected` is a tensor of probabilities, only the neighbours.
     """
     entries = drawn.float()
     if not isinstance(expected, Tensor):
@@ -239,7 +239,7 @@ def same_draws(first: Any, second: Any) -> Complaint | None:
 
 
 def other_draws(first: Any, second: Any) -> Complaint | None:
-    """Demand other draws from a second call."""
+    """Demand different draws from a second call."""
     if not _alike(first, second):
         return None
     return (

@@ -1,8 +1,8 @@
-"""The reference, run on a case in this process, and what it says of the answer: outcomes, gradients, properties.
+"""Run the reference on a case in this process, and derive the expected outcomes, gradients and properties.
 
-Values in float64, and how far they may be missed, are computed on the CPU whatever device is graded on: a GPU rounds
-no better. Dtypes, what these can hold, costs and devices of results come from a run on the device of the grading:
-`run_natively`. How far an answer may be off is measured on perturbed inputs, with the factors of compare.py.
+Values in float64 and their tolerances are computed on the CPU, whatever the device of the grading: a GPU rounds no
+better. Dtypes, their range, costs and devices of results come from a run on the device of the grading: `run_natively`.
+Tolerances are measured on perturbed inputs, with the factors of compare.py.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 class Observed:
     """Results of a program, run by the reference or by a submission.
 
-    `calls` lists the argument shapes of the calls of each callable. All tensors are on the CPU;
-    in a grading on another device, `devices` has the device that each was on, by path.
+    `calls` lists the argument shapes of the calls of each callable. All tensors are on the CPU; in a grading on another
+    device, `devices` has the original device of each, by path.
     """
 
     outcomes: list[Any]
@@ -68,7 +68,7 @@ class Observed:
         return dict(enumerate(self.outcomes)) | {f"shared {k}": value for k, value in enumerate(self.shared)}
 
     def parts(self, case: Case, watched: bool = False, formed: bool = False) -> dict[Any, Any]:
-        """Return what is compared: the outcome of each step that counts, and the shared objects afterwards.
+        """Return the parts to compare: the outcome of each step that counts, and the shared objects afterwards.
 
         With `watched`, add the calls of callables that are judged by a property; with `formed`, the results that are
         compared in shape and dtype alone.
@@ -108,7 +108,7 @@ def run_reference(
 ) -> Observed:
     """Run the program on trusted code, in this process. With `cotangents`, compute the gradients of the leaves as well.
 
-    These may be a function of the outcomes. `device` is one of `sandbox.devices`, or "meta". With `as_in_worker`, for
+    They may be a function of the outcomes. `device` is one of `sandbox.devices`, or "meta". With `as_in_worker`, for
     code that may be wrong, every result is copied when it is returned, and a tally repeats its call.
     """
     away = device in devices.AWAY
@@ -135,7 +135,7 @@ def run_reference(
 
 
 def run_natively(namespace: Namespace, case: Case, cast: Cast, **options: Any) -> Observed:
-    """Run the program on the grading's device and return its tensors to the CPU; `devices` says where they were."""
+    """Run the program on the grading's device and return its tensors to the CPU; `devices` names their devices."""
     if case.profile.device not in devices.AWAY:
         return run_reference(namespace, case, cast, **options)
     there = run_reference(namespace, case, cast, device=case.profile.device, **options)
@@ -163,7 +163,7 @@ def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str)
 
 
 class _Returned:
-    """Copies what methods return, at that time: it may be a view of the object's state. `calls`: also functions."""
+    """Copies results of methods at once, since they may be views of the object's state. `calls`: also of functions."""
 
     def __init__(self, steps: Sequence[Step], calls: bool) -> None:
         self._steps = steps
@@ -179,7 +179,7 @@ class _Returned:
 
 
 def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., Any]], list[list[Any]]]:
-    """Return the callables of a case, each logging the argument shapes of its calls, and the logs."""
+    """Wrap the callables of a case to log the argument shapes of their calls. Returns them and the logs."""
     calls: list[list[Any]] = [[] for _ in functions]
 
     def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
@@ -194,18 +194,18 @@ def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., 
 
 
 def _in_order(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """Return the arguments of a call in the order of the signature, if that is known, however they were passed."""
+    """Return the arguments of a call in the order of the signature if that is known, by position or by keyword."""
     try:
         return list(inspect.signature(function).bind(*args, **kwargs).arguments.values())
     except (TypeError, ValueError):
         return [*args, *kwargs.values()]
 
 
-# Casts: the dtypes and values that a run makes of the inputs; always in fresh memory
+# Casts: change the dtypes and values of the inputs for a run, always in fresh memory
 
 
 def exact(item: Input) -> Tensor:
-    """Return the input in float64 where it may follow."""
+    """Return a copy of the input, in float64 if it may `follow`."""
     return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
 
 
@@ -249,14 +249,14 @@ class Rounded:
         return self.cast(item).to(item.value.dtype)
 
 
-# What is expected of an answer
+# The expected answer
 
 
 class Expectation:
-    """The reference's outcomes of one case, and how far they may be missed; computed when first asked for."""
+    """The reference's outcomes of one case, and their tolerances; computed when first asked for."""
 
     def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
-        """`digits`: the dtype that answers are judged by, if narrower than the case's."""
+        """`digits`: the dtype for judging answers, if narrower than the case's."""
         self._namespace = namespace
         self.case = case
         self._digits = digits or case.profile.dtype
@@ -269,7 +269,7 @@ class Expectation:
     @cached_property
     @alone
     def native(self) -> Observed:
-        """The reference in the dtypes of the inputs: the dtypes that answers must have, and what these can hold."""
+        """The reference in the dtypes of the inputs: the dtypes that answers must have, and their range."""
         return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
 
     @property
@@ -279,7 +279,7 @@ class Expectation:
     @cached_property
     @alone
     def slack(self) -> dict[Path, Tensor]:
-        """The error of each part that is allowed besides rounding."""
+        """The error allowed in each part in addition to rounding."""
         factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
@@ -293,7 +293,7 @@ class Expectation:
     @cached_property
     @alone
     def closer(self) -> dict[Path, Tensor]:
-        """The same from many more measurements, for answers that miss by little."""
+        """The same as `slack`, from many more measurements, for answers that miss by little."""
         dtype = self._digits
         factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
@@ -308,7 +308,7 @@ class Expectation:
     @cached_property
     @alone
     def inside(self) -> dict[Path, Tensor]:
-        """The error that float32 makes in each part, at inputs close by."""
+        """The float32 error of each part, measured at nearby inputs."""
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
             near = perturbed(torch.float32, turn)
@@ -318,7 +318,7 @@ class Expectation:
         return moved
 
     def _widen(self, moved: dict[Path, Tensor], exactly: Observed, other: Observed, factor: float) -> None:
-        """Raise the distances in `moved` to `factor` times those of the two runs, by the largest of each row."""
+        """Raise the distances in `moved` to `factor` times those between two runs, taking the largest of each row."""
         others = dict(leaves(other.parts(self.case)))
         for path, value in leaves(exactly.parts(self.case)):
             changed = others.get(path)
@@ -402,7 +402,7 @@ class GradientExpectation(Expectation):
     @cached_property
     @alone
     def slack(self) -> dict[Path, Tensor]:
-        """Measure for each chosen input how far its gradient moves under one-ulp changes, and in narrower dtypes."""
+        """Measure for each chosen input the change of its gradient under one-ulp changes, and in narrower dtypes."""
         casts: list[tuple[Cast, float]] = [
             (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
         ]
@@ -413,7 +413,7 @@ class GradientExpectation(Expectation):
     @cached_property
     @alone
     def closer(self) -> dict[Path, Tensor]:
-        """Measure the same many more times, for gradients that miss by little."""
+        """Measure `slack` many more times, for gradients that miss by little."""
         dtype = self._digits
         in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
@@ -453,7 +453,7 @@ def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any
 
 
 def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
-    """Make a backward pass note the size of each term that a leaf adds up, times the leaf's largest value."""
+    """Record in a backward pass the size of each gradient term of a leaf, times the leaf's largest value."""
     waiting = [value.grad_fn for _, value in leaves(outcomes) if isinstance(value, Tensor)]
     seen: set[Any] = set()
     while waiting:
@@ -486,8 +486,8 @@ def largest(tensor: Tensor) -> float:
 
 
 class Broken(NamedTuple):
-    """A broken property. `of_values`: the complaint is about the values of this very case; one about calls holds for
-    simpler values too. `digits_only`: only float64's digits are missing.
+    """A broken property. `of_values`: the complaint is about the values of this case; a complaint about calls is true
+    for simpler values too. `digits_only`: only float64's digits are missing.
     """
 
     message: Localised

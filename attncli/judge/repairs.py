@@ -1,8 +1,8 @@
-"""Partial credit for a file with planted bugs: how many are repaired, and the symptoms of those that are left.
+"""Partial credit for a file with planted bugs: the number of repaired bugs, and the symptoms of those left.
 
-Every choice of the bugs gives a file. A submission still has the bugs of the file whose answers it gives. If it changes
-more than the bugs, it has those of the file that it agrees with most often, as far as the answers show them.
-`planted_surprises` proves that this works for a challenge: the judge rejects each bug, and no bug hides another.
+Each choice of the bugs gives a file. The bugs left in a submission are those of the file with the same answers. If
+there is none, they are those of the file that agrees most often, as far as the answers show them. `planted_surprises`
+proves that this works for a challenge: the judge rejects each bug, and no bug hides another.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PlantedFiles:
         return self._answers[key]
 
     def agree(self, probe: Probe, first: Observed | None, second: Observed | None) -> bool:
-        """Tell whether two answers to a probe are the same; a failure is an answer, too."""
+        """Return True if two answers to a probe are the same; a failure is an answer, too."""
         if first is None or second is None:
             return first is second
         return same_answers(probe, first, second, self._float32_inside)
@@ -169,15 +169,15 @@ def _most_shown(files: PlantedFiles, answered: AnsweredProbes) -> Choice:
     return everything - {bug for bug in everything - best if any(best | {bug} not in found for found in agreeing)}
 
 
-# Proving what can be planted
+# Proving that mistakes can be planted
 
 
 def planted_surprises(
     folder: Folder, submit: SubmitText, repairs: Sequence[Repair], device: str = CPU
 ) -> list[dict[str, Any]]:
-    """Return each planted mistake that the judge misses by itself, and each that cannot be told beside others.
+    """Return the planted mistakes that the judge misses alone, and those that it cannot distinguish among others.
 
-    No mistake hides another if the files with each choice of them answer differently.
+    No mistake hides another if the files of all choices answer differently.
     """
     if not repairs:
         return []
@@ -201,7 +201,7 @@ def planted_surprises(
 
 
 def is_rejected(exam: Exam, files: PlantedFiles, choice: Choice, submit: SubmitText) -> bool:
-    """Tell whether the reference with these mistakes fails a required check of the first rung."""
+    """Return True if the reference with these mistakes fails a required check of the first rung."""
     path = exam.folder.path / "reference.py"
     with closing(submit(path, files.text(choice))) as submission:
         report = Grading(exam, submission, GradeOptions(quick=True)).run()
@@ -209,7 +209,7 @@ def is_rejected(exam: Exam, files: PlantedFiles, choice: Choice, submit: SubmitT
 
 
 def answers_like(files: PlantedFiles, folder: Folder, name: str, asked: Sequence[Probe]) -> bool:
-    """Tell whether the planted mistake shows somewhere just as its file in `wrong/` does, whose symptom is reported."""
+    """Return True if some probe shows the planted mistake like its file in `wrong/`, whose symptom is reported."""
     mistake = frozenset([name])
     namespace = folder.wrong(name).__dict__
     return any(
@@ -220,7 +220,7 @@ def answers_like(files: PlantedFiles, folder: Folder, name: str, asked: Sequence
 
 
 def undistinguished(files: PlantedFiles, probes: Sequence[Probe]) -> Iterator[tuple[Choice, Choice]]:
-    """Yield the pairs of choices that no probe tells apart: a bug hides in one of them, or shows nowhere."""
+    """Yield the pairs of choices that no probe distinguishes: a bug hides in one of them, or shows nowhere."""
     groups = [files.choices]
     for probe in probes:
         groups = [part for group in groups for part in _split(files, probe, group)]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from attncli.judge.exam import Exam
     from attncli.judge.submission import Submission
 
-# After so long without a request, a worker is forked for the next grading.
+# After this time without a request, a worker is forked for the next grading.
 IDLE_SECONDS = 0.05
 # Each exam holds some 200 cases with the reference's results: 1 to 10 MiB, 40 for mla.
 EXAMS_KEPT = 2
@@ -47,7 +47,7 @@ Request = dict[str, Any]
 
 
 def main(control: socket.socket, zygote: int) -> NoReturn:
-    """Serve requests until stdin ends, and with it the process. `control` is the socket to the zygote, its child."""
+    """Serve requests until stdin ends, then exit. `control` is the socket to the zygote, its child."""
     log = os.fdopen(os.dup(2), "rb", buffering=0)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -68,7 +68,7 @@ def main(control: socket.socket, zygote: int) -> NoReturn:
 def _read(stdin: IO[str], requests: queue.Queue[Request], server: Server) -> None:
     for line in stdin:
         requests.put(json.loads(line))
-    # The client is gone, so nobody needs the request that is running.
+    # The client has ended, so the running request is no longer needed.
     server.close()
     os._exit(0)
 
@@ -143,7 +143,7 @@ class Server:
     def _graded(self, request: Request, folder: Folder, options: GradeOptions, device: str) -> GradeReport:
         """Return the report of one grading on a device, with the sandbox layers that were in force.
 
-        For a file with planted bugs it also says how many are repaired.
+        For a file with planted bugs it also has the number of repaired bugs.
         """
         from attncli.judge.grade import Grading
 
@@ -192,10 +192,10 @@ class Server:
         return {"proof": {**proof, "device": device}}
 
     def _device(self, folder: Folder, options: GradeOptions, may_fall_back: bool = False) -> tuple[str, str]:
-        """Return the device for a submission, and why it is not the GPU where that was only preferred.
+        """Return the device for a submission, and the reason if a preferred GPU is not used.
 
-        The GPU is used where the options name it and the challenge can show something on it. Raises JudgeFailed if
-        CUDA fails in a worker and the request may not fall back to the CPU.
+        The GPU is used if the options name it and the challenge can be graded on it. Raises JudgeFailed if CUDA fails
+        in a worker and the request may not fall back to the CPU.
         """
         device = options.device
         if device == CPU or not runs_on_gpu(folder.kernel, folder.spec["required"]):
@@ -208,7 +208,7 @@ class Server:
         return (CPU if why else device), why
 
     def _why_unusable(self, policy: WorkerPolicy) -> str:
-        """Return why no worker can have this policy, "" if one can. A failure is kept if the zygote survives it."""
+        """Return why no worker can have this policy, "" if one can. A failure is cached if the zygote survives it."""
         if policy.name in self._unusable:
             return self._unusable[policy.name]
         try:

@@ -1,7 +1,7 @@
-"""Find a small counterexample: Hypothesis draws and shrinks cases, then calls are left out and values made plain.
+"""Find a small counterexample: Hypothesis draws and shrinks cases, then calls are removed and values simplified.
 
 A program of several calls is reduced to the failing call and those that it depends on: every earlier step that touched
-the same result, shared value or generator. Behind a `manual_seed` each step draws from the state that the one before it
+the same result, shared value or generator. After a `manual_seed` each step draws from the state that the previous one
 left.
 """
 
@@ -27,9 +27,9 @@ from attncli.sandbox.values import Tree
 
 SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
-# Where the failing call is not known, so many are tried.
+# If the failing call is not known, this many are tried.
 MOST_TRIED = 12
-# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
+# Hundreds of steps take seconds per call, and nobody reads their numbers one by one.
 MOST_STEPS_SIMPLIFIED = 200
 # Larger tensors are not simplified entry by entry.
 FEW_ENTRIES = 12
@@ -50,9 +50,9 @@ class _Failed(Exception):
 
 
 class Search:
-    """One stratum of one check: draws cases and keeps the smallest with a finding.
+    """One stratum of one check: draws cases and keeps the smallest that fails.
 
-    It shrinks within `shrink_calls` cases; 0 leaves shrinking out.
+    Shrinking tries at most `shrink_calls` cases; 0 turns it off.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Search:
         self._after_failure = 0
 
     def run(self, examine: Examine, examples: int, seed: int, passing: int = 0) -> FailedCase | None:
-        """Return the smallest finding among `examples` cases, or None. The same seed gives the same cases everywhere.
+        """Return the smallest failed one of `examples` cases, or None. The same seed gives the same cases everywhere.
 
         The first `passing` cases are known to pass and are not examined again.
         """
@@ -95,7 +95,7 @@ class Search:
         return self.best
 
     def _one(self, data: st.DataObject, examine: Examine, passing: int) -> None:
-        """Draw and examine one case. Raises _Failed if it has a finding."""
+        """Draw and examine one case. Raises _Failed if it fails."""
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
         choices: Any = data.conjecture_data
@@ -116,12 +116,12 @@ class Search:
         raise _Failed
 
 
-# Leaving calls out
+# Removing calls
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A finding with the calls that it needs. `inputs` are the places that its inputs have in the whole case.
+    """A failed case with the calls that it needs. `inputs` are the places of its inputs in the whole case.
 
     `needs_all`: the failing call passes with these calls alone, and only the whole program fails.
     """
@@ -131,7 +131,7 @@ class Reduction:
     needs_all: bool = False
 
     def in_whole(self, whole: Case, values: Sequence[Tensor]) -> Case:
-        """Return the whole program with `values` in the places of the inputs of the reduced one."""
+        """Return the whole program with `values` in place of the inputs of the reduced one."""
         tensors = [item.value for item in whole.inputs]
         for k, value in zip(self.inputs, values, strict=True):
             tensors[k] = value
@@ -139,7 +139,7 @@ class Reduction:
 
 
 def reduced(finding: FailedCase, examine: Examine) -> Reduction:
-    """Return the finding with as few calls as show it; unchanged where all are needed."""
+    """Return the failed case with as few calls as still fail; unchanged if all are needed."""
     case = finding.case
     whole = Reduction(finding, range(len(case.inputs)))
     if len(case.steps) < 2 or finding.of_property or finding.fatal or case.gradient_properties:
@@ -165,7 +165,7 @@ def reduced(finding: FailedCase, examine: Examine) -> Reduction:
 
 
 def failing_step(finding: FailedCase) -> int | None:
-    """Return the step whose result is wrong, None where the finding does not name one."""
+    """Return the step whose result is wrong, None if the failed case does not name one."""
     path = finding.mismatch.path if finding.mismatch is not None else ()
     return path[0] if path and isinstance(path[0], int) else None
 
@@ -183,7 +183,7 @@ def needed(case: Case, step: int) -> list[int]:
 
 
 def _touches(case: Case, step: int) -> Iterator[tuple[str, int]]:
-    """Yield the step's own result, and the results, shared values and generators that it is given."""
+    """Yield the step's own result, and the results, shared values and generators that it takes."""
     yield "r", step
     for tree in trees_of(case.steps[step]):
         for part in parts_of(tree):
@@ -192,7 +192,7 @@ def _touches(case: Case, step: int) -> Iterator[tuple[str, int]]:
 
 
 def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
-    """Return the case with these steps alone, and the places that its inputs had. `steps` has all that they need."""
+    """Return the case with only these steps, and the old places of its inputs. `steps` includes their dependencies."""
     parts = [part for k in steps for tree in trees_of(case.steps[k]) for part in parts_of(tree)]
     shared = sorted({part[1] for part in parts if part[0] == "m"})
     parts += [part for k in shared for part in parts_of(case.shared[k])]
@@ -219,11 +219,11 @@ def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
     return smaller, inputs
 
 
-# Making values plain
+# Simplifying values
 
 
 def simplify(finding: FailedCase, examine: Examine) -> FailedCase:
-    """Return the finding with zeros, ones and whole numbers wherever it fails for the same reason with them.
+    """Return the failed case with zeros, ones and whole numbers wherever it still fails for the same reason.
 
     Tries at most `SIMPLIFY_CALLS` cases.
     """
@@ -242,7 +242,7 @@ def simplify(finding: FailedCase, examine: Examine) -> FailedCase:
 
 @dataclass(slots=True)
 class _Trials:
-    """The simplest finding so far, and the calls that are left: none after a fatal one."""
+    """The simplest failed case so far, and the number of calls left: none after a fatal failure."""
 
     best: FailedCase
     examine: Examine
@@ -252,7 +252,7 @@ class _Trials:
         return self.best.case.inputs[index].value
 
     def takes(self, index: int, candidate: Tensor) -> bool:
-        """Try `candidate` as an input and keep it if the case fails for the same reason. Returns whether it does."""
+        """Try `candidate` as an input and keep it if the case fails for the same reason. Returns True if it does."""
         values = [item.value for item in self.best.case.inputs]
         values[index] = candidate
         self.calls -= 1

@@ -1,8 +1,8 @@
 """A submitted file in a worker: requests go in, observations or failures come out.
 
-A few requests are sent ahead while the judge looks at an answer. Nothing that learner code does raises here: whatever
-goes wrong becomes a `Failure`, and a failure that is fatal ends the grading. Callables of a case (a model, a step
-function) stay in the judge; `Callables` answers the learner's calls of them.
+A few requests are sent ahead while the judge looks at an answer. Learner code cannot raise here: every error becomes a
+`Failure`, and a fatal one ends the grading. Callables of a case (a model, a step function) stay in the judge;
+`Callables` answers the learner's calls of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from attncli.sandbox.values import (
 )
 from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
-# After one of these reasons nothing further is asked of the file: it would only happen again.
+# After one of these reasons no more questions are asked: the same would happen again.
 ENDS_GRADING = frozenset({"memory", "refused", "exited"})
 
 # The number of requests that wait in the worker while the judge looks at an answer.
@@ -58,7 +58,7 @@ PROGRAMS = 10
 TRACING = 4
 # The limits are multiplied by this where kernels are compiled for a GPU while they run: up to 15 s each was measured.
 COMPILING = 6
-# The wait for an answer that nobody needs any more.
+# The wait for an answer that is no longer needed.
 PATIENCE_SECONDS = 0.5
 
 # The references call their models 40 times in a case, with tensors no larger than its inputs. Code that decodes every
@@ -71,7 +71,7 @@ LARGEST_INTEGER = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a program gave no result. `fatal`: nothing further is asked, as the worker is lost or useless."""
+    """The reason why a program gave no result. `fatal`: no more questions, since the worker is lost or useless."""
 
     reason: str
     message: Localised
@@ -83,7 +83,7 @@ class Failure:
 class Budget:
     """The seconds that the judge waits for the learner's code: for one program, and `PROGRAMS` times that for all.
 
-    An endless loop is over soon, while code that is right but slow may finish.
+    This ends an endless loop soon, while right but slow code may finish.
     """
 
     seconds: float
@@ -98,7 +98,7 @@ class Budget:
         return PROGRAMS * self.seconds
 
     def wait(self, seconds: float | None = None, times: int = 1) -> float:
-        """Return how long to wait for the next answer: `times` the limit of one program, or `seconds` if given."""
+        """Return the seconds to wait for the next answer: `times` the limit of one program, or `seconds` if given."""
         return max(0.05, min(self.left, times * self.seconds if seconds is None else seconds))
 
     def spend(self, since: float) -> None:
@@ -152,7 +152,7 @@ class Submission:
         return self._reading
 
     def record_case(self, text: str, entries: Mapping[str, Sequence[str]], reply_limit: int) -> Reply | Failure:
-        """Have a worker of its own run a typed case and record its calls; see sandbox/typed_case.py."""
+        """Run a typed case in a separate worker and record its calls; see sandbox/typed_case.py."""
         limit = self.budget.wait()
         with self.open_worker() as worker:
             header = {"op": "case", "text": text, "entries": entries}
@@ -190,14 +190,14 @@ class Submission:
 
     @property
     def loaded(self) -> bool:
-        """Tell whether requests can be answered."""
+        """Return True if requests can be answered."""
         return self.worker is not None and self._broken is None
 
     def renew(self) -> Failure | None:
         return self.load()
 
     def _put_away(self) -> None:
-        """End the worker without waiting for it: that takes some 20 ms, in which grading goes on."""
+        """End the worker without waiting for it: that takes some 20 ms, in which grading continues."""
         if self.worker is not None:
             self.collect()
             self.worker.end()
@@ -206,7 +206,7 @@ class Submission:
         self._asked.clear()
 
     def collect(self) -> None:
-        """Keep what the file has printed so far."""
+        """Keep the output of the file so far."""
         if self.worker is not None and self.worker.printed:
             self.printed = self.worker.printed
 
@@ -217,7 +217,7 @@ class Submission:
             self._ended.pop().kill()
 
     def run(self, request: Request, seconds: float | None = None) -> Observed | Failure:
-        """Run one program in the worker, for at most `seconds` if given. Never raises for what learner code does."""
+        """Run one program in the worker, for at most `seconds` if given. Learner code cannot make it raise."""
         self._send(request)
         return self._receive(seconds)
 
@@ -234,7 +234,7 @@ class Submission:
             while self._asked:
                 yield self._receive()
         finally:
-            while self._asked:  # nobody needs these any more; a worker that delays them is replaced
+            while self._asked:  # these are no longer needed; a worker that delays them is replaced
                 unwanted = self._receive(PATIENCE_SECONDS)
                 if isinstance(unwanted, Failure) and unwanted.fatal:
                     self.renew()
@@ -284,7 +284,7 @@ class Submission:
         return replace(failure, fatal=False)
 
     def _failure(self, outcome: Reply | Ending, place: Localised, seconds: float = 0.0) -> Failure | None:
-        """Return the failure in an outcome, None where it is a result. `place` says what the worker was doing."""
+        """Return the failure in an outcome, None where it is a result. `place` is the worker's activity."""
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
@@ -333,7 +333,7 @@ CallReply = tuple[dict[str, Any], list[bytes | bytearray | memoryview]]
 class Callables:
     """The callables of one case while one program runs: counted, bounded, and run under the guard.
 
-    `calls` holds the argument shapes of every call, by callable.
+    `calls` has the argument shapes of every call, by callable.
     """
 
     def __init__(self, case: Case, guard: Guard) -> None:
@@ -394,15 +394,15 @@ def _refuse_large_integers(value: Any) -> None:
         raise TreeError("a whole number of more than 64 bits")
 
 
-# Findings
+# Failed cases
 
 
 @dataclass(slots=True)
 class FailedCase:
-    """A case that the submission fails: what the reference returns, and what the submission returns.
+    """A case that the submission fails, with the observations of the reference and of the submission.
 
-    `actual` is None when the program gave no result. `of_property`: a property of the case found it, which holds for
-    its values and for no simpler ones. `digits_only`: a float64 result is right to the digits of float32.
+    `actual` is None when the program gave no result. `of_property`: found by a property that depends on the values, so
+    they cannot be simplified. `digits_only`: a float64 result is right, but only to the digits of float32.
     """
 
     case: Case
@@ -418,7 +418,7 @@ class FailedCase:
 
     @property
     def of_production(self) -> bool:
-        """Return True if it counts on the second rung alone: shared memory, or float32's digits in float64."""
+        """Return True if it counts only on the second rung: shared memory, or float32's digits in float64."""
         return self.reason == "aliased" or self.digits_only
 
     @staticmethod
@@ -436,7 +436,7 @@ class FailedCase:
 
 
 def gravest_finding(findings: Iterable[FailedCase | None]) -> FailedCase | None:
-    """Return the first finding that counts on the first rung; failing that, the first finding."""
+    """Return the first failed case that counts on the first rung, else the first failed case."""
     return gravest(findings, lambda finding: finding.of_production)
 
 

@@ -46,13 +46,13 @@ MOST_ELEMENTS = 65_536
 MOST_BYTES = 16 * MOST_ELEMENTS
 # The characters of a value that an error quotes.
 _QUOTED = 60
-# Where an axis follows from another one, sizes of that up to this one are tried.
+# If an axis is derived from another one, sizes of the latter up to this one are tried.
 _LARGEST_TRIED = 4096
 _PROFILES = {torch.float64: "float64", torch.bfloat16: "bf16", torch.float16: "fp16"}
 
 
 class Untypable(Exception):
-    """The case cannot be tried; `message` is one line that says why."""
+    """The case cannot be tried; `message` is the reason in one line."""
 
     def __init__(self, message: Localised) -> None:
         super().__init__(message.en)
@@ -68,7 +68,7 @@ def untypable(key: str, **parts: object) -> Untypable:
 
 
 def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswers:
-    """Run a typed case on the reference and on the submission; where it cannot be tried, say why."""
+    """Run a typed case on the reference and on the submission; if it cannot be tried, say why."""
     try:
         case = typed_case(folder, submission, text)
         expected = _reference_answer(folder, case)
@@ -87,7 +87,7 @@ def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswe
 
 
 def _reference_answer(folder: Folder, case: Case) -> Observed | str:
-    """Return what the reference returns, or the name of the exception it raises. Raises Untypable if it is too slow."""
+    """Return the result of the reference, or the name of its exception. Raises Untypable if it is too slow."""
 
     def answer() -> Observed | str:
         try:
@@ -104,7 +104,7 @@ def _reference_answer(folder: Folder, case: Case) -> Observed | str:
 
 
 def _compared(case: Case, folder: Folder, expected: Observed, actual: Observed | Failure, guard: Guard) -> BothAnswers:
-    """Return whether the answers agree, and both of them, whole."""
+    """Compare two answers, and return the comparison with both answers in full."""
     if isinstance(actual, Failure):
         failed = FailedCase(case, actual.reason, NOTHING, expected, None, None, actual.frames)
         return BothAnswers(said=actual.message, shown=render(failed, folder), same=False)
@@ -140,7 +140,7 @@ def _shown(
 
 
 def typed_case(folder: Folder, submission: Submission, text: str) -> Case:
-    """Return the case that a worker records from the text. Raises Untypable, with one line that says why not."""
+    """Return the case that a worker records from the text. Raises Untypable, with the reason in one line."""
     entries: dict[str, list[str]] = {}  # each with the public methods of a class
     for name in folder.entry:
         entry = folder.reference[name]
@@ -205,7 +205,7 @@ def _record(
 
 
 def _passable(value: Any) -> Any:
-    """Return the value, which a worker sent, if every part of it may be an argument. Raises Untypable."""
+    """Return a worker's value if every part of it may be an argument. Raises Untypable if not."""
     match value:
         case list() | tuple():
             parts = list(value)
@@ -237,7 +237,7 @@ class Seen(NamedTuple):
 
 
 def forbidden(case: Case, folder: Folder) -> list[Localised]:
-    """Return one line for each thing that the challenge never asks for; a difference there counts for nothing."""
+    """Return one line for each thing that the challenge never asks for; a difference there does not count."""
     found: list[Localised] = []
     for step in case.steps:
         lines = [*_against_signature(step, folder.reference), *_against_axes(case, step, folder)]
@@ -284,7 +284,7 @@ def _against_axes(case: Case, step: Mapping[str, Any], folder: Folder) -> Iterat
 
 
 def _follows(axis: str, size: int, facts: Facts, seen: Mapping[str, Seen]) -> bool:
-    """Tell whether the axis can have this size where it is a product of others, of which one may be unknown.
+    """Return True if an axis that is a product of others can have this size; one of these may be unknown.
 
     A sum only says how cases are drawn: at least as many keys as queries.
     """

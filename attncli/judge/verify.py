@@ -26,13 +26,13 @@ from attncli.sandbox.devices import CPU
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
 QUICK = GradeOptions(rung="hardened", quick=True)
-# The checks that ask the same on every stream.
+# The checks that are the same on every stream.
 ONCE = frozenset([name for name, check in CHECKS.items() if check.once])
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A file of the challenge, the verdict that is expected, and what is known so far.
+    """A file of the challenge, the expected verdict, and the knowledge so far.
 
     A right file must reach `rung`; a wrong one must fail a required check there or before. `settled` are the checks
     that need not run again, `failed` is the check that failed and its rung.
@@ -115,7 +115,7 @@ class Verification:
             return Grading(exam, submission, QUICK, first=candidate.failed, settled=candidate.settled).run()
 
     def _note(self, candidate: Candidate, stream: int, report: GradeReport) -> None:
-        """Compare a report with the expected verdict, and note what need not be asked on the next stream."""
+        """Compare a report with the expected verdict, and note the checks to skip on the next stream."""
         required = [check for check in report.checks if check.required]
         failed = next((check for check in required if check.status == "fail"), None)
         if candidate.right:

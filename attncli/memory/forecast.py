@@ -1,8 +1,8 @@
-"""Forecasts for an interview: the days until then are played through to the recall expected on the day.
+"""Forecast an interview: simulate the days until then, and estimate the recall on the day.
 
-Pure: cards with their memory, the learner's forgetting curve and the seconds of each day in, a plan and an expected
-recall out. Stability grows by FSRS-6's formulas as plain numbers, because forecasts need them thousands of times; a
-test holds them to py-fsrs, and schedules never come from here.
+Pure functions: they take cards with their memory, the learner's forgetting curve and the seconds of each day, and give
+a plan and an expected recall. FSRS-6's formulas are written out on plain numbers, because a forecast computes them
+thousands of times. A test compares them with py-fsrs; schedules never use them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PUBLISHED: tuple[float, ...] = (
 """The published weights of FSRS-6."""
 LEAST_STABILITY_DAYS = 0.001
 FIRST_RATINGS = (0.25, 0.15, 0.5, 0.1)
-"""The shares of new cards first rated again, hard, good and easy, while nothing is known of the learner."""
+"""The shares of new cards first rated again, hard, good and easy, before the learner has rated any."""
 
 
 def first_shares(counts: Sequence[int]) -> list[float]:
-    """Return the shares of new cards first rated again, hard, good and easy, after so many ratings of each."""
+    """Return the expected shares of first ratings (again, hard, good, easy), given the `counts` seen so far."""
     total = sum(counts)
     own = own_share(total)
     return [(1 - own) * share + own * seen / max(1, total) for seen, share in zip(counts, FIRST_RATINGS, strict=True)]
@@ -113,7 +113,7 @@ SAMPLED_CARDS = 400
 """The number of cards, the most recently reviewed, from which forgetting is estimated: reading all rows takes long."""
 SCALES = (0.1, 0.15, 0.22, 0.33, 0.47, 0.68, 1.0, 1.47, 2.15, 3.16, 4.6)
 STEEPNESS = (0.7, 1.0, 1.6, 2.6, 4.2, 7.0, 12.0)
-"""Decay, as a multiple of the one with which stability was computed."""
+"""Decay, as multiples of the decay with which stability was computed."""
 LOG_SCALE, LOG_STEEPNESS = -0.3, 0.3
 SCALE_SPREAD, STEEPNESS_SPREAD = 0.7, 0.6
 """The prior: means and standard deviations of the logarithms. Learners forget a little faster than FSRS expects."""
@@ -155,8 +155,8 @@ class Curve:
 def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
     """Return every curve of a grid of scale and decay, with its probability after the reviews; never empty.
 
-    Recall depends only on the ratio of elapsed days to stability, so a histogram of it is all that the log has to give.
-    The probability is mixed with the one before any review, see `own_share`.
+    Recall depends only on the ratio of elapsed days to stability, so a histogram of it is all that the log contributes.
+    The posterior is mixed with the prior, see `own_share`.
     """
     counts: dict[int, list[int]] = {}
     for trial in trials:
@@ -175,7 +175,7 @@ def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
 
 
 def _shares(logs: Mapping[Curve, float]) -> dict[Curve, float]:
-    """Return the probabilities of which these are the logarithms, up to a common term."""
+    """Convert unnormalised log probabilities to probabilities that sum to 1."""
     most = max(logs.values())
     total = sum(exp(value - most) for value in logs.values())
     return {curve: exp(value - most) / total for curve, value in logs.items()}
@@ -189,7 +189,7 @@ def likely(curves: Iterable[Curve], least_share: float = 0.005) -> list[Curve]:
 
 
 def middle(curves: Iterable[Curve]) -> Curve:
-    """Return one curve to plan with: the mean of the logarithms, with the total share."""
+    """Return one curve to plan with: the geometric mean of these, with their total share."""
     listed = list(curves)
     total = sum(curve.share for curve in listed)
     return Curve(
@@ -204,26 +204,26 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
     return recalled * log(chance) + forgotten * log(1 - chance)
 
 
-# What to study on a day
+# The cards to study on a day
 
 KEPT_RECALL = 0.7
 LAST_DAYS = 3
-"""In so many days before the interview, only must-know and own cards are new."""
+"""In this many last days before the interview, only must-know and own cards are new."""
 PACED_DAYS, MOST_OF_AVERAGE = 8, 2
-"""With so many days left, no day has more than this multiple of the new cards a day that would show every card."""
+"""With at least so many days left, a day has at most this multiple of the average number of new cards."""
 FULL = 0.9
 ENOUGH_RECALL = 0.93
 """A card that is recalled so well is not studied until the last pass."""
 UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
-"""How much higher `KEPT_RECALL` is while nothing is known of the learner, and after how many reviews half of that."""
+"""The amount added to `KEPT_RECALL` before any review, and the number of reviews that halves it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """A card in a plan; `stability_days` is None while it is unseen. Days are study days (ordinals).
 
-    `weight` is how much interviewers ask it, in any unit; the seconds are those that this learner takes for it. `own`
-    cards were added, imported or flagged by the learner: unseen, they come first.
+    `weight` is how often interviewers ask it, in any unit. The seconds are this learner's for this card. `own` cards
+    were added, imported or flagged by the learner; while unseen, they come first.
     """
 
     id: str
@@ -238,7 +238,7 @@ class Item:
     must_know: bool = False
 
     def after(self, stability_days: float, difficulty: float, day: int) -> Item:
-        """Return the card, studied on `day`; spelt out because `replace` takes ten times as long."""
+        """Return the card as studied on `day`; written out because `replace` takes ten times as long."""
         seconds, marks = (self.learn_seconds, self.review_seconds), (self.own, self.must_know)
         return Item(self.id, self.weight, stability_days, difficulty, day, *seconds, self.topic, *marks)
 
@@ -249,7 +249,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The beliefs of a plan: how this learner forgets (from so many `trials`), and the memory of a fresh card."""
+    """The assumptions of a plan: this learner's forgetting (from `trials` reviews), and the memory of a fresh card."""
 
     interview_day: int
     curve: Curve
@@ -260,7 +260,7 @@ class Outlook:
 
     @property
     def kept_recall(self) -> float:
-        """The recall below which a card is reviewed; higher while little is known of how the learner forgets."""
+        """The recall below which a card is reviewed; higher while there are few reviews of this learner."""
         return KEPT_RECALL + UNSURE_RECALL * UNSURE_TRIALS / (UNSURE_TRIALS + self.trials)
 
     def recall(self, item: Item, day: int) -> float:
@@ -293,7 +293,7 @@ def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool
     Before the last pass cards are kept above a threshold of recall: those asked most come first, reviews before new
     cards of the same weight. In the last pass (`passing`) each minute goes where it raises the expected recall on the
     interview day most. `benchmarks/plan.py` compares this order with others. The ratio of elapsed days to stability
-    stands in for recall, which is slower to compute. In the last three days only must-know and own cards are new.
+    replaces recall, which is slower to compute. In the last three days only must-know and own cards are new.
     """
     late = outlook.interview_day - day <= LAST_DAYS
     open_items = list[Item]()
@@ -327,13 +327,13 @@ def _by_gain(items: Iterable[Item], day: int, outlook: Outlook) -> list[Item]:
     return [item for loss, _, item in sorted(worth) if loss < 0]
 
 
-# Playing the days through
+# Simulating the days
 
 ALWAYS_WITHIN_REACH = 2000
 PROBE_DAYS = 10.0
 MODEL_DOUBT, UNSURE_DOUBT = 0.02, 0.2
 INTERVAL_Z = 1.645
-"""The interval is meant to hold the recall of 90 % of learners."""
+"""The interval should cover the recall of 90 % of learners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +361,7 @@ class Expected:
 
 
 class Reach:
-    """The cards that can be reached in some time: all of them, unless there are thousands."""
+    """Selects the cards that can be reached in some time: all of them, unless there are thousands."""
 
     def __init__(self, items: Iterable[Item], interview_day: int) -> None:
         self.items = list(items)
@@ -375,11 +375,11 @@ class Reach:
 
     @staticmethod
     def _ratio(item: Item, day: int) -> float:
-        """Elapsed days over stability, with which recall falls."""
+        """Return elapsed days over stability; recall falls as it grows."""
         return max(0, day - item.review_day) / (item.stability_days or 1.0)
 
     def within(self, seconds: float) -> dict[str, Item]:
-        """Return the cards that can be reached in so many seconds, by id."""
+        """Return the cards that can be reached in `seconds`, by id."""
         most = [max(ALWAYS_WITHIN_REACH, int(seconds / least)) for least in self._least_seconds]
         return {item.id: item for item in (*self._unseen[: most[0]], *self._seen[: most[1]])}
 
@@ -387,7 +387,7 @@ class Reach:
 def play_through(
     items: Iterable[Item] | Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]
 ) -> tuple[list[PlannedDay], list[Item]]:
-    """Return every day until the interview as planned today, and the cards as expected on its eve."""
+    """Return every day until the interview as planned today, and the cards as expected after the last day."""
     reach = items if isinstance(items, Reach) else Reach(items, outlook.interview_day)
     cards = reach.within(sum(seconds_of_day.values()))
     days = list(each_day(cards, outlook, seconds_of_day))
@@ -395,7 +395,7 @@ def play_through(
 
 
 def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]) -> bool:
-    """Return True if that time suffices to see every card."""
+    """Return True if the `seconds_of_day` suffice to see every card."""
     unseen, cards = reach.unseen, reach.within(sum(seconds_of_day.values()))
     for day in each_day(cards, outlook, seconds_of_day):
         unseen -= len(day.new)
@@ -405,7 +405,7 @@ def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]
 
 
 def each_day(cards: dict[str, Item], outlook: Outlook, seconds_of_day: Mapping[int, float]) -> Iterator[PlannedDay]:
-    """Yield the days in order, and update `cards` to what is expected of them."""
+    """Yield the days in order, and update `cards` to their expected state after each day."""
     usual_seconds = sum(seconds_of_day.values()) / max(1, len(seconds_of_day))
     most_new = _most_new(cards.values(), outlook.interview_day - min(seconds_of_day, default=0))
     for day, seconds in sorted(seconds_of_day.items()):
@@ -425,7 +425,7 @@ def _most_new(items: Iterable[Item], days_left: int) -> int:
 
 
 def _day(order: Iterable[Item], day: int, seconds: float, most_new: int, passing: bool) -> PlannedDay:
-    """Fill a day in this order; a card that is too long for the rest gives way to a shorter one until it is full."""
+    """Fill a day in this order; a card that takes too long for the time left is skipped for a shorter one."""
     cards, new, used = list[str](), list[str](), 0.0
     for item in order:
         if item.stability_days is None and len(new) >= most_new:
@@ -443,7 +443,7 @@ def _day(order: Iterable[Item], day: int, seconds: float, most_new: int, passing
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """About a third of the probable curves, and the cards on the day if one of them is right."""
+    """About a third of the probable curves, and the cards on the interview day under them."""
 
     curves: tuple[Curve, ...]
     items: Mapping[str, Item]
@@ -452,7 +452,7 @@ class Scenario:
 def scenarios(
     items: Sequence[Item] | Reach, outlook: Outlook, curves: Sequence[Curve], seconds_of_day: Mapping[int, float]
 ) -> list[Scenario]:
-    """Play the days through three times: for a learner who forgets fast, as expected, and slowly."""
+    """Simulate the days three times: for a learner who forgets fast, as expected, and slowly."""
     found = []
     for third in thirds(curves):
         _, after = play_through(items, replace(outlook, curve=middle(third)), seconds_of_day)
@@ -471,9 +471,9 @@ def thirds(curves: Sequence[Curve]) -> list[list[Curve]]:
 
 
 def model_doubt(trials: int) -> float:
-    """Return how far the forgetting curve itself may be off, as a share of recall; more after few reviews.
+    """Return the possible error of the forgetting curve itself, as a share of recall; larger after few reviews.
 
-    Chosen so that the interval holds the recall of simulated learners, also of those whose memory is not FSRS's.
+    Chosen so that the interval covers the recall of simulated learners, also if their memory does not follow FSRS.
     """
     return MODEL_DOUBT + UNSURE_DOUBT * UNSURE_TRIALS / (UNSURE_TRIALS + trials)
 
@@ -481,7 +481,7 @@ def model_doubt(trials: int) -> float:
 def expected_recall(weights: Mapping[str, float], scenarios: Sequence[Scenario], outlook: Outlook) -> Expected:
     """Return the weighted share of these cards that is recalled on the day; unseen ones count 0.
 
-    The interval covers what is unknown of the learner (which curve, and how wrong all are) and chance.
+    The interval covers chance, the choice of the curve, and the error that all curves share.
     """
     total = sum(weights.values())
     if not total:

@@ -1,8 +1,7 @@
 """Fit the FSRS-6 weights to reviews, judge whether a fit predicts recall better, and estimate the workload.
 
-The fitter is fsrs-rs (the extra `optimize`). Fits to earlier reviews predict later ones that they have not seen, three
-times over. A fit is better if its gain in log loss exceeds the standard error of that gain, which a fit to noise hardly
-reaches.
+The fitter is fsrs-rs (the extra `optimize`). Three times, a fit to earlier reviews predicts later ones that it has not
+seen. A fit is better if its gain in log loss exceeds the standard error of that gain; a fit to noise rarely reaches it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ NEEDED_SINCE_FIT = 100
 """Only reviews after the fit in force can show whether another is better."""
 FIRST_FITTED = 0.6
 FOLDS = 4
-"""The first share of the reviews is fitted and judged on the next fold; with that, on the one after it; and so on."""
+"""A fit to the first fold of the reviews is judged on the second, a fit to two folds on the third, and so on."""
 LEAST_GAIN = 0.0001
 """A smaller gain may come from rounding."""
 LONGEST_HISTORY = 128
@@ -36,7 +35,7 @@ _LEAST_PROBABILITY = 1e-6
 
 AHEAD_DAYS = 90
 MOST_CARDS = 500
-"""The workload is simulated for so many cards; they stand for the rest."""
+"""The workload is simulated for at most so many cards, and scaled to all."""
 
 History = Sequence[tuple[int, int]]
 """The reviews of one card in order: study day, and rating 1…4."""
@@ -73,7 +72,7 @@ class Fit:
 
 
 class _Item(NamedTuple):
-    """A review on a later day than the one before, with the history `before` it, and the `whole` with it."""
+    """A review on a later day than the previous one; history `before` excludes it, `whole` includes it."""
 
     day: int
     elapsed_days: int
@@ -83,15 +82,15 @@ class _Item(NamedTuple):
 
 
 def telling_reviews(histories: Iterable[History]) -> int:
-    """Count the reviews that tell something about memory: those on a later day than the one before."""
+    """Count the reviews that are evidence of memory: those on a later day than the previous one."""
     return sum(later[0] > earlier[0] for history in histories for earlier, later in pairwise(history[:LONGEST_HISTORY]))
 
 
 def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: int = 0) -> Fit:
-    """Fit weights to these reviews, and judge them against the `current` ones (none for the published).
+    """Fit weights to these reviews, and compare them with the `current` ones (empty: the published ones).
 
-    Those were fitted on `fitted_day`, so only later reviews count in the comparison. Raises TooFewReviews, and
-    EnvironmentFailure without the fitter.
+    The current weights were fitted on `fitted_day`, so the comparison counts only later reviews. Raises TooFewReviews,
+    and EnvironmentFailure without the fitter.
     """
     reviews = telling_reviews(histories)
     if reviews < NEEDED_REVIEWS:

@@ -28,11 +28,11 @@ ASKED = {
 BEYOND = 0.25
 """The factor for a card above the level of the learner's interview; it puts such cards after all others."""
 NEARBY = 10
-"""How many places a card may be brought forward to be of another kind than the one before it."""
+"""The most places by which a card may be moved forward so that its kind differs from the previous one."""
 
 
 def asked_weight(core: bool, level: str, up_to: str = "") -> float:
-    """Return how much a card is asked in interviews of level `up_to`; an unknown level counts as onsite."""
+    """Return how often interviews of level `up_to` ask a card, as a weight; an unknown level counts as onsite."""
     asked = ASKED.get((core, level), ASKED[core, "onsite"])
     return asked * BEYOND if _is_beyond(level, up_to) else asked
 
@@ -43,7 +43,7 @@ def _is_beyond(level: str, up_to: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """An unseen card, with what its order depends on; `position` is its place in the file."""
+    """An unseen card with the properties that decide its order; `position` is its place in the file."""
 
     id: str
     topic: str
@@ -70,7 +70,7 @@ def introduction_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
-    """Return ids in the order before an interview: what is asked most first, kinds and topics mixed among equals."""
+    """Return ids in the order before an interview: cards asked most first, kinds and topics mixed among equals."""
     alike: dict[float, list[Unseen]] = defaultdict(list)
     for card in cards:
         alike[-asked_weight(card.core, card.level, up_to)].append(card)
@@ -78,7 +78,7 @@ def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
 
 
 def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
-    """Spread every kind evenly from the first card to the last, each by level and evenly over its topics."""
+    """Spread every kind evenly over the whole order; within a kind, sort by level and spread topics evenly."""
     kinds: dict[str, dict[int, dict[str, list[Unseen]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for card in sorted(cards, key=lambda card: (card.position, card.id)):
         level = LEVELS.index(card.level) if card.level in LEVELS else 0
@@ -105,7 +105,7 @@ def spread(*lanes: Sequence[T]) -> list[T]:
 
 
 def leading(main: Sequence[T], others: Sequence[T]) -> list[T]:
-    """Merge two lanes, `others` spread evenly between `main`, which begins."""
+    """Merge two lanes: start with `main`, and spread `others` evenly among it."""
     placed = [(index / len(main), 0, item) for index, item in enumerate(main)]
     placed += [((index + 0.5) / len(others), 1, item) for index, item in enumerate(others)]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
@@ -120,11 +120,10 @@ class Traits(NamedTuple):
 
 
 def interleaved(cards: Sequence[T], traits_of: Callable[[T], Traits]) -> list[T]:
-    """Reorder cards as little as needed for neighbours of different topics, and of different kinds where possible.
+    """Reorder cards as little as possible, so that neighbours differ in topic and, if possible, in kind.
 
-    Next comes the first card of another topic than the last one, or one of the next few, equally new or not, that is
-    also of another kind. A topic that makes up more than half of the rest comes at once, since it could not be split
-    later.
+    The next card is the first of another topic, or one of the next few that is equally new and also of another kind.
+    A topic with more than half of the remaining cards comes first, since it could not be split later.
     """
     lanes: dict[str, list[_Placed[T]]] = defaultdict(list)
     for place, card in reversed(list(enumerate(cards))):
@@ -147,7 +146,7 @@ class _Placed(Generic[T]):
 
 
 def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Traits) -> tuple[str, int]:
-    """Return (topic, index from the end) of the next card; a lane has its first card at its end."""
+    """Return (topic, negative index in its lane) of the next card; each lane is in reverse order."""
     open_topics = [topic for topic in lanes if topic != last.topic] or list(lanes)
     open_topics = [topic for topic in open_topics if 2 * len(lanes[topic]) > left] or open_topics
     first = min((lanes[topic][-1] for topic in open_topics), key=lambda placed: placed.place)
@@ -168,17 +167,17 @@ def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Trai
 # The minutes of a day
 
 LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""The time for learning a new card with its steps, and for a review, while nothing is known of the learner."""
+"""The time for learning a new card with its steps, and for a review, before any of the learner's is timed."""
 PRIOR_CARDS = 10
-"""The weight of these times, in cards of the learner."""
+"""The number of the learner's cards that weigh as much as these times."""
 FIRST_WEEKS_REVIEWS = 3
-"""A new card brings so many reviews in its first weeks; room is kept for them, so that learning it is no debt."""
+"""The reviews of a new card in its first weeks; a day must have room for them, or the queue would grow."""
 AVERAGES_UNTIL, HALF_OWN = 50, 300
-"""Reviews until which published averages are used, and how many more make the learner's own count half."""
+"""Up to the first number of reviews only published averages count; HALF_OWN more give the learner's own half."""
 QUICKEST, SLOWEST = 2.0, 300.0
-"""The seconds of a card outside of which it was clicked through, or left open."""
+"""A card shown for a shorter or longer time (seconds) was clicked through, or left open."""
 LONGEST_PASS_DAYS = 7
-"""The last pass before an interview begins at most so many days ahead."""
+"""The last pass before an interview starts at most so many days before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +202,7 @@ class DayMinutes:
 
     @staticmethod
     def of(minutes: float, steps: int, learned: Studied, reviewed: Studied) -> DayMinutes:
-        """Return the seconds of `minutes` beside so many `steps` of cards that are being learned."""
+        """Return the day of `minutes` with the time for `steps` learning steps subtracted."""
         learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
         return DayMinutes(minutes * 60 - steps * review, learn, review)
 
@@ -213,21 +212,22 @@ class DayMinutes:
         return max(0, int(self.seconds_left // self.review_seconds))
 
     def new_beside(self, reviews: int) -> int:
-        """Return how many new cards fit beside so many reviews."""
+        """Return how many new cards fit beside `reviews` reviews."""
         left = self.seconds_left - reviews * self.review_seconds
         return max(0, int(left // (self.learn_seconds + FIRST_WEEKS_REVIEWS * self.review_seconds)))
 
 
 def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
-    """Return how many days before the interview the last pass begins: as many as all seen cards take, at most 7."""
+    """Return the length of the last pass in days: the time for all seen cards, at most 7 days."""
     if seen_seconds >= LONGEST_PASS_DAYS * seconds_a_day:
         return LONGEST_PASS_DAYS
     return max(1, ceil(seen_seconds / seconds_a_day))
 
 
 def own_share(seen: int) -> float:
-    """Return how much `seen` reviews of the learner count beside published averages: not at all at first, then slowly
-    more, so that one session moves a forecast little.
+    """Return the weight (0…1) of the learner's `seen` reviews against published averages.
+
+    It starts at 0 and grows slowly, so that one session hardly moves a forecast.
     """
     counted = max(0, seen - AVERAGES_UNTIL)
     return counted / (counted + HALF_OWN)
@@ -238,7 +238,7 @@ def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
 
     A card shown for under 2 s or over 5 min counts as `prior_seconds`.
     """
-    from statistics import median  # `attn due` does without
+    from statistics import median  # not loaded by `attn due`
 
     credible = [seconds if QUICKEST <= seconds < SLOWEST else prior_seconds for seconds in seen]
     return prior_seconds + own_share(len(seen)) * (median(credible or [prior_seconds]) - prior_seconds)

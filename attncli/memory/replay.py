@@ -1,7 +1,7 @@
 """Schedules, holds, annotations and ratings as folds over log rows.
 
 Every machine replays the rows in the same order (time, then id) and gets the same result. Rows that were undone, and
-rows without what their kind needs, count as absent.
+rows that lack a field of their kind, count as absent.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | Non
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Return True if a card is kept out of the queue: for good, or on study day `buried_day` (0: on none)."""
+    """The hold of a card: suspended until unsuspended, or buried on study day `buried_day` (0: on none)."""
 
     suspended: bool = False
     buried_day: int = 0
@@ -146,8 +146,8 @@ class _Episode:
 def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
     """Return the accepted attempts that count as a review, each with the rating that its evidence gives.
 
-    Left out are a text that was accepted before (unless the challenge was started again in between), a second
-    acceptance on one study day, and hardening within a week of solving: they show nothing new.
+    Attempts that show nothing new do not count: a text accepted before (unless the challenge was started again in
+    between), a second acceptance on one study day, and hardening within a week of solving.
     """
     reviews: list[tuple[LogRow, Rating]] = []
     episode = _Episode()
@@ -196,5 +196,5 @@ def standing_of(rows: Iterable[LogRow]) -> Standing:
 
 
 def fixed_of(rows: Iterable[LogRow]) -> int:
-    """Count the files handed out with bugs in which all of them were repaired."""
+    """Count the handed-out files in which all planted bugs were repaired."""
     return len({row.fixes for row in standing(rows) if row.fixes})

@@ -1,6 +1,6 @@
 """Schedules: FSRS-6 by py-fsrs, fed with study days instead of clock times; the forgetting curve; study days.
 
-py-fsrs is imported only where a schedule is computed, because commands that only need the calendar start faster so.
+py-fsrs is imported only to compute a schedule, so that commands that only need the calendar start faster.
 """
 
 from __future__ import annotations

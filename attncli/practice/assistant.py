@@ -1,7 +1,7 @@
 """Sessions led by the learner's own AI assistant: it asks a card, submits the attempt, and only then gets the answer.
 
-No answer is given before an attempt, and a reference never. A rating is recorded only for a card that was asked and
-attempted in this session. The same rows are recorded as by the app.
+An answer is given only after an attempt, and a reference never. A rating is recorded only for a card that was asked and
+attempted in this session. The session records the same rows as the app.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class AssistantSession:
         self._asked: Asked | None = None
 
     def due(self) -> dict[str, Any]:
-        """Return what is due now, and which card is being asked."""
+        """Return the cards due now, and the card being asked."""
         return {**due_counts(self.workspace).document(), "asked": self._asked.card.id if self._asked else None}
 
     def stats(self) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
     """Write a file to work on into the solutions folder. Return its path and text.
 
     Raises UsageError if it exists and `fresh` is off, and for another bug before the last one was attempted: all wrong
-    solutions together would show what is right.
+    solutions together would reveal the right one.
     """
     path = solution_file(workspace, workspace.library.challenge(id).id)
     if bug:
@@ -335,7 +335,7 @@ def submission(
 ) -> GradeRequest:
     """Build the request to the judge about `source`, a `file`, or the learner's own in the solutions folder.
 
-    Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of what it grades.
+    Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of the graded file.
     """
     if file is not None and source is not None:
         raise UsageError(_("give a file or source, not both"))

@@ -1,4 +1,4 @@
-"""Write what a learner adds: a card in a bank of their own, the draft of one, a challenge's folder from templates."""
+"""Write a learner's own card, the draft of one, or the folder of a new challenge from templates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class NewCard:
-    """A card that was written; `line` is where it begins in its file."""
+    """A card that was written; `line` is its first line in its file."""
 
     id: str
     path: Path
@@ -94,13 +94,13 @@ def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
 
 
 def _write_bank(path: Path, text: str, cards: int) -> None:
-    """Write the file if it parses as a bank with so many cards."""
+    """Write the file if it parses as a bank with this number of cards."""
     if len(load_file(path, own=True, text=text).documents) != cards:
         raise UsageError(_("{path} does not end with a list of cards; add the card by hand", path=shown_path(path)))
     write_text(path, text, _("choose another folder with --home"))
 
 
-# Drafts: what was typed is there again, however the app ended
+# Drafts: typed text survives however the app ends
 
 
 @dataclass(frozen=True, slots=True)

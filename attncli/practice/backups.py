@@ -1,7 +1,7 @@
-"""Copies of the history that the program keeps by itself.
+"""Automatic copies of the history.
 
-`2026-11-22-daily.jsonl` is the copy of a day, `2026-11-22-081503-before-restore.jsonl` one that was made before a step
-that cannot be taken back. The newest of each reason stay, and of the daily ones the newest of some earlier weeks too.
+`2026-11-22-daily.jsonl` is the copy of a day, `2026-11-22-081503-before-restore.jsonl` was made before a restore, which
+cannot be undone. The newest copies of each kind are kept, and the newest daily copy of each of some earlier weeks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from attncli.store.history import encoded
 DAILY, BEFORE_RESTORE = "daily", "before-restore"
 DAILY_KEPT, WEEKLY_KEPT, OTHERS_KEPT = 7, 4, 5
 FREE_SPACE_FACTOR = 4
-"""A copy is made only where so many times its size is free: the reviews of tomorrow need the room more."""
+"""A copy is made only if so many times its size is free: the next reviews need the space more."""
 _NAME = re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}})(?:-(\d{{6}})(?:-\d+)?)?-({DAILY}|{BEFORE_RESTORE})\.jsonl")
 
 
 def write_copy(rows: Iterable[LogRow], path: Path) -> int:
-    """Write rows to a file as a history of their own; return how many. Raises StoreError."""
+    """Write rows to `path` as a complete history file; return their number. Raises StoreError."""
     try:
         return write_whole(path, (encoded(number, row).decode() for number, row in enumerate(rows, 1)))
     except OSError as error:
@@ -58,7 +58,7 @@ def keep_copy(rows: Iterable[LogRow], size: int, folder: Path, reason: str, now:
 
 
 def daily_copy(folder: Path, day: date) -> Path:
-    """Return where the copy of the study day `day` is, or will be."""
+    """Return the path of the copy of study day `day`, which need not exist yet."""
     return folder / f"{day.isoformat()}-{DAILY}.jsonl"
 
 

@@ -1,4 +1,4 @@
-"""The learner's status in each challenge, which is next, hints, and the code that solved it.
+"""The learner's status in each challenge, the next challenge to solve, hints, and the learner's solutions.
 
 Hints and solutions that were shown are recorded, because they count as help.
 """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ScheduleSources(Protocol):
-    """Sources of a schedule. A `Workspace` is one; the protocol avoids that the two modules import each other."""
+    """Sources of a schedule. `Workspace` implements this protocol, which avoids a circular import."""
 
     store: Database
     settings: Settings
@@ -51,7 +51,7 @@ def derive_subject(workspace: ScheduleSources, subject: str) -> Schedule | None:
 
 
 def derive_subjects(workspace: ScheduleSources, subjects: Iterable[str]) -> None:
-    """Derive the schedules that log rows about these subjects count for, also if a card was renamed since."""
+    """Derive the schedules to which rows about these subjects belong, even if a card was renamed later."""
     store = workspace.store
     renames = store.index.renames()
     given = set(subjects)
@@ -100,7 +100,7 @@ def _store(store: Database, subject: str, schedule: Schedule | None, last_row: s
 
 
 def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool:
-    """Return what the bank says the subject is; if it has left the bank, what its rows say."""
+    """Return True if the subject is a challenge in the bank or, if it has left the bank, by its rows."""
     if store.index.challenge_owner(subject):
         return True
     return not store.index.owner(subject) and any(row.kind in CHALLENGE_ROWS for row in rows)
@@ -109,7 +109,7 @@ def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool
 def rebuild_queue(store: Database, level: str = "") -> None:
     """Rebuild the queue: cards with their schedules and holds, siblings that wait, and the order of unseen cards.
 
-    Without `level` the order is for the level that it was made for before.
+    Without `level`, the level of the last order is used again.
     """
     cards, level = unseen_cards(store.index.introduction()), level or store.note(ORDERED_FOR)
     store.queue.rebuild(introduction_order(cards, level))
@@ -117,8 +117,8 @@ def rebuild_queue(store: Database, level: str = "") -> None:
 
 @contextmanager
 def as_day_began(workspace: ScheduleSources, when: Moment) -> Iterator[None]:
-    """Show log, schedules and queue as they were when the study day of `when` began; nothing inside is kept."""
-    _policy = workspace.policy  # a fit of today changes every schedule, those of the morning too
+    """Show log, schedules and queue as they were when the study day of `when` began; changes inside are rolled back."""
+    _policy = workspace.policy  # read before rows are hidden: today's fit applies to the morning too
     store = workspace.store
     if not store.has_rows_since(when.day_start):
         yield

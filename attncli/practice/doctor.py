@@ -1,4 +1,4 @@
-"""Check an installation: versions, places, database, banks; and rebuild what can be derived from the log."""
+"""Check an installation (versions, paths, database, banks), and rebuild the cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml"
 class DatabaseHealth:
     """`damages` name each line of the history that cannot be used; `rows` counts the others, None if none can be read.
 
-    `unwritable` says why nothing can be written, if so.
+    `unwritable` is the reason why nothing can be written, or empty.
     """
 
     path: Path
@@ -86,7 +86,7 @@ def device() -> str:
 
 
 def bank_health(workspace: Workspace) -> dict[str, Any]:
-    """Return what the library holds and the faults in its files."""
+    """Return the counts of cards, topics and challenges, and the problems of their files."""
     return {
         "cards": len(workspace.library.cards()),
         "topics": len(workspace.library.topics()),
@@ -96,7 +96,7 @@ def bank_health(workspace: Workspace) -> dict[str, Any]:
 
 
 def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress: Callable[[int], None]) -> int:
-    """Make the cache anew from the history and the banks; return the number of subjects derived."""
+    """Rebuild the cache from the history and the banks; return the number of subjects derived."""
     remove_cache(home.database)
     with open_workspace() as workspace:
         return workspace.derive_all(progress)

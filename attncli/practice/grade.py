@@ -1,6 +1,6 @@
 """Grade a file: build the request to the judge, record its report, and choose the device.
 
-The judge is another process, so torch is never loaded here; a GPU is looked for without it. Counterexamples of earlier
+The judge is another process, so torch is never loaded here; a GPU is detected without it. Counterexamples of earlier
 attempts are sent along and tried first.
 """
 
@@ -48,7 +48,7 @@ from attncli.sandbox.policy import gpu_is_seen
 LARGEST_SUBMISSION = 128 * 1024
 KEPT_COUNTEREXAMPLES = 8
 MOST_STORED = 16
-"""Counterexamples that one attempt keeps."""
+"""The most counterexamples stored with one attempt."""
 _CHECK_FIELDS = ("name", "status", "reason", "rung")
 _LONGEST_CASE = 2_000
 _VERSION = re.compile(r"^__version__\s*=\s*['\"](?P<version>[^'\"]*)", re.MULTILINE)
@@ -97,7 +97,7 @@ def request_of(
     options = replace(options, device=device)
     planted = planted_in(workspace, challenge, file) if file is not None else None
     mistakes = [challenge.mistakes.get(bug) for bug in planted.bugs] if planted is not None else []
-    # Where a bug shows on the second rung only, the first is reached with the bug in it.
+    # A bug that only the second rung shows would pass the first.
     if any(mistake is not None and mistake.rung == "hardened" for mistake in mistakes):
         options = replace(options, rung="hardened")
     return GradeRequest(
@@ -114,7 +114,7 @@ def request_of(
 
 
 def specification(challenge: Challenge) -> dict[str, Any]:
-    """Return what the judge must know about a challenge besides its folder."""
+    """Return the fields of a challenge that the judge needs besides its folder."""
     lists = ("entry", "required", "badges", "forbidden", "cards")
     fields = {"id": challenge.id, "version": challenge.version, "kernel": challenge.kernel}
     return fields | {name: list(getattr(challenge, name)) for name in lists}
@@ -133,8 +133,8 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def target(workspace: Workspace, challenge: str, file: Path | None) -> tuple[str, Path]:
     """Return the id and the file to grade. Raises NotFound, UsageError.
 
-    A challenge alone means the file that was begun for it last; a file alone the challenge that it was begun for, or
-    else the one that it is named after.
+    A challenge alone means the file that was started for it last. A file alone means the challenge for which it was
+    started, else the one with its name.
     """
     if file is not None:
         return workspace.library.challenge(challenge).id, file
@@ -197,7 +197,7 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> GradeReport:
 
 
 def fresh_seed(report: GradeReport) -> int:
-    """Return the seed of another input stream than that of `report`, to check again what it accepted."""
+    """Return the seed of the next input stream after that of `report`, to grade an accepted file again."""
     return (report.seed + 1) % STREAMS
 
 
@@ -205,7 +205,7 @@ def fresh_seed(report: GradeReport) -> int:
 
 
 def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: datetime | None = None) -> LogRow:
-    """Record the grading of `source`, from which it follows when the challenge comes back.
+    """Record the grading of `source`; it determines when the challenge comes back.
 
     Raises UsageError unless the verdict is accepted or rejected.
     """
@@ -252,8 +252,8 @@ def _payload(report: GradeReport, source: str) -> dict[str, Any]:
 def device_for(challenge: Challenge, wanted: str) -> tuple[str, bool]:
     """Return the device to grade on, and whether the CPU may replace a GPU that fails.
 
-    `auto` takes a GPU if one is present and the challenge gains by it. A challenge that shows nothing on a GPU is
-    graded on the CPU whatever is asked for. Raises UsageError if a GPU is asked for and unusable.
+    `auto` takes a GPU if one is present and useful for the challenge. A challenge that has nothing to check on a GPU
+    is always graded on the CPU. Raises UsageError if a GPU is asked for and unusable.
     """
     if wanted == CUDA:
         require_gpu()
@@ -288,7 +288,7 @@ def require_gpu() -> None:
         )
 
 
-# The learner's own case: it is run, never recorded
+# The learner's own case, which is run but not recorded
 
 
 def try_request(workspace: Workspace, id: str, file: Path, text: str) -> TryRequest:

@@ -33,9 +33,9 @@ def reindex(
 ) -> None:
     """Read the changed files in one transaction, then call `moved`.
 
-    `stamps` maps every file to its size and time. `own` tells the learner's files from bundled ones: own files are read
-    after those and yield their ids to them, so they are all read again whenever anything has changed. If a glossary has
-    changed, all files are read again, because it adds the synonyms by which cards are found.
+    `stamps` maps every file to its size and time. `own` returns True for the learner's files. They are read after the
+    bundled ones, whose ids take precedence, and all again whenever anything has changed. If a glossary has changed, all
+    files are read again, because it adds the synonyms by which cards are found.
 
     `moved` gets the ids of cards, challenges and renames that came, went or changed topic, because these decide which
     schedule their log rows count for.

@@ -1,4 +1,4 @@
-"""Look up cards, topics and challenges in the index, search cards, and find the files that the index is made from.
+"""Look up cards, topics and challenges in the index, search cards, and find the files behind the index.
 
 The index holds the bundled files and the learner's own. Looking up reads no file; YAML is loaded only if a bank or
 challenge file has changed (`SourceFiles.index_into`).
@@ -69,7 +69,7 @@ class Library:
 
     def card(self, id: str) -> Card:
         """Return the card `id`, which may be a former id. Raises NotFound with the nearest id."""
-        from attncli.domain.card_kinds import card_of  # `attn due` does without
+        from attncli.domain.card_kinds import card_of  # not loaded by `attn due`
 
         return self._linked(card_of(self.document(id)))
 
@@ -233,7 +233,7 @@ def require_length(query: str) -> None:
 
 
 def meant_id(query: str) -> str:
-    """Return the card id that a query looks like, `kv-05` for `KV 5`; empty if it looks like none."""
+    """Return the card id that a query looks like, `kv-05` for `KV 5`; empty for any other query."""
     match = _ID.fullmatch(query.strip().lower())
     return f"{match[1]}-{int(match[2]):02d}" if match else ""
 
@@ -278,7 +278,7 @@ def one_slip_away(word: str) -> set[str]:
     return (dropped | swapped | changed | added) - {word}
 
 
-# The files that the index is made from
+# The files behind the index
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class Asked:
         self.revealed = True
 
     def lay_open(self) -> None:
-        """Reveal the right answer without marking, to somebody who only reads the card."""
+        """Reveal the right answer without marking, for a learner who only reads the card."""
         self.revealed = True
         if isinstance(self.entry, FindLine):  # the line under the cursor is no answer
             self.answer = Answer()

@@ -1,7 +1,7 @@
 """Mock interviews: draw one from a seed, ask it within its time, grade its code, and report.
 
 Each step is on disk before the next one. The same seed and cards give the same interview. It changes no card's
-schedule, but what was missed counts as weak (`attncli.practice.queue.weaknesses`). Code that is graded in it is an
+schedule, but missed items count as weak (`attncli.practice.queue.weaknesses`). Code that is graded in it is an
 attempt like any other. Reports follow from the log and the current banks alone.
 """
 
@@ -76,7 +76,7 @@ class MockOptions:
 
 @dataclass(frozen=True, slots=True)
 class MockTime:
-    """The time that a part has taken, and what is left of its budget: below zero once it is used up."""
+    """The time that a part has taken, and the rest of its budget, negative once it is exceeded."""
 
     spent_ms: int
     budget_ms: int
@@ -91,7 +91,7 @@ class MockTime:
 
 
 class MockInterview:
-    """An interview in progress. `item` is what is asked now, None at the end; `asked` its card, None for code.
+    """An interview in progress. `item` is asked now, None at the end; `asked` its card, None for code.
 
     A follow-up is asked as a spoken card. When the time of a part is up, the current item may be finished; the rest of
     the part is not asked.
@@ -195,7 +195,7 @@ class MockInterview:
     def tick_code(self, got: int, of: int, cards: tuple[str, ...] = (), verdict: str = "") -> None:
         """Record the result of grading the current code. It settles the round if all is right or the time is up.
 
-        Without a judge, the person who ticks gives the result.
+        Without a judge, a person gives the result.
         """
         if self.item is None or not self.item.is_code:
             raise UsageError(_("this part asks for no code; see `attn mock`"))
@@ -215,7 +215,7 @@ class MockInterview:
             self._asked_at = self._running_since = self.workspace.clock()
 
     def undo(self) -> None:
-        """Take back the last step. Raises UsageError if there is none but the beginning."""
+        """Undo the last step. Raises UsageError if there is none after the first row."""
         rows = standing(self.workspace.store.log.of_subjects([self.state.id]))
         steps = [row for row in rows if row.kind is RowKind.MOCK and row.payload.get("step") != "begin"]
         if not steps:
@@ -337,7 +337,7 @@ def _milliseconds(since: datetime, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CodeRound:
-    """A challenge and the file in which it is written, or in which so many `bugs` are repaired."""
+    """A challenge and the file in which to write it, or in which to repair `bugs` planted bugs."""
 
     challenge: Challenge
     path: Path
@@ -489,7 +489,7 @@ def answered_follow_ups(card: Card) -> list[int]:
 
 
 def _first_of_dive(workspace: Workspace, cards: Sequence[CardSummary], options: MockOptions, follow_ups: int) -> Card:
-    """Draw a spoken card of the level with so many follow-ups, or the nearest to that."""
+    """Draw a spoken card of the level; its number of follow-ups is as near as possible to `follow_ups`."""
     rng = Random(f"{options.seed} deep-dive")
     drawn = rng.sample(list(cards), len(cards))
     order: tuple[str, ...] = LEVELS
@@ -518,7 +518,7 @@ def _coding(
 ) -> dict[PartName, tuple[MockItem, ...]]:
     """Draw a challenge to write, and another to repair, of another track if possible.
 
-    The repair has several bugs if some challenge offers such rounds, otherwise the one of a wrong solution.
+    The repair has several bugs if a challenge offers repair rounds, otherwise the single bug of a wrong solution.
     """
     challenges = sorted(workspace.library.challenges(), key=lambda challenge: challenge.id)
     found: dict[PartName, tuple[MockItem, ...]] = {}

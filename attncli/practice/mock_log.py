@@ -25,8 +25,8 @@ class Settled:
     """The result of a question: `got` of `of`; 0 of 0 if it was skipped.
 
     `answer_ms` is the time to the answer, None if it was not measured; `late` means after the time of the part.
-    `points` are those made, None if the card has none to tick. `cards` explain what went wrong. `answer` is what was
-    chosen or typed, None if it was spoken.
+    `points` are the ticked ones, None if the card has none. `cards` explain the mistake. `answer` was chosen or
+    typed; None if it was spoken.
     """
 
     got: int
@@ -134,7 +134,7 @@ def _apply(state: MockState, row: LogRow, payload: Mapping[str, Any]) -> None:
         case "answer":
             state.settled[place] = _result(row.at, payload, late)
         case "skip":
-            # Code that was graded before it was left keeps what its best grading came to.
+            # Code that was graded and then left keeps the result of its best grading.
             state.settled[place] = replace(state.tried.get(place, Settled(0, 0, row.at)), at=row.at, late=late)
         case "grade":
             state.tried[place] = _better(state.tried.get(place), _result(row.at, payload, late))
@@ -190,7 +190,7 @@ def begin(workspace: Workspace, plan: MockPlan) -> MockState:
 
 
 def step(workspace: Workspace, id: str, name: str, details: Mapping[str, Any]) -> LogRow:
-    """Record a step of the learner, which `attn undo` takes back."""
+    """Record a step of the learner, which `attn undo` can undo."""
     with recording(workspace):
         return _append(workspace, RowKind.MOCK, id, {"step": name, **details})
 
@@ -207,12 +207,12 @@ def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any
 
 
 def state_of(workspace: Workspace, id: str) -> MockState | None:
-    """Return the state of interview `id`; None if its beginning was taken back."""
+    """Return the state of interview `id`; None if its first row was undone."""
     return fold_mock(workspace.store.log.of_subjects([id]))
 
 
 def states(workspace: Workspace) -> list[MockState]:
-    """Return every interview that was begun, the latest first."""
+    """Return every interview that was started, the latest first."""
     begun = {row.subject for row in workspace.store.log.of_kind(RowKind.MOCK)}
     found = [state for id in begun if (state := state_of(workspace, id)) is not None]
     return sorted(found, key=lambda state: (state.begun_at, state.id), reverse=True)

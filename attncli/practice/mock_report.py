@@ -1,4 +1,4 @@
-"""Report a mock interview: the credit and time of each part, what was missed, what to read; and the report as lines.
+"""Report a mock interview (credit and time of each part, missed items, cards to read), also as lines.
 
 Reports follow from the log and the current banks alone.
 """
@@ -145,7 +145,7 @@ def clock_text(seconds: int) -> str:
 
 
 def code_task(bugs: int) -> Localised:
-    """Return the task of a code round: to fix so many bugs, or to write the code if there are none."""
+    """Return the task of a code round: to fix `bugs` bugs, or to write the code if there are none."""
     if not bugs:
         return _("Write it as you would at the whiteboard:")
     return ngettext("Find and fix {count} bug in this file:", "Find and fix {count} bugs in this file:", bugs)

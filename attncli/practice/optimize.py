@@ -49,7 +49,7 @@ class FitSide:
 
 @dataclass(frozen=True, slots=True)
 class Optimised:
-    """The result of a fit: if it was `kept`, from how many reviews, and both sets of weights."""
+    """The result of a fit: True if it was `kept`, its number of reviews, and both sets of weights."""
 
     kept: bool
     reviews: int
@@ -103,7 +103,7 @@ def record_fit(
 
 
 def histories(workspace: Workspace) -> Chosen:
-    """Return the reviews in force of each card under all its ids: whole histories, as many as a fit needs."""
+    """Return the reviews in force of each card under all its ids: whole histories, with up to MOST_REVIEWS reviews."""
     store, challenges = workspace.store, set(workspace.store.index.challenge_ids())
     last_day = workspace.moment().day + 1
     chosen, reviews = Chosen(), 0
@@ -120,7 +120,7 @@ def histories(workspace: Workspace) -> Chosen:
 
 
 def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, FitSide]:
-    """Compare the weights in force with the fitted ones, both on cards that are forgotten as the fit says."""
+    """Compare the weights in force with the fitted ones; both simulations forget cards as the fit predicts."""
     when = workspace.moment()
     old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
     available = workspace.store.queue.available(when)

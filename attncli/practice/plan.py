@@ -1,4 +1,4 @@
-"""Plan the days until the interview: cards and challenges for each day, the recall to expect, and what won't fit.
+"""Plan the days until the interview: cards and challenges for each day, the expected recall, and items that do not fit.
 
 A plan follows from the log, the settings and the clock alone. How fast this learner forgets and how long cards take are
 measured in their log, on the cards that were reviewed last.
@@ -65,20 +65,20 @@ NEEDED_STEP_MINUTES, MOST_NEEDED_MINUTES = 5, 240
 CORE_ABOVE = 2.0
 """Cards with a larger weight are core ones."""
 MANY_CARDS = 5000
-"""From so many cards on, three curves are used for the forecast instead of all likely ones."""
+"""From this number of cards on, the forecast uses three curves instead of all likely ones."""
 NEVER = -1_000_000
 CHALLENGE_LEVELS = {"screen": 2, "onsite": 3, "research": 5, "any": 5}
 """The highest level of the challenges that interviews up to a level ask."""
 WEEK_DAYS = 7
-"""The share of code is met over so many days."""
+"""The number of days over which the share of code is met."""
 FIRST_MINUTES, AGAIN_MINUTES = 25.0, 12.0
-"""Time to solve a challenge the first time, and again, before the log tells."""
+"""Time to solve a challenge the first time, and again, until the log has measured it."""
 LONGEST_MINUTES, PRIOR_SOLVED = 90.0, 3
 
 
 @dataclass(frozen=True, slots=True)
 class StudyDay:
-    """One day of the plan: `minutes` is what its cards and challenges take, of the `has_minutes` of the day.
+    """One day of the plan; its cards and challenges take `minutes` of the `has_minutes` of the day.
 
     `cards` are in the order of study, with the `new` ones among them; `code` maps each challenge to its minutes.
     """
@@ -129,7 +129,7 @@ class TopicPlan:
 class PlanShortfall:
     """Cards that stay unseen and challenges that stay unsolved, because the time is too short.
 
-    `minutes_needed` a day would show every card, None if not even four hours do.
+    `minutes_needed` a day suffice to see every card; None if four hours do not.
     """
 
     cards: tuple[str, ...]
@@ -152,7 +152,7 @@ class PlanShortfall:
 class Plan:
     """The whole plan. `expected` weighs cards by how often they are asked; `reviews_known` reviews were used for it.
 
-    `studied_minutes` is what the part of today's list takes that is done.
+    `studied_minutes` is the time of the finished part of today's list.
     """
 
     interview: date
@@ -174,7 +174,7 @@ class Plan:
 
     @property
     def last_pass(self) -> date | None:
-        """The day on which the last pass begins."""
+        """The day on which the last pass starts."""
         return next((day.date for day in self.days if day.is_last_pass), None)
 
     def document(self) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def local_date(workspace: Workspace, at: datetime | None = None) -> date:
 def make_plan(
     workspace: Workspace, interview: date | None = None, minutes: int | None = None, at: datetime | None = None
 ) -> Plan:
-    """Make the plan as of the morning of `at` (now); its first day is what is left of today's list.
+    """Make the plan as of the morning of `at` (now); its first day is the rest of today's list.
 
     Raises InvalidInput for an interview date that cannot be planned for.
     """
@@ -278,7 +278,7 @@ def _first_day(morning: Morning) -> PlannedDay:
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """The basis of a plan as the study day began; `seconds` are the part of the `minutes` that is for cards."""
+    """The basis of a plan at the start of the study day; `seconds` is the part of `minutes` left for cards."""
 
     basis: PlanBasis
     challenges: PlannedChallenges
@@ -293,7 +293,7 @@ class Morning:
 def _morning(
     workspace: Workspace, settings: Settings, when: Moment, interview_day: int, own: Collection[str]
 ) -> Morning:
-    # On the day itself there is this morning: it is planned as the eve of a day that begins with the interview.
+    # On the interview day only the morning is left: plan it as the last day before the interview.
     last = max(interview_day, when.day + 1)
     exists = workspace.calendar.exists
     minutes = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(when.day, last)}
@@ -314,7 +314,7 @@ def _study_day(planned: PlannedDay, morning: Morning) -> StudyDay:
 
 
 def _what_is_left(workspace: Workspace, day: StudyDay, listed: DayList, when: Moment) -> StudyDay:
-    """Return today without what is done, suspended or buried."""
+    """Return today without the cards and challenges that are done, suspended or buried."""
     left = workspace.store.queue.still_open(listed.cards, when)
     code = challenges_left(workspace, listed, when)
     new = tuple(card.id for card in left if card.is_new)
@@ -363,7 +363,7 @@ def _left_out(
 
 
 def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
-    """Return the least minutes a day (in steps of five) in which every card is seen; the ratio of days is kept."""
+    """Return the least minutes a day (in steps of five) in which every card is seen; days keep their ratios."""
     learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
     if learning > sum(seconds.values()) * MOST_NEEDED_MINUTES / minutes:
         return None
@@ -417,7 +417,7 @@ class PlanBasis:
 
 
 def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = ()) -> PlanBasis:
-    """Collect what the plan for this study day is made from; `own` cards come first."""
+    """Collect the basis of the plan for this study day; `own` cards come first."""
     store, policy = workspace.store, workspace.policy
     reader = HabitReader(workspace)
     habits, growth, known = reader.habits, reader.growth, reader.cards
@@ -505,7 +505,7 @@ class PlannedChallenges:
 
 
 def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[int, float]) -> PlannedChallenges:
-    """Plan challenges on the days by which their share of the minutes has added up to one, from the first day on.
+    """Plan each challenge on the first day by which the daily share for challenges adds up to its minutes.
 
     Due ones come first, then must-know ones, then the easiest up to the learner's level. In the last three days only
     due and must-know ones come. One that is longer than a day's minutes takes two days, or is left out.
@@ -548,7 +548,7 @@ def _comes(found: ChallengeStatus, day: int, late: bool) -> bool:
 def _saved_minutes(workspace: Workspace, settings: Settings, share: float, today: int, usual: float) -> float:
     """Return the minutes for challenges that the days before `today` have left over.
 
-    They add up from the first study day on, which has a challenge, whether or not the learner solves any.
+    They add up from the first study day, which has a challenge, even if the learner solves none.
     """
     whole = min(usual, settings.minutes_per_day)
     first_day = min(workspace.store.log.first_day() or today, today)
@@ -576,7 +576,7 @@ class ExpectedMinutes:
         self.usual = (len(every) * known + PRIOR_SOLVED * FIRST_MINUTES) / (len(every) + PRIOR_SOLVED)
 
     def of(self, found: ChallengeStatus) -> float:
-        """Return the minutes for a challenge: its own median, or what the learner usually takes."""
+        """Return the minutes for a challenge: its own median, or the learner's usual time."""
         if took := self._took.get(found.challenge.id):
             return median(took)
         return self.usual if found.schedule is None else self.usual * AGAIN_MINUTES / FIRST_MINUTES

@@ -1,4 +1,4 @@
-"""Sentences about the plan and the countdown to the interview, for commands and screens; and why nothing is left."""
+"""Sentences for commands and screens: the plan, the countdown to the interview, the reason why nothing is due."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attncli.store.schedules import Moment
 
 
 def countdown_sentence(plan: Plan, lang: Lang) -> str:
-    """Return how far away the interview is."""
+    """Return a sentence with the days left until the interview."""
     if plan.days_left == 0:
         return _("The interview is today.")[lang]
     if plan.days_left == 1:
@@ -27,7 +27,7 @@ def countdown_sentence(plan: Plan, lang: Lang) -> str:
 
 
 def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
-    """Return what does not fit the time; empty if everything fits."""
+    """Return lines about cards and challenges that do not fit the time; empty if all fit."""
     left_out, lines = plan.left_out, []
     if count := len(left_out.cards):
         unseen = (
@@ -57,7 +57,7 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
 
 
 def basis_line(plan: Plan, lang: Lang) -> str:
-    """Return the data that the plan is based on."""
+    """Return a line about the data that the plan is based on."""
     seconds = {"learn": plan.learn_seconds, "review": plan.review_seconds}
     reviews = ngettext("{count} review", "{count} reviews", plan.reviews_known)
     if plan.reviews_known < AVERAGES_UNTIL:
@@ -76,7 +76,7 @@ def basis_line(plan: Plan, lang: Lang) -> str:
 
 
 def rules_lines(plan: Plan, level: str, lang: Lang) -> list[str]:
-    """Return the rules that shape the plan: its level, and what the last days leave out."""
+    """Return lines about the rules of the plan: its level, and cards that the last days leave out."""
     lines = [_("Level: up to {level}; what is above comes last.", level=LEVEL_NAMES[level])] if level in LEVELS else []
     if plan.days_left <= LAST_DAYS:
         lines.append(
@@ -181,7 +181,7 @@ Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "bu
 class Standstill:
     """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
 
-    `unseen` cards are still to be learned; `introduced` were today, out of `new_per_day` or what the minutes allow.
+    `unseen` cards are still to be learned; `introduced` were today, of `new_per_day` or those that fit the minutes.
     """
 
     cards: int

@@ -1,7 +1,7 @@
-"""Choose cards: those that a day brings, cards that fit a filter, weak cards, and search with filters.
+"""Choose cards: today's list, cards that match a filter, weak cards, and search with filters.
 
-Without an interview date, a day brings the due reviews and `new_per_day` new cards, and no more than fit the minutes of
-the day if the learner has set them. Before an interview the list is that of the plan.
+Without an interview date, today's list has the due reviews and `new_per_day` new cards. If the learner has set minutes
+a day, it is cut to fit them. Before an interview the list is that of the plan.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "
 
 
 class DayList(NamedTuple):
-    """Today's list: cards and challenges in the order of study, the same for whoever asks on this study day.
+    """Today's list: cards and challenges in the order of study, the same for every caller on this study day.
 
     `challenges` maps each to the minutes expected for it. `left_out` counts due reviews that do not fit; they stay
-    due. The seconds are those that this learner takes to learn and to review a card.
+    due. The seconds are this learner's for learning and for reviewing a card.
     """
 
     cards: Sequence[str]
@@ -105,7 +105,7 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
 
 
 def minutes_today(workspace: Workspace, when: Moment) -> DayMinutes:
-    """Return what the minutes of this day hold, and this learner's seconds for one card."""
+    """Return the time that is left on this day, and this learner's seconds per card."""
     from attncli.memory.queue_order import DayMinutes, Studied
 
     log = workspace.store.log
@@ -186,7 +186,7 @@ def draw_cards(workspace: Workspace, card_filter: CardFilter, rng: Random) -> li
 
 
 def require_matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSummary]:
-    """Return `matching_cards`; raise NoCardMatches, which says what to drop, if there are none."""
+    """Return `matching_cards`; raise NoCardMatches, which suggests the condition to drop, if there are none."""
     if found := matching_cards(workspace, card_filter):
         return found
     options = [f"--{name} {value}" for name in ("topic", "kind", "level") if (value := getattr(card_filter, name))]
@@ -219,10 +219,10 @@ def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
 
 
 def has_missed(last: LastReview, points: int) -> bool:
-    """Return True if part of a card with so many points was missed in a review.
+    """Return True if part of a card with `points` points was missed in a review.
 
     It was rated again, marked wrong, or some points were ticked and others not. If none is ticked and the rating is
-    good, the learner does not use ticks: that says nothing.
+    good, the learner does not use ticks, so nothing counts as missed.
     """
     some = last.points is not None and 0 < len(last.points) < points
     return _was_forgotten(last) or some
@@ -236,10 +236,10 @@ def _was_forgotten(last: LastReview) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
-    """A weak card and what makes it one; `points_missed` are indices into its points.
+    """A weak card and the reasons; `points_missed` are indices into its points.
 
     `recall` is the probability of recall on the day in question. It is 0 if the card was forgotten on that very day,
-    because the forgetting curve begins at 1 whatever the rating was.
+    because the forgetting curve starts at 1 after any rating.
     """
 
     card: str
@@ -252,7 +252,7 @@ class Weakness:
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     """Return the weak cards among those seen: missed ones first, then the least likely to be recalled.
 
-    What was missed in a mock interview counts until the card is reviewed.
+    A miss in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
     perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
@@ -281,7 +281,7 @@ def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str,
 
 
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """Return the ids of the weak cards, weakest first; first of all unseen ones that were missed in an interview."""
+    """Return the ids of the unseen cards missed in an interview, then of the weak cards, weakest first."""
     from attncli.practice.mock_log import missed_then
 
     index, schedules = workspace.store.index, workspace.store.schedules
@@ -330,7 +330,7 @@ def browse(workspace: Workspace, line: str, most: int | None = None) -> FoundCar
 
 
 class _Browse:
-    """One search; what a filter needs is read only if the line has that filter."""
+    """One search; the data for a filter is read only if the line has that filter."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace

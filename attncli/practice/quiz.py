@@ -110,7 +110,7 @@ class Quiz:
 
 
 def right_answer(asked: Asked) -> Localised:
-    """Return the feedback for a wrong answer: the right one, with the usual mistake behind a number; a whole order."""
+    """Return the feedback for a wrong answer: the whole order for an ordering card, else the marking's detail."""
     if isinstance(asked.entry, Arrange):
         return asked.right_answer
     return asked.marked.detail if asked.marked else NOTHING

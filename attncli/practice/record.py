@@ -1,10 +1,10 @@
-"""Record what the learner does: reviews, holds, tags, notes, undo. Each is one row of the log.
+"""Record actions of the learner: reviews, holds, tags, notes, undo. Each is one row of the log.
 
 A row is on disk, and the schedule derived from it, before the function returns. Undo appends a row too, so that logs of
 several machines merge as a union.
 
-Rows of one subject follow one another whatever the clock does: if the clock was set back a little, a row is stamped
-just after the last one. Rows more than a day ahead of the clock wait until their time has come.
+Rows of one subject keep their order under any clock: if the clock was set back a little, a row is stamped just after
+the last one. Rows more than a day ahead of the clock wait until their time has come.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attncli.practice.workspace import Workspace
 
 REVIEWS = frozenset({RowKind.REVIEW})
 TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
-"""The kinds of rows that `attn undo` takes back; a hint or solution that was shown stays seen."""
+"""The kinds of rows that `attn undo` can undo; a hint or solution that was shown stays seen."""
 Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
 LONGEST_TAG = 40
 _TAG = re.compile(r"\w[\w-]*\Z")
@@ -226,7 +226,7 @@ def set_note(workspace: Workspace, card: str, text: str) -> None:
 
 
 def sort_of_act(row: LogRow) -> Act:
-    """Return the category of a row that was taken back."""
+    """Return the category of a row that was undone."""
     acts: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
     if row.kind in acts:
         return acts[row.kind]
@@ -234,9 +234,9 @@ def sort_of_act(row: LogRow) -> Act:
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
-    """Take back `row`, or the last row of TAKEN_BACK on this machine. Return that row.
+    """Undo `row`, or the last row of TAKEN_BACK on this machine. Return that row.
 
-    Raises InvalidInput if there is nothing to take back.
+    Raises InvalidInput if there is nothing to undo.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):
@@ -292,7 +292,7 @@ class Stamp:
 def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Stamp:
     """Return the stamp of a row about `subject` at `at` (now); call inside a transaction.
 
-    `kinds` are the kinds of rows that it follows in sequence. Raises ClockWrong for a moment outside 1990…2199.
+    Without `at`, it is later than the last row of these `kinds`. Raises ClockWrong for a moment outside 1990…2199.
     """
     if at is not None:
         moment = utc(at)

@@ -1,6 +1,6 @@
-"""Review sessions: which card comes next, the interval behind each rating, and the answer on disk before the next card.
+"""Review sessions: choose the next card, compute the interval of each rating, save each answer before the next card.
 
-`ReviewSession` asks what is left of today's list, `DrillSession` what the learner chose.
+`ReviewSession` asks the rest of today's list, `DrillSession` the cards that the learner chose.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class RatedCard:
 class SessionProgress:
     """Cards `answered` in this session, and those still to come.
 
-    What is still to come changes with the learner's actions, never with the clock alone. `learning` counts all cards in
-    their steps that come back on this study day, until the answer that ends their steps.
+    The counts change with the learner's actions, never with the clock alone. `learning` counts the cards that come
+    back on this study day, each until the answer that ends its steps.
     """
 
     answered: int
@@ -95,7 +95,7 @@ class PlannedCards:
         return len(self._cards) - self.new
 
     def take(self) -> Waiting:
-        """Remove and return the next card. IndexError if there is none."""
+        """Remove and return the next card. Raises IndexError if there is none."""
         card = self._cards.popleft()
         self._ids[card.id] -= 1
         self.new -= card.is_new
@@ -109,7 +109,7 @@ class PlannedCards:
 
 
 class ReviewSession:
-    """A session over what is left of today's list, or its cards of one `topic`; at most `limit` answers.
+    """A session over the rest of today's list, or its cards of one `topic`; at most `limit` answers.
 
     `next()` returns the item to ask (also in `current`), or None at the end. `answer`, `suspend` and `bury` settle it;
     `drop` leaves out a card that has left its bank. Steps that are due come first, then the cards in the order of the
@@ -184,7 +184,7 @@ class ReviewSession:
         return answered
 
     def undo(self) -> SessionItem:
-        """Take back the last act of this session and ask its card again. UsageError if there is none."""
+        """Undo the last action of this session and ask its card again. Raises UsageError if there is none."""
         if not self._done:
             raise UsageError(_("there is no answer in this session to undo"))
         row = self._done[-1]
@@ -214,7 +214,7 @@ class ReviewSession:
 
     @property
     def last_done(self) -> RowKind | None:
-        """The kind of row that `undo` would take back."""
+        """The kind of row that `undo` would undo."""
         return self._done[-1].kind if self._done else None
 
     @property
@@ -234,7 +234,7 @@ class ReviewSession:
 
     @property
     def answers(self) -> tuple[RatedCard, ...]:
-        """The answers of this session that were not taken back, in order."""
+        """The answers of this session that were not undone, in order."""
         return tuple(self._answered)
 
     @property

@@ -1,8 +1,8 @@
 """Write the file that the learner works on: a starter, a wrong solution to debug, or a reference with planted bugs.
 
-A file is never overwritten: it is kept as a numbered copy if asked for. Starters are built from the reference's source
-text, and a statement's facts are read from `inputs.py`; neither is run. The log remembers which bugs are in which file.
-The end of this file opens a learner's file in the app or in an external editor.
+An existing file is never overwritten; on request it is kept as a numbered copy. Starters are built from the source text
+of the reference, and a statement's facts are read from `inputs.py`; neither is run. The log records the bugs in each
+file. The end of this module opens a learner's file in the app or in an external editor.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _Definition = ast.FunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A file to work on; `kept` is the copy of the file that was there, `symptom` what a single bug shows.
+    """A file to work on; `kept` is the copy of the file that was there, `symptom` the visible effect of a single bug.
 
     `bugs` is how many were planted.
     """
@@ -77,7 +77,7 @@ def start_challenge(
     """Write the file to work on for challenge `id`, and record it.
 
     With `bug` it is a wrong solution to debug: the one named `wrong`, or each in turn. With `repair` it is the
-    reference with so many bugs: those of round `seed`, or of the next round. An existing file is never overwritten:
+    reference with `repair` bugs: those of round `seed`, or of the next round. An existing file is never overwritten:
     UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
@@ -145,7 +145,7 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
 
 
 def _write_all(path: Path, text: str) -> None:
-    """Write a file that does not exist yet; if there is no room for all of it, remove what was written."""
+    """Write a file that does not exist yet; if the disk is full, remove the incomplete file."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -244,7 +244,7 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _needed_by(body: Sequence[ast.stmt], hollow: Iterable[ast.AST], defined: set[str]) -> list[ast.stmt]:
-    """Return the top-level statements that define the names used in signatures, and what those use in turn."""
+    """Return the top-level statements that define the names used in signatures, and their own dependencies."""
     known = defined | set(dir(builtins))
     missing = {name for node in hollow for name in _names(node)} - known
     needed: list[ast.stmt] = []
@@ -276,7 +276,7 @@ def _binds(node: ast.stmt) -> set[str]:
 
 
 def docstring(text: str) -> str:
-    """Format `text` as a docstring that nothing in it can end."""
+    """Format `text` as a docstring, escaped so that nothing in it ends the string."""
     body = "\n".join(_filled(text.strip().replace('"""', "'''")))
     raw = "r" if "\\" in text else ""
     return f'{raw}"""{body}\n"""'
@@ -338,7 +338,7 @@ def statement(challenge: Challenge) -> Statement:
 
 
 def shared_facts(inputs: Path) -> SharedFacts:
-    """Read the facts that shared sentences depend on. What is missing or damaged counts as absent: grading
+    """Read the facts that shared sentences depend on. A missing or damaged fact counts as absent: grading
     reports it.
     """
     facts = _literals(inputs)
@@ -389,7 +389,7 @@ class Planted:
 
 
 def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Planted | None:
-    """Return what was planted in a file of the learner's; None if it was not handed out with bugs.
+    """Return the bugs planted in a file of the learner's; None if it was not handed out with bugs.
 
     A file that was kept as a numbered copy counts as under its old name.
     """
@@ -436,7 +436,7 @@ def offers_rounds(challenge: Challenge) -> bool:
 def next_round(workspace: Workspace, challenge: Challenge, count: int, number: int | None) -> tuple[Repair, ...]:
     """Return the bugs of round `number`, or of the round after those that were handed out.
 
-    Raises UsageError if the challenge has no rounds, or none with so many bugs.
+    Raises UsageError if the challenge has no rounds, or none with `count` bugs.
     """
     from attncli.bank.challenge_rules import load_repairs
 
@@ -501,9 +501,9 @@ def _task(challenge: Challenge, count: int, file: str) -> Localised:
 
 
 class OpenFile:
-    """A file that is open in the app while something else may write it too: nothing of either is lost.
+    """A file that is open in the app while another program may write it too; neither's text is lost.
 
-    `text` is what was last read or written. Raises UsageError if the file cannot be read as text.
+    `text` is the text that was last read or written. Raises UsageError if the file cannot be read as text.
     """
 
     def __init__(self, path: Path) -> None:
@@ -511,8 +511,8 @@ class OpenFile:
         self.text = _read_text(path)
 
     def save(self, text: str) -> Path | None:
-        """Write `text` to the file. If something else has written it meanwhile, keep that as a copy and return its
-        path.
+        """Write `text` to the file. If another program has written it meanwhile, keep that text as a copy and return
+        its path.
 
         Raises UsageError if it cannot be written; then the file is unchanged.
         """
@@ -557,7 +557,7 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 
 def told(error: EditorMissing, lang: Lang) -> str:
-    """Return the message for an editor that could not be started, and what to do."""
+    """Return the message about an editor that could not be started, with a remedy."""
     if not error.editor:
         return _("No editor found. Set one: `attn config editor vim`")[lang]
     return _(

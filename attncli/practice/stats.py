@@ -1,4 +1,4 @@
-"""Progress: retention, streak, forecast, readiness of each topic, and recall against what FSRS predicted.
+"""Progress: retention, streak, forecast, readiness of each topic, and recall against the predictions of FSRS.
 
 `overview` needs no walk through the reviews, so Home uses it. Recall is measured on the cards that were reviewed last,
 a few at a time: a million reviews are never read.
@@ -86,7 +86,7 @@ class MustKnow:
 
 
 def must_know(workspace: Workspace, when: Moment) -> MustKnow:
-    """Count what is known of what nearly every interview asks."""
+    """Count the must-know cards likely recalled today, and the must-know challenges solved."""
     cards, challenges = workspace.store.index.must_know()
     recalled = workspace.store.seen.recalled(curve_on(workspace, when), cards, WEAK_RECALL)
     solved = {row.subject for row in workspace.store.log.standing_of_kind(RowKind.ATTEMPT) if row.reached in RUNGS}
@@ -250,7 +250,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RecallShare:
-    """A group of these reviews: the share recalled, and the means of the predictions, days and seconds."""
+    """A group of `Recall` reviews: the share recalled, and the mean prediction, days and seconds."""
 
     name: str
     reviews: int
@@ -271,7 +271,7 @@ class RecallRecord:
         self.is_whole = False
 
     def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
-        """Read the reviews of so many cards more. Return True if some may be left."""
+        """Read the reviews of the next `cards` cards. Return True if some may be left."""
         for _each in range(cards):
             card = next(self._left, None)
             if card is None:

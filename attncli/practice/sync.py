@@ -1,8 +1,8 @@
 """Merge histories: with a folder that several machines share, and with a file; and report rows from the future.
 
-A shared folder holds the files of every machine's history. `sync` first takes in every row that the folder has, under
-whatever file name, then publishes: this machine's own file is replaced, and another file is added where the
-folder has none of that name, or an older part of it. So two machines never write the same file.
+A shared folder contains the files of every machine's history. `sync` first merges every row in the folder, under any
+file name. Then it replaces this machine's own file there, and adds other files of which the folder has none or an older
+part. So two machines never write the same file.
 
 Histories merge as a union by row id, so merging twice changes nothing.
 """
@@ -33,7 +33,7 @@ SHOWN_AHEAD = 5
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """The number of rows received, and of rows in this machine's file; `faults` name what could not be used."""
+    """The number of rows received, and of rows in this machine's file; `faults` name unusable lines and files."""
 
     received: int
     written: int
@@ -42,10 +42,10 @@ class Synced:
 
 
 def sync(workspace: Workspace, folder: Path) -> Synced:
-    """Take in every history file in the shared `folder`, and publish this machine's files there.
+    """Merge every history file in the shared `folder`, and publish this machine's files there.
 
-    What cannot be read is named and left as it is; the rest is merged. Raises UsageError if there is no such folder,
-    EnvironmentFailure if it cannot be written to.
+    Unreadable files and lines are reported and left unchanged; the rest is merged. Raises UsageError if there is no
+    such folder, EnvironmentFailure if it cannot be written to.
     """
     if not folder.is_dir():
         raise UsageError(_("there is no folder {folder}; create it where your machines sync files", folder=folder))
@@ -55,7 +55,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     with history.writing():
         pass  # a machine without a row gets its id
     own = folder / f"{history.machine}{ENDING}"
-    # Our own file comes last: what only its older self there had is in the folder by then.
+    # Our own file comes last: rows that only its older copy there had are in other files of the folder by then.
     for path in sorted(history.files(), key=lambda path: path.name == own.name):
         _publish(path, folder, path.name == own.name)
     written = sum(1 for line in own.read_bytes().splitlines() if line) if own.is_file() else 0
@@ -70,7 +70,7 @@ def _names(folder: Path) -> list[Path]:
 
 
 def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
-    """Merge the rows of one file in the folder; return how many were new here."""
+    """Merge the rows of one file in the folder; return the number of rows new here."""
     here = workspace.store.history.folder / path.name
     try:
         if not path.is_file():
@@ -104,7 +104,7 @@ def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
 
 
 def _copy_in(workspace: Workspace, path: Path) -> int | None:
-    """Copy a machine's file into the history; return how many rows were new, None if it does not go on from here."""
+    """Copy a machine's file into the history; return the number of new rows, None if it does not extend our copy."""
     store = workspace.store
     before = store.log.length()
     with store.transaction():
@@ -124,7 +124,7 @@ def _is_prefix(path: Path, longer: Path) -> bool:
 
 
 def _publish(path: Path, folder: Path, own: bool) -> None:
-    """Write a file of the history to the folder, under another name where that has another file of this name."""
+    """Write a history file to the folder; if a different file has its name, write its new rows under another name."""
     there, content = folder / path.name, path.read_bytes()
     try:
         if there.exists() and not own:
@@ -149,7 +149,7 @@ def _publish(path: Path, folder: Path, own: bool) -> None:
 def exported(workspace: Workspace, left_out: list[Localised]) -> Iterator[str]:
     """Yield the whole log in replay order, one JSON document a line.
 
-    A row that no import would accept would keep all others out: it is named in `left_out` instead.
+    A row that no import would accept would block all others, so it is added to `left_out` instead.
     """
     for row in workspace.store.log.everything():
         try:
@@ -169,8 +169,8 @@ class Imported:
 def import_file(workspace: Workspace, path: Path) -> Imported:
     """Merge the log in the file or folder `path` if all of it can be used.
 
-    From an old database the usable rows are merged, because there is no other way to them. Raises UsageError that names
-    the faulty line, or the row that is here with another content; then nothing is merged.
+    From an old database the usable rows are merged, because nothing else can read them. Raises UsageError that names
+    the faulty line, or a row whose content differs from the local one; then nothing is merged.
     """
     if not path.exists():
         raise UsageError(_("there is no file {path}; create one with `attn backup`", path=path))
@@ -197,7 +197,7 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
 class Restored:
     """The number of rows restored; `faults` name those that cannot be used.
 
-    `kept` is a copy of what was there before, None if that was nothing; `missing` counts its rows that the file lacks.
+    `kept` is the copy of the former history, None if that was empty; `missing` counts its rows that the file lacks.
     """
 
     rows: int
@@ -207,7 +207,7 @@ class Restored:
 
 
 def restore(workspace: Workspace, path: Path) -> Restored:
-    """Replace the history by the rows in `path`, after a copy of it was kept.
+    """Replace the history by the rows in `path`, after saving a copy of it.
 
     Raises UsageError if the file has no usable row, StoreError if nothing can be written; then nothing has changed.
     """
@@ -234,7 +234,7 @@ def restore(workspace: Workspace, path: Path) -> Restored:
 def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Placed], None]) -> list[LogRow]:
     """Add the rows that are new here and derive their schedules, in one transaction. Return the new rows.
 
-    `conflict` gets a row that is here with another content; if it raises, nothing is merged.
+    `conflict` gets each row whose content differs from the local one; if it raises, nothing is merged.
     """
     current: list[Placed] = []
 
@@ -254,7 +254,7 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
 
 
 def _changes_fit(workspace: Workspace, new: list[LogRow]) -> bool:
-    """Return True if a fit came in or was taken back."""
+    """Return True if a new row is a fit or undoes one."""
     if any(row.kind is RowKind.FIT for row in new):
         return True
     undone = {row.takes_back for row in new if row.kind is RowKind.UNDO}
@@ -282,7 +282,7 @@ class Placed:
 
 @dataclass(slots=True)
 class LogFile:
-    """The usable rows of a file, and its faults; each fault begins with its place."""
+    """The usable rows of a file, and messages (`faults`) about the others; each starts with its place."""
 
     path: Path
     rows: list[Placed] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""Today's list and what is left of it: one list a study day, the same for whoever asks.
+"""Today's list and its unfinished part: one list per study day, the same for every caller.
 
-`attn due` prints the counts of it: what makes the list is imported where it is made.
+`attn due` prints its counts, so the modules that make the list are imported only when it is made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attncli.store.schedules import Moment, Waiting
 
 
 def todays_list(workspace: Workspace, when: Moment) -> DayList:
-    """Return the list of the study day of `when`; whoever asks first makes it.
+    """Return the list of the study day of `when`; the first call makes it.
 
     It follows from the rows of the history before that day, the settings, the banks, the flags and the day. The cache
     keeps it; without the cache the same list is made again.
@@ -68,7 +68,7 @@ _CHOICES = ("new_per_day", "interview", "level", "minutes_per_day", "easy_days",
 class DueCounts:
     """The part of today's list that is not done. `topics` sums to `due`; `challenges` is not part of it.
 
-    `code` maps planned challenges to their minutes; `minutes` is what the cards take.
+    `code` maps planned challenges to their minutes; `minutes` is the time for the cards.
     """
 
     new: int
@@ -97,7 +97,7 @@ class DueCounts:
 
 
 def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
-    """Count what is left of the list of `at` (today's), and the steps due by then."""
+    """Count the unfinished part of the list of `at` (today's), and the steps due by then."""
     when = workspace.moment(at)
     queue, found = workspace.store.queue, todays_list(workspace, when)
     learning, left = queue.learning(when), queue.still_open(found.cards, when)

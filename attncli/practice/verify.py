@@ -21,20 +21,20 @@ from attncli.judge.client import GradeOptions, Judge, OnProved, VerifyRequest
 from attncli.practice.grade import device_for, specification
 from attncli.practice.workspace import Workspace
 
-# Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
+# Long enough for any right solution on a busy machine: a proof must not depend on the speed of the machine.
 SECONDS = 60.0
-# The slowest challenges start first, so that no judge is left alone with it at the end.
+# The slowest challenges start first, so that no judge works alone on one at the end.
 _SLOWEST = ("random", "work", "memory")
 
 
 def can_be_run(challenge: Challenge) -> bool:
-    """Return True if what its files need is installed: Triton for a kernel."""
+    """Return True if the dependencies of its files are installed: Triton for a kernel."""
     return not challenge.kernel or importlib.util.find_spec("triton") is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged.
+    """The outcome for one challenge: the numbers of right and wrong files, and the misjudged ones.
 
     `failed` maps each wrong file to the check that it failed, and its rung.
     """
@@ -78,7 +78,7 @@ def verify_challenges(
     device: str = CPU,
     on_proof: Callable[[Proof], None] = lambda proof: None,
 ) -> list[Proof]:
-    """Verify each challenge with `jobs` judges at once; on a GPU `device` those that show something there.
+    """Verify each challenge with `jobs` judges at once; on a GPU `device` for those with something to check there.
 
     `on_done` gets the gradings done and in all, `on_proof` each proof as it ends; the list is in the order of
     `challenges`. Raises JudgeFailed if a judge fails, UsageError if a GPU is asked for and unusable.
@@ -114,7 +114,7 @@ def verify_challenges(
                 proofs.append(ended.result())
                 on_proof(proofs[-1])
         finally:
-            # Before the pool waits for its threads: an interrupt would else wait for the proofs that were begun.
+            # Close before the pool waits for its threads: otherwise an interrupt would wait for the running proofs.
             for judge in opened:
                 judge.close()
     return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
@@ -129,9 +129,9 @@ def verify_challenge(
     device: str = CPU,
     only: Sequence[str] = (),
 ) -> Proof:
-    """Verify one challenge; with `only` of its wrong files just these, and no repairs. Raises JudgeFailed.
+    """Verify one challenge; with `only`, just these wrong files and no repairs. Raises JudgeFailed.
 
-    `known` is `failed` of an earlier proof: it saves time and decides nothing.
+    `known` is `failed` of an earlier proof: it saves time and never changes the result.
     """
     request = VerifyRequest(
         spec=specification(challenge),
@@ -153,7 +153,7 @@ def _files(challenge: Challenge) -> int:
 
 
 def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
-    """Return every static fault of the challenges `ids` (empty: all), including those that are not in the index."""
+    """Return every static problem of the challenges `ids` (empty: all), including those that are not in the index."""
     source_files, index = workspace.source_files, workspace.store.index
     files = [file for file in source_files.challenge_files() if not ids or file.parent.name in ids]
     known = Known(cards=frozenset(index.card_ids()))

@@ -3,7 +3,7 @@
 Every use case takes a `Workspace`. The clock is an argument of it, so that nothing below the command line reads the
 time. Schedules are derived from the log: they are derived again when the settings that they follow have changed.
 
-`attn due` opens one for each prompt: what it does without is imported in the functions that need it.
+`attn due` opens one for each prompt, so modules that it does not need are imported inside functions.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Workspace:
         return workspace
 
     def beside(self) -> Workspace:
-        """Open another workspace over the same data, for a thread of its own."""
+        """Open another workspace over the same data, for another thread."""
         files = self.source_files
         return Workspace.open(self.home, self.clock, self.lang, self.settings, files.quizbank, files.impl)
 
@@ -125,7 +125,7 @@ class Workspace:
             self.derive_stale()
 
     def catch_up(self) -> None:
-        """Take in rows that the history has and the cache lacks, and derive their schedules."""
+        """Load rows of the history that the cache lacks, and derive their schedules."""
         self.store.catch_up()
         self.derive_stale()
 
@@ -212,7 +212,7 @@ class Workspace:
         return count
 
     def apply_changes(self) -> None:
-        """Apply what another process has changed since this workspace was opened; call inside a transaction.
+        """Apply the changes of other processes since this workspace was opened; call inside a transaction.
 
         If schedules in the database follow settings that are neither these nor those of `config.toml`, all of them are
         derived again at the next start.
@@ -236,14 +236,14 @@ class Workspace:
         return scheduling == self.settings.scheduling
 
     def fit_in_force(self) -> FitInForce:
-        """Return the fit that the log holds now, even if `policy` was made from an earlier one."""
+        """Return the last fit in the log now, even if `policy` was made from an earlier one."""
         from attncli.domain.log_row import RowKind
         from attncli.memory.replay import fit_in_force
 
         return fit_in_force(self.store.log.standing_of_kind(RowKind.FIT))
 
     def _scheduling_settings(self) -> Settings:
-        """Return these settings with what `config.toml` says of scheduling now; unchanged if it cannot be read."""
+        """Return these settings with the current scheduling values of `config.toml`; unchanged if it cannot be read."""
         try:
             latest = load(self.home.config, {})
         except (ConfigInvalid, EnvironmentFailure):

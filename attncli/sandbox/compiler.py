@@ -30,7 +30,7 @@ def postpone_compiler() -> None:
 
 
 class LazyCompiler(ModuleType):
-    """Stand in for `torch._dynamo` until one of its other names is asked for."""
+    """Stand-in for `torch._dynamo`, until a name is needed that it lacks."""
 
     disable = staticmethod(lambda function, *args, **kwargs: function)
     graph_break = staticmethod(lambda *args, **kwargs: None)
@@ -52,7 +52,7 @@ def _compiler() -> ModuleType:
 
 
 class _Loaded(Loader):
-    """Return a module that is loaded already."""
+    """Loader that returns a module already loaded."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module, self._spec = module, module.__spec__
@@ -65,7 +65,7 @@ class _Loaded(Loader):
 
 
 class _Submodules:
-    """Find the compiler's submodules while the stand-in is installed, by loading the compiler."""
+    """Finder of the compiler's submodules while the stand-in is installed; it loads the compiler."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -1,9 +1,9 @@
 """The devices of a grading: "cpu", "cuda", and "elsewhere", a stand-in for a GPU on machines without one.
 
-Only bytes of the CPU cross between processes: inputs are placed on the device before a program starts, and results are
-copied back after it, each with the name of its device. Tests rehearse a GPU on "elsewhere"; no command can ask for it.
-Its tensors say `meta` and hold their values in this process's memory: torch's own meta tensors hold none, so `nonzero`,
-`item` or an `if` cannot run on them. Operations run on the values, once all operands are found on the same device.
+Only bytes in CPU memory cross between processes: inputs are placed on the device before a program starts, and results
+are copied back after it, each with the name of its device. Tests rehearse a GPU on "elsewhere"; no command can select
+it. Its tensors say `meta` and keep their values in this process's memory: torch's own meta tensors have none, so
+`nonzero`, `item` or an `if` cannot run on them. Operations first check that all operands are on one device.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def place_of(tensor: Tensor) -> str:
 
 
 def values_of(tensor: Tensor) -> Tensor:
-    """Return the tensor that owns the memory: for an `Elsewhere` the one inside."""
+    """Return the tensor that owns the memory: the inner one of an `Elsewhere`, else the tensor itself."""
     return tensor.held if type(tensor) is Elsewhere else tensor
 
 
@@ -134,7 +134,7 @@ def initial_seeds(device: str) -> tuple[int, ...]:
 
 
 class DevicePeak:
-    """Measure the peak of bytes that a GPU's allocator has handed out since creation, without those held before."""
+    """Measures the peak of bytes that a GPU's allocator has handed out since creation, minus those allocated before."""
 
     def __init__(self) -> None:
         torch.cuda.synchronize()
@@ -153,7 +153,7 @@ class DevicePeak:
 
 
 class DeviceClock:
-    """Measure a block's work on a device in microseconds, by CUDA events or else by the CPU's clock.
+    """Measures a block's work on a device in microseconds, by CUDA events or else by the CPU's clock.
 
     Work on other streams counts: the device is synchronised before the end is recorded.
     """
@@ -185,7 +185,7 @@ class DeviceClock:
         return int(1000 * self._events[0].elapsed_time(self._events[1]))
 
 
-# The device that is not there
+# The emulated device
 
 
 class OperationMode(TorchDispatchMode):
@@ -206,7 +206,7 @@ class OperationMode(TorchDispatchMode):
 
 
 class Elsewhere(Tensor):
-    """A tensor of the device that is not there; `held` has its values."""
+    """A tensor on the emulated device; `held` has its values."""
 
     held: Tensor
 
@@ -348,7 +348,7 @@ def _check_devices(func: Any, args: tuple[Any, ...], operands: list[Tensor]) -> 
 
 
 def _across_emulation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function as `across` does, without calls of torch, which a `CallTrace` would take for the learner's."""
+    """Wrap a function as `across` does, without calls of torch, which a `CallTrace` would count as the learner's."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         operands: list[Tensor] = []

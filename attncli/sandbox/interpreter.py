@@ -40,7 +40,7 @@ _previous_outcomes: list[Any] = []
 
 @dataclass(slots=True)
 class ProgramRun:
-    """The outcomes of a program, one for each step, and what was measured.
+    """The outcomes of a program, one for each step, and the measurements.
 
     `parameters` maps a leaf's index to the module parameters it was copied into.
     """
@@ -201,7 +201,7 @@ def execute(
     """Run the steps in order, each within a `during()`, and call `after(index, arguments, outcome)` after each.
 
     "cost" in `costs` measures each step's work and memory, "handed" also the largest storage that a single call
-    returns. Autograd is off for that, unless the program runs a backward pass and may have to keep something for it.
+    returns. Autograd is off for that, unless the program runs a backward pass and may have to keep values for it.
     "clock" measures the microseconds of each step by the device's events.
     """
     run = ProgramRun()
@@ -255,7 +255,7 @@ def _perform(
 
 
 def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
-    """Count each result of repeated calls; a result that is no plain value counts by its text."""
+    """Count each result of repeated calls; other results than plain values count by their text."""
     counts: dict[Any, int] = {}
     for _ in range(times):
         result = call()
@@ -284,7 +284,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return lambda values: _set_parts(owner, values, step, run)
     if operation == "read":
         return lambda: _read_part(owner, step["name"])
-    # These steps have no outcome: what the module returns is dropped.
+    # These steps have no outcome: the module's result is dropped.
     if operation == "train":
         return lambda flag: (owner.train(flag), None)[1]
     if operation == "cast":  # floating parameters and buffers
@@ -300,7 +300,7 @@ def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
 
 
 def _find_class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
-    """Return an entry point, or by its dotted name one of torch's own classes (`torch.nn.Linear` as an argument)."""
+    """Return an entry point, or a torch class by its dotted name (`torch.nn.Linear` as an argument)."""
     found: Any = namespace.get(name)
     if found is None and name.startswith("torch."):
         found = torch
@@ -320,7 +320,7 @@ def _place_module(created: Any, arguments: Any, environment: Environment) -> Any
         return created
     dtype, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
     parts = [*created.parameters(), *created.buffers()]
-    # Where nothing has to be moved, torch would rebuild every parameter.
+    # If nothing has to be moved, skip it: torch would rebuild every parameter.
     if all(part.device.type == place and (part.dtype == dtype or not part.is_floating_point()) for part in parts):
         return created
     return created.to(device=environment.module_device, dtype=environment.module_dtype)
@@ -336,7 +336,7 @@ def _snapshot(value: Any) -> Any:
 
 
 def _set_parts(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
-    """Copy values into the parts of these names, and record which parameters stand for a leaf."""
+    """Copy values into the parts of these names, and record which parameters represent a leaf."""
     parts = {name: _read_part(owner, name) for name in values}
     with torch.no_grad():
         for name, part in parts.items():

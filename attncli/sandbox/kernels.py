@@ -1,8 +1,8 @@
 """Triton kernels in a worker: run in Triton's interpreter, with every load and store checked.
 
 This patches public hooks and a few internals of Triton; without one of them an access goes unchecked, or the
-interpreter is as slow as it was. It stops mistakes, not adversaries: the learner's code runs in the same process.
-Fresh memory is filled with NaN or the largest integer, so that reading it shows.
+interpreter stays slow. It stops mistakes, not adversaries: the learner's code runs in the same process. Fresh memory is
+filled with NaN or the largest integer, so that reads of it show.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _watched_access(method: Callable[..., Any], name: str, pointers: int, mask: 
 
 
 def _poisoning(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap an allocator so that its memory holds values that no right result has."""
+    """Wrap an allocator to fill its memory with values that no right result has."""
 
     def made(*args: Any, **kwargs: Any) -> Tensor:
         tensor = make(*args, **kwargs)
@@ -271,7 +271,7 @@ class LaunchMemory:
         return typed.as_strided(tensor.shape, tensor.stride(), start // tensor.element_size())
 
     def write_back(self) -> None:
-        """Copy what was stored back to the arguments."""
+        """Copy the stored values back to the arguments."""
         for region in self.regions.values():
             if region.written:
                 _bytes(region.storage).copy_(region.bytes)
@@ -406,7 +406,7 @@ def _bytes(storage: torch.UntypedStorage) -> Tensor:
 
 
 def refuse_outsiders(body: Callable[..., Any], arguments: Sequence[Any]) -> None:
-    """Raise NameError or TypeError for what Triton would not compile: names of the module, objects as arguments.
+    """Raise NameError or TypeError if Triton would not compile the call: names of the module, objects as arguments.
 
     In the interpreter a kernel's body is Python and could reach every object of its module. Triton's compiler admits
     kernels, Triton's own names, `tl.constexpr` and a few functions of Python (`CodeGenerator._define_name_lookup`).
@@ -500,7 +500,7 @@ def _is_allowed(value: Any) -> bool:
 
 
 def quicken(interpreter: Any) -> None:
-    """Cache what `triton.runtime.interpreter` makes anew at each operation or launch: learners wait longest for it.
+    """Cache objects that `triton.runtime.interpreter` rebuilds at each operation or launch: the longest wait of all.
 
     Does nothing the second time.
     """

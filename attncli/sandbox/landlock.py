@@ -1,10 +1,10 @@
-"""Landlock: the files that a worker may open. Python and torch to read, `/dev/null`, and nothing else on the CPU.
+"""Landlock: the files that a worker may open. On the CPU: Python and torch to read, `/dev/null`, and nothing else.
 
-A ruleset is built once in the zygote; a worker puts it on itself. All file rights that the kernel's version knows are
-handled, so whatever is not granted is refused. TCP is refused where the version has network rules; signals and abstract
-Unix sockets stay inside the worker where it has scopes. Landlock does not govern chmod, chown, utime or metadata: the
-system-call filter refuses the first three; `stat` on a known path still tells its size.
-Package folders are never granted whole, nor is the checkout: a reference that lies in there would be readable.
+A ruleset is built once in the zygote; a worker applies it to itself. All file rights that the kernel's version knows
+are handled, so whatever is not granted is refused. TCP is refused where the version has network rules; signals and
+abstract Unix sockets stay inside the worker where it has scopes. Landlock does not govern chmod, chown, utime or
+metadata: the system-call filter refuses the first three; `stat` on a known path still returns its size. Package folders
+are never granted whole, nor is the checkout: a reference inside them would be readable.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, DEVICE_CONTROL = 1, 1 << 1, 
 _FILE_RIGHTS_BY_VERSION = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP_BIND_AND_CONNECT = 0b11
 _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL = 0b11
-# What is granted of a path, and of all beneath it if it is a folder.
+# The rights on a path, and on all beneath it if it is a folder.
 READ = READ_FILE | READ_DIR
 WRITE = READ | WRITE_FILE | TRUNCATE  # of files that exist
 DRIVER = WRITE | DEVICE_CONTROL
@@ -91,7 +91,7 @@ class Ruleset:
 
 
 def restrict(ruleset: int) -> None:
-    """Put the ruleset on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
+    """Apply the ruleset to this process permanently. Needs no_new_privs. Raises OSError if the kernel refuses."""
     system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
@@ -139,7 +139,7 @@ class Installation:
             for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
                 if entry.name.split(".")[0].split("-")[0] not in BLOCKED_PACKAGES and entry.suffix != ".pth":
                     readable += outside(entry, withheld)
-        kept: list[str] = []  # without what lies in another one
+        kept: list[str] = []  # without folders inside another one
         for name in sorted(f"{path}/" for path in readable):
             if not kept or not name.startswith(kept[-1]):
                 kept.append(name)
@@ -147,7 +147,7 @@ class Installation:
 
 
 def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
-    """Yield folders of installed packages in a library: another copy of attncli may lie there."""
+    """Yield folders of installed packages in a library: another copy of attncli may be there."""
     for root in roots:
         for pattern in ("*-packages", "python3*/*-packages"):
             yield from root.glob(pattern)
@@ -156,7 +156,7 @@ def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
 def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
     """Yield the shared libraries that this process has mapped: their folder if it is Python's (`own`), else the files.
 
-    A folder that LD_LIBRARY_PATH names may hold anything.
+    Folders in LD_LIBRARY_PATH may contain anything, so only their files are yielded.
     """
     lines = Path("/proc/self/maps").read_text().splitlines()
     for name in {line.split(maxsplit=5)[5] for line in lines if ".so" in line and line.count("/")}:
@@ -165,7 +165,7 @@ def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
 
 
 def outside(root: Path, withheld: Sequence[Path]) -> Iterator[Path]:
-    """Yield paths that together hold everything beneath `root` except `withheld` (resolved paths).
+    """Yield paths that together cover everything beneath `root` except `withheld` (resolved paths).
 
     A folder with something withheld is replaced by its entries; links are followed, and dead ones dropped.
     """

@@ -1,7 +1,7 @@
-"""Starts a zygote, or a judge with its own, in a process that has nothing of the user's environment.
+"""Start a zygote, or a judge with its own zygote, in a process without the user's environment.
 
 `launch` runs this file by its path: `python -s -S -P -B launch.py zygote DESCRIPTOR PARENT`, or `... judge`. attncli is
-not importable there, so the file makes a package called `sandbox` of its own folder. A worker could find the
+not importable there, so the file registers its own folder as a package called `sandbox`. A worker could find the
 environment of its zygote in its own memory; so only the variables below are passed on.
 """
 
@@ -31,7 +31,7 @@ _FIXED_VARIABLES = {
 def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) -> subprocess.Popen[bytes]:
     """Run this file with these arguments, with errors going to `log`.
 
-    Raises SandboxUnavailable on anything but Linux, JudgeFailed where `python` is no program.
+    Raises SandboxUnavailable on anything but Linux, JudgeFailed if `python` cannot be run.
     """
     from ..errors import JudgeFailed, SandboxUnavailable
     from ..i18n import _
@@ -47,7 +47,7 @@ def launch(python: str, arguments: Sequence[str], log: IO[Any], **streams: Any) 
             env=kept | _FIXED_VARIABLES,
             cwd="/",
             stderr=log,
-            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
+            start_new_session=True,  # the judge handles Ctrl-C in the terminal
             **streams,
         )
     except OSError as error:

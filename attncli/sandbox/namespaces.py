@@ -1,4 +1,4 @@
-"""Namespaces, capabilities, rlimits and the bonds between processes.
+"""Namespaces, capabilities, rlimits, and the rules by which processes die together.
 
 The zygote moves into its own user, network, IPC and UTS namespaces. Every worker has its own pid namespace: process 1
 is trusted code and process 2 the worker, so that signals keep their usual meaning there, and killing process 1 kills
@@ -67,7 +67,7 @@ def _unshare(flags: int) -> None:
 def cover(folders: Sequence[Path]) -> None:
     """Mount an empty folder that nobody may enter over each of these, for this process and its children alone.
 
-    Must run in a user namespace of our own. Raises OSError where mounting is refused.
+    Must run in this process's own user namespace. Raises OSError where mounting is refused.
     """
     enter_own_mounts()
     libc = _libc()
@@ -77,9 +77,9 @@ def cover(folders: Sequence[Path]) -> None:
 
 
 def enter_own_mounts() -> None:
-    """Make later mounts visible to this process and its children alone; they go when these end.
+    """Make later mounts visible to this process and its children alone; they vanish when these end.
 
-    Must run in a user namespace of our own. Raises OSError where the kernel refuses.
+    Must run in this process's own user namespace. Raises OSError where the kernel refuses.
     """
     _unshare(NEW_MOUNTS)
     _check(_libc().mount(b"none", b"/", None, ctypes.c_ulong(_MS_RECURSIVE_PRIVATE), None))
@@ -140,7 +140,7 @@ def _try_in_child() -> None:
     os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
-# Capabilities, privileges and the bonds between processes
+# Capabilities, privileges, and processes that die together
 
 
 def empty_bounding_set() -> None:
@@ -174,7 +174,7 @@ def die_with(parent: int) -> None:
 
 
 def die_with_holder(lifeline: int) -> None:
-    """Do as `die_with` for a parent in another pid namespace: it alone holds the writing end of the pipe `lifeline`."""
+    """Do as `die_with` for a parent in another pid namespace, which alone has the write end of the pipe `lifeline`."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if select.select([lifeline], [], [], 0)[0]:
         os._exit(1)
@@ -214,11 +214,11 @@ def _check(result: int) -> None:
         raise OSError(code, os.strerror(code))
 
 
-# Resource limits and what a process uses
+# Resource limits, and the usage of a process
 
 
 def apply(memory_mib: int, in_user_namespace: bool, policy: WorkerPolicy = CPU) -> None:
-    """Limit this process for good: `memory_mib` on top of what it has now, no files written, no core.
+    """Limit this process permanently: `memory_mib` on top of its present memory, no files written, no core.
 
     The policy may leave memory unlimited: a GPU's runtime maps more addresses than there is memory, and locks some of
     it. The number of processes is limited only inside a user namespace of a kernel that counts them there; elsewhere
@@ -239,7 +239,7 @@ def apply(memory_mib: int, in_user_namespace: bool, policy: WorkerPolicy = CPU) 
 
 @contextmanager
 def memory_at_most(memory_mib: int) -> Iterator[None]:
-    """Limit this process to `memory_mib` on top of what it has now; torch and Python raise beyond it."""
+    """Limit this process to `memory_mib` on top of its present memory; torch and Python raise beyond it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     asked = private_bytes() + memory_mib * MIB
     resource.setrlimit(resource.RLIMIT_DATA, (asked if hard == resource.RLIM_INFINITY else min(asked, hard), hard))
@@ -275,7 +275,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int | str) -> Usage:
-    """Return the usage of a process, zeros when it is gone."""
+    """Return the usage of a process, zeros if it has ended."""
     words = _status(pid)
     return Usage(sum(words.get(name, 0) * 1024 for name in _RESIDENT), words.get("Threads", 0))
 
@@ -306,7 +306,7 @@ def data_bytes() -> int:
 
 
 def _status(pid: int | str) -> dict[str, int]:
-    """Return the numbers in a process's status by name, memory in KiB; none when it is gone."""
+    """Return the numbers in a process's status by name, memory in KiB; empty if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

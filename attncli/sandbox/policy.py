@@ -1,7 +1,7 @@
 """The permissions of a worker, as data: one policy for the CPU, weaker ones for a GPU; and the probes of each layer.
 
 A GPU's driver takes `ioctl` calls that nobody can list, maps more addresses than there is memory, starts threads and
-names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: they do not hold threads
+names them; SECURITY.md says what that costs. CUDA starts in a worker, behind all layers: these do not bind threads
 started before them. It must not start in the zygote: a CUDA context does not survive a fork, and even asking whether
 there is a GPU breaks torch in the child. The first backward pass asks that.
 """
@@ -29,7 +29,7 @@ LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 GPUS = ("/dev/nvidia[0-9]*", "/dev/dxg")
 AMD_GPUS = ("/dev/kfd",)
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
-"""Variables with which torch finds no GPU and starts no threads for one."""
+"""Environment variables that make torch find no GPU and start no threads for one."""
 Findings = dict[str, dict[str, str]]  # probe outcomes ("ok" or an errno name) by layer and probe
 
 
@@ -49,7 +49,7 @@ class WorkerPolicy:
     - `folder_mib`: size of the worker's own folder at /dev/shm, in memory, gone with the worker.
     - `starts_processes`: the worker may run `programs`.
     - `cache_folder`: a folder of the judge's that workers share for compiled kernels.
-    - `start_seconds`: how long the worker may take to be ready.
+    - `start_seconds`: time limit for the worker to be ready.
     """
 
     name: str
@@ -151,7 +151,7 @@ def gpu_is_seen(patterns: Sequence[str] = GPUS) -> bool:
 
 
 def policy_of(device: str, kernel: bool = False, cache_folder: str = "") -> WorkerPolicy:
-    """Return the policy for a submission on a device; on a GPU one that holds a `kernel` needs a compiler."""
+    """Return the policy for a submission on a device; on a GPU, one with a `kernel` needs a compiler."""
     if device != CUDA.device:
         return CPU
     return replace(CUDA_KERNELS, cache_folder=cache_folder) if kernel else CUDA
@@ -255,7 +255,7 @@ def _outcome(action: Any) -> str:
 
 
 def layers_in_force(findings: Findings, policy: WorkerPolicy = CPU) -> dict[str, bool]:
-    """Map each layer to whether the canary's findings prove it. A policy that runs a compiler lets the canary fork."""
+    """Map each layer to True if the canary's findings prove it. A policy that runs a compiler lets the canary fork."""
     before, behind_landlock, behind_seccomp = findings["namespaces"], findings["landlock"], findings["seccomp"]
     alone = findings["process"] == {"pid": "2", "parent": "1"}
     unreachable = before.get("connect") not in ("ok", None)

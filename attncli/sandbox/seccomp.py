@@ -1,7 +1,7 @@
 """The system-call filter: an allow-list compiled to classic BPF and installed for this process.
 
 Calls that are not listed get EPERM; calls newer than the table get ENOSYS, so that the C library falls back to older
-ones; calls of another architecture (`int 0x80`, x32) kill the process. The filter covers what Landlock does not:
+ones; calls of another architecture (`int 0x80`, x32) kill the process. The filter covers calls that Landlock does not:
 sockets, new processes, signals, chmod, shared anonymous memory, ptrace.
 """
 
@@ -69,7 +69,7 @@ def why_unavailable() -> str | None:
 
 
 def install(pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> None:
-    """Put the filter on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
+    """Install the filter on this process permanently. Needs no_new_privs. Raises OSError if the kernel refuses."""
     machine = platform.machine()
     code = compile_filter(machine, pid, may_write, policy)
     buffer = ctypes.create_string_buffer(code, len(code))
@@ -94,7 +94,7 @@ def system_call(number: int, *arguments: object) -> int:
 def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> bytes:
     """Return the BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker.
 
-    `may_write` leaves it to Landlock which files may be written; without it the filter refuses opening to write.
+    With `may_write`, Landlock decides which files may be written; without it the filter refuses opening to write.
     Raises KeyError for a machine without a table.
     """
     numbers = NUMBERS[machine]

@@ -1,8 +1,8 @@
-"""Reads a learner's file without running it: does it parse, does it define what was asked for, what does it name.
+"""Read a learner's file without running it: check that it parses, its entry points, and the names that it uses.
 
-A worker does this before anything of the file has run in it, so that a file that takes for ever or all memory to parse
-ends that worker and nothing else. Names are resolved by the modules of torch as they are. This stops mistakes and
-shortcuts with a line number; it is no security layer.
+A worker does this before anything of the file has run in it, so that a file that takes endless time or all memory to
+parse ends only that worker. Names are resolved with the loaded modules of torch. This stops mistakes and shortcuts with
+a line number; it is no security layer.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-# A sentence of the judge by its key, and what stands in it.
+# The key of one of the judge's messages, and its parts.
 Problem = tuple[str, dict[str, Any]]
 
-# Whose names are judged.
+# The packages whose names are checked.
 _JUDGED = ("torch", "triton")
 REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals vars __import__ __builtins__".split())
-# Modules that others hold, as `dataclasses.sys`: what cannot be imported is not to be had through them either.
+# Modules that are attributes of others, such as `dataclasses.sys`: they must not be reachable that way either.
 REFUSED_MODULES = frozenset(
     "sys _sys os _os gc builtins _builtins inspect ctypes importlib threading _thread subprocess socket".split()
 )
@@ -36,12 +36,12 @@ REFUSED_ATTRIBUTES = REFUSED_MODULES | frozenset(
     "f_back f_globals f_locals f_builtins tb_frame __dict__ __getattribute__ _C _VF DisableTorchFunction "
     "DisableTorchFunctionSubclass".split()
 )
-# Parts of a dotted name of torch that are looked at as one; none of its own is as long.
+# The most parts of a dotted torch name that are checked as one; all of torch's own names are shorter.
 _LONGEST_PATH = 8
 _KINDS = re.compile(r"^(?:lazy|native|fused|sync|cudnn|miopen)+(?=.)|(?<=.)(?:[123]d|loss|forward|backward)+$")
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-# What has names of its own that a function around it does not have.
+# Nodes with a separate scope, whose names the function around them does not have.
 _APART = (ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -50,7 +50,7 @@ class Rules:
     """Rules for a file, as they are sent to a worker.
 
     `imports` are modules it may import, `modules` those of them that belong to torch, `forbidden` names and patterns of
-    dotted names, `kernel_names` what it may use of Triton; `entry` holds the signatures that calls will be made for.
+    dotted names, `kernel_names` the permitted names of Triton; `entry` has the signatures that calls will use.
     """
 
     imports: Sequence[str]
@@ -62,7 +62,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing that the source names and may not, with its line and what is said of it."""
+    """A forbidden name in the source, with its line and the message."""
 
     line: int
     name: str
@@ -70,9 +70,9 @@ class Named:
 
 
 def read_source(source: bytes, rules: Rules) -> dict[str, Problem | None]:
-    """Return the problems of a file: of its `syntax`, of its `entry` points, and the first `forbidden` thing.
+    """Return the problems of a file: of its `syntax`, of its `entry` points, and the first `forbidden` name.
 
-    Linear in time and memory but for what Python's own parser does. Raises nothing for any bytes.
+    Linear in time and memory, apart from Python's own parser. Never raises, whatever the bytes.
     """
     read: dict[str, Problem | None] = {"syntax": None, "entry": None, "forbidden": None}
     try:
@@ -102,13 +102,12 @@ def parse(source: bytes) -> ast.Module:
 
 
 def normal(name: str) -> str:
-    """`log_softmax`, `LogSoftmax` and `log_softmax_` are one name, and so are the kinds of a norm or loss."""
+    """Normalise a name: `log_softmax`, `LogSoftmax`, `log_softmax_` become equal, and so do kinds of a norm or loss."""
     return _KINDS.sub("", name.replace("_", "").lower())
 
 
 class Forbidden:
-    """A list of what is forbidden: last names, or how they begin (`name_*`), match in every spelling, dotted ones by
-    their full path."""
+    """A list of forbidden names: last names and prefixes (`name_*`) match in every spelling, dotted names in full."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._dotted = [name for name in names if "." in name]
@@ -125,7 +124,7 @@ class Forbidden:
 
 @dataclass(slots=True)
 class _Scope:
-    """A function's names, as far as they are also those of builtins; where it does not bind they belong outside."""
+    """The names in a function that builtins have too; unless it `binds`, they belong to the scope outside."""
 
     binds: bool
     bound: set[str] = field(default_factory=set)
@@ -134,7 +133,7 @@ class _Scope:
 
 
 class Scan:
-    """One walk over a file's syntax tree that finds what may not be named."""
+    """One walk over a file's syntax tree that finds forbidden names."""
 
     def __init__(self, tree: ast.Module, rules: Rules) -> None:
         self._tree = tree
@@ -159,7 +158,7 @@ class Scan:
         return frozenset(module.partition(".")[0] for module in self._rules.imports)
 
     def find(self) -> Iterator[Named]:
-        """All that is named and may not be, names of builtins last."""
+        """Yield every forbidden name, those of builtins last."""
         waiting: list[Any] = [self._tree]
         while waiting:
             node = waiting.pop()
@@ -184,7 +183,7 @@ class Scan:
                 if scope.binds and isinstance(node.ctx, ast.Store):
                     scope.bound.add(node.id)
         elif isinstance(node, ast.Attribute):
-            # All of `base.a.b.c`, of which the first that may not be named is told.
+            # All of `base.a.b.c`; the first forbidden part is reported.
             base, names = _base(node)
             path = self._aliased(base) if isinstance(base, ast.Name) else None
             yield from self._attribute_names(node.lineno, path, names, isinstance(node.ctx, ast.Load))
@@ -226,7 +225,7 @@ class Scan:
                 self._aliases[alias.asname or parts[0]] = parts if alias.asname else parts[:1]
 
     def _name_module(self, node: ast.Assign) -> None:
-        """`m = torch.nn` makes `m` another name of that module."""
+        """Record an alias: `m = torch.nn` makes `m` another name of that module."""
         path = self._path(node.value)
         if path and path[0] in _JUDGED and len(path) < _LONGEST_PATH:
             self._aliases.update((to.id, path) for to in node.targets if isinstance(to, ast.Name))
@@ -250,7 +249,7 @@ class Scan:
             yield from self._judge(line, _parts_of(module))
 
     def _call(self, node: ast.Call) -> Iterator[Named]:
-        """`getattr(module, "name")` is `module.name`; with a name that is computed it is no call for a module."""
+        """Check `getattr(module, "name")` as `module.name`; a computed name is refused for a module."""
         if not isinstance(node.func, ast.Name) or node.func.id not in ("getattr", "hasattr") or len(node.args) < 2:
             return
         path, name = self._path(node.args[0]), node.args[1]
@@ -272,14 +271,14 @@ class Scan:
         elif path is not None and path[0] in self._roots:
             yield from self._inside(line, path + names)
         elif path is None or path[0] not in self._own_names:
-            # A method of the file's own; if it is torch's after all, the trace of the calls tells.
+            # A method of the file's own; if it is torch's after all, the trace of the calls shows it.
             methods = [name for name in (names if loads else names[:-1]) if name not in self._own_methods]
             bad = next((name for name in methods if self._forbidden.names(f"torch.Tensor.{name}")), None)
             if bad is not None:
                 yield _forbidden(line, f"torch.Tensor.{bad}")
 
     def _judge(self, line: int, path: list[str]) -> Iterator[Named]:
-        """Return a name of torch, from the last `torch` in it on, or one of Triton."""
+        """Yield a forbidden name of torch, checked from its last `torch` on, or of Triton."""
         if "torch" in path:
             yield from self._inside(line, path[len(path) - 1 - path[::-1].index("torch") :])
         elif path[0] == "triton" and len(path) > 1:
@@ -292,7 +291,7 @@ class Scan:
             yield from self._inside(line, path)
 
     def _inside(self, line: int, path: list[str]) -> Iterator[Named]:
-        """Return the values of a module, through its submodules: only some of them are allowed."""
+        """Yield the first forbidden part of a path into a module; only some submodules are allowed."""
         dotted, module = path[0], sys.modules.get(path[0])
         judged = dotted == "torch"
         for place, part in enumerate(path[1:], 1):
@@ -325,7 +324,7 @@ class Scan:
         return isinstance(module, ModuleType) or path[0] == "triton"
 
     def _path(self, node: ast.expr) -> list[str] | None:
-        """Return the parts of a dotted name, its first one resolved."""
+        """Return the parts of a dotted name, with an alias in its first part resolved."""
         base, names = _base(node) if isinstance(node, ast.Attribute) else (node, [])
         if not isinstance(base, ast.Name):
             return None
@@ -344,12 +343,12 @@ def _forbidden(line: int, dotted: str) -> Named:
 
 
 def shown_name(dotted: str) -> str:
-    """Return a name of torch as people write it."""
+    """Return a name of torch in its usual spelling."""
     return dotted.replace("torch.nn.functional.", "F.").replace("torch.Tensor.", "Tensor.")
 
 
 def _is_module(dotted: str) -> bool:
-    """Return True if torch would import this when it is asked for it."""
+    """Return True if torch imports this submodule on first access."""
     try:
         return dotted.startswith("torch.") and find_spec(dotted) is not None
     except (ImportError, ValueError, AttributeError, OSError):
@@ -372,7 +371,7 @@ def _base(node: ast.Attribute) -> tuple[ast.expr, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of a function, `self` left out: those by position, those by name alone, and which need a value."""
+    """The parameters of a function, `self` left out: positional, keyword-only, and required ones."""
 
     positional: Sequence[str]
     defaults: int
@@ -410,7 +409,7 @@ def signatures(tree: ast.Module, entry: Iterable[str]) -> dict[str, Any]:
 
 
 def entry_problem(mine: Mapping[str, Any], due: Mapping[str, Any]) -> Problem | None:
-    """Return why calls for the signatures `due` do not fit `mine`, by name; None if they fit."""
+    """Return the first reason why calls for the signatures `due` do not fit `mine` (both by name), or None."""
     pairs: list[tuple[str, Any, Any]] = []
     for name, wanted in due.items():
         offered = mine.get(name)
@@ -426,7 +425,7 @@ def entry_problem(mine: Mapping[str, Any], due: Mapping[str, Any]) -> Problem | 
 
 
 def _signature_problem(name: str, mine: Signature, due: Signature) -> Problem | None:
-    """Return why calls for `due` do not fit `mine`; None if they fit.
+    """Return the reason why calls for `due` do not fit `mine`, or None.
 
     Required parameters are passed by position, so their names are free; parameters with defaults are also passed by
     name. Extra parameters need defaults.

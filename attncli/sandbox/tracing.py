@@ -1,4 +1,4 @@
-"""Observe the learner's code from inside its process: its calls, the cost of its work, and what it changes.
+"""Observe the learner's code from inside its process: its calls, the cost of its work, and its changes.
 
 `CallTrace` records the torch functions called, as they were written, with the line in the learner's file.
 `CostTrace` counts FLOPs (of products; other operations count one for every element that they produce or reduce),
@@ -34,8 +34,8 @@ _REDUCTIONS = frozenset(
 LAUNCH = "triton.launch"  # listed among the calls after a kernel launch
 _SIXTEEN_BIT_DTYPES = (torch.float16, torch.bfloat16)
 
-ALIASED = ("input", "kept", "earlier")  # what a result shares memory with
-GLOBALS = ("seeded", "drawn", "dtype", "autograd")  # what was changed in torch's own state
+ALIASED = ("input", "kept", "earlier")  # owners of memory that a result may share
+GLOBALS = ("seeded", "drawn", "dtype", "autograd")  # changes of torch's own state
 DEFAULT_DTYPE = torch.get_default_dtype()  # before any submission
 
 
@@ -181,7 +181,7 @@ def _unwrapped(tensor: Tensor) -> Tensor:
 
 
 class CostTrace(OperationMode):
-    """Count the cost of the operations under it. The storage of `known` tensors (the inputs) is not new.
+    """Count the cost of the operations run inside it. The storage of `known` tensors (the inputs) is not new.
 
     Tensors on the meta device count with the storage that they would own.
     """
@@ -282,9 +282,9 @@ def _storage_id(tensor: Tensor) -> int:
 
 
 class ProgramWatch:
-    """Copy outcomes when they are returned, and find what changed, was mutated or shares memory.
+    """Copy outcomes when they are returned, and find changed, mutated or shared values.
 
-    `earlier` are the outcomes of the previous request; `want` has "pure" and "modules" for what to check.
+    `earlier` are the outcomes of the previous request; `want` selects the checks: "pure", "modules".
     """
 
     def __init__(
@@ -408,12 +408,12 @@ class ProgramWatch:
 
 
 def _state_of(tensor: Tensor) -> tuple[Any, ...]:
-    """Return all that a call must not change in a tensor: `unsqueeze_` changes no value, but the shape."""
+    """Return the state of a tensor that no call may change, with its shape: `unsqueeze_` changes no value."""
     return bytes_of(tensor), tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad
 
 
 def _containers(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Yield every list and dict in nested containers, itself included: what a caller could change."""
+    """Yield every list and dict in nested containers, itself included: a caller could change these."""
     if isinstance(value, (list, dict)):
         yield value
     if depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
@@ -444,7 +444,7 @@ def _tensors_held(value: Any) -> Iterator[Tensor]:
 
 
 def _same_parts(value: Any, fresh: Any) -> bool:
-    """Return True if a container still holds what was passed in: the same keys and the very same tensors."""
+    """Return True if a container still has the contents passed in: the same keys and the very same tensors."""
     if isinstance(fresh, (list, tuple)):
         return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
     if isinstance(fresh, dict):

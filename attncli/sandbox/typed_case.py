@@ -1,4 +1,4 @@
-"""Runs a case that the learner typed, and records its calls of the entry points instead of making them.
+"""Run a case that the learner typed, and record its calls of the entry points instead of making them.
 
 The text is a program, or the arguments of the first entry point. Names of torch need no prefix, unless Python has the
 same name. A call returns a `Result`, which later calls may take. A dict or list with a name is one object in all calls.
@@ -28,7 +28,7 @@ FUNCTIONS = ("relu", "tanh", "sigmoid", "exp", "abs", "square", "sin", "cos")
 
 
 class Result:
-    """Stand for the result of a recorded call, or for a part of it."""
+    """Placeholder for the result of a recorded call, or for a part of it."""
 
     __iter__ = None
 
@@ -142,7 +142,7 @@ class TypedCase:
         return self._copies[key][1]
 
     def _share(self, container: Any) -> Tree:
-        """Return a reference to a shared object; a container of results, which come too late for that, by value."""
+        """Return a reference to a shared object; a container of results, which do not exist yet, by value."""
         named, self._named, results = self._named, (), self._results_packed
         tree = self._packer.pack(container)
         self._named = named

@@ -1,6 +1,6 @@
-"""Values as JSON trees, their tensors beside them: what crosses the process boundary instead of pickles.
+"""Values as JSON trees with a table of tensors, which cross the process boundary instead of pickles.
 
-A tree is a small JSON list whose first element says what it is:
+A tree is a small JSON list whose first element is its kind:
 
     ["n"] None      ["b", bool]    ["i", int]     ["f", float or "nan"/"inf"/"-inf"]   ["s", str]   ["y", hex]
     ["t", k] tensor k of the table                  ["dt", name] dtype                  ["dv", name] device
@@ -10,7 +10,7 @@ A tree is a small JSON list whose first element says what it is:
     ["c", k] callable on the judge's side           ["o", text] something else (it cannot cross)
 
 Keys of dicts are texts, small numbers and tuples of these: thousands of large numbers can share one hash, and a dict of
-them takes minutes to build. No length is trusted before it is bounded.
+them takes minutes to build. Every length is bounded before it is used.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Raised:
 
 
 class Opaque:
-    """Stand in for a value of the learner's own type, which cannot cross."""
+    """Stand-in for a value of the learner's own type, which cannot cross."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -117,7 +117,7 @@ def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
 
 
 def read_table(table: Any, payload: memoryview, writable_strides: bool = False) -> list[Tensor]:
-    """Return the tensors of a table over `payload`, each with memory of its own. Raises TreeError.
+    """Return the tensors of a table over `payload`, each with its own memory. Raises TreeError.
 
     Every number is bounded by the payload's length before anything is allocated; the whole payload must be used.
     `writable_strides` allows entries with a layout: for the worker, whose input comes from the judge.
@@ -175,7 +175,7 @@ def _flat_tensor(chunk: memoryview, dtype: torch.dtype) -> Tensor:
 
 
 class Packer:
-    """Turn values into trees, collecting each of their tensors once (by identity)."""
+    """Turns values into trees, collecting each of their tensors once (by identity)."""
 
     def __init__(self, special: Callable[[Any], Tree | None] | None = None) -> None:
         self.tensors: list[Tensor] = []

@@ -2,9 +2,9 @@
 
     4 bytes magic | u32 header length | u64 payload length | header (JSON object) | payload
 
-Both lengths are checked against limits before anything is allocated, and memory grows only with what has arrived. A
-header's nesting is counted before it is parsed; counting and parsing the worst header takes 0.25 s and 100 MiB.
-Malformed frames raise FrameError. The file also words how a worker ended, for both sides.
+Both lengths are checked against limits before anything is allocated, and memory grows only with the bytes that have
+arrived. A header's nesting is counted before it is parsed; counting and parsing the worst header takes 0.25 s and 100
+MiB. Malformed frames raise FrameError. The module also has the words for a worker's end, for both sides.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def chunks(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffe
 def parse_header(text: bytes) -> dict[str, Any]:
     """Return the JSON object of a header. Raises FrameError for anything else."""
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH:
-        # How deep brackets outside strings are nested: linear in time and memory, whatever `text` is.
+        # The nesting depth of brackets outside strings, in linear time and memory for any `text`.
         unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
         brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
         if max(accumulate(map(_NESTING.__getitem__, brackets)), default=0) > MAX_DEPTH:
@@ -72,7 +72,7 @@ def parse_header(text: bytes) -> dict[str, Any]:
 
 
 class FrameReader:
-    """Collect bytes as they arrive and return frames when they are complete."""
+    """Collects bytes as they arrive, and returns frames when they are complete."""
 
     def __init__(self, limit_header: int = HEADER_LIMIT, limit_payload: int = PAYLOAD_LIMIT) -> None:
         self.limit_header = limit_header

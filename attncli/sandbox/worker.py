@@ -148,7 +148,7 @@ def _scrub_environment(plan: Confinement) -> None:
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
-    tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
+    tempfile.tempdir = "/tmp"  # otherwise the library looks for a folder to write to, and some imports fail
     if policy.folder_mib:
         tempfile.tempdir = os.environ["TMPDIR"] = str(plan.folder)
         os.environ["TRITON_CACHE_DIR"] = policy.cache_folder or f"{plan.folder}/triton"
@@ -156,7 +156,7 @@ def _scrub_environment(plan: Confinement) -> None:
 
 
 def confine(plan: Confinement, after: Callable[[str], None]) -> None:
-    """Put every available layer on this process, for good. `after(layer)` is called after each one.
+    """Apply every available layer to this process, permanently. `after(layer)` is called after each one.
 
     Raises OSError if an available layer is refused now: the worker must not go on.
     """
@@ -180,9 +180,9 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
 
 
 def _mount(plan: Confinement) -> None:
-    """Mount what a policy for a GPU needs. If /proc cannot be mounted, the canary reports what does not work.
+    """Mount the folders that a policy for a GPU needs. If /proc cannot be mounted, the canary reports the consequences.
 
-    Without a user namespace nothing can be mounted: a compiler writes to `folder`, an ordinary one, then.
+    Without a user namespace nothing can be mounted; a compiler then writes to `folder`, an ordinary one.
     """
     threads, folder_mib = plan.policy.names_threads, plan.policy.folder_mib
     if not plan.user_namespace:
@@ -199,8 +199,8 @@ def _mount(plan: Confinement) -> None:
 def _start_cuda(memory_mib: int) -> None:
     """Create the CUDA context and limit the submission to `memory_mib` of the device's memory. Raises OSError.
 
-    What CUDA sets up lazily (context, workspace of matrix products) is set up here, behind all layers and before the
-    submission, so that no memory measurement includes it.
+    CUDA's lazy setup (context, workspace of matrix products) is done here, behind all layers and before the submission,
+    so that no memory measurement includes it.
     """
     if not torch.backends.cuda.is_built():
         raise OSError(errno.ENODEV, f"PyTorch {torch.__version__} is built without CUDA")
@@ -215,9 +215,9 @@ def _start_cuda(memory_mib: int) -> None:
 
 
 def _find_no_gpu() -> None:
-    """Have torch ask for GPUs, of which this process may use none; it remembers that.
+    """Make torch look for GPUs, of which this process may use none; torch remembers the result.
 
-    Without this the submission's first backward pass asks, and torch's warning would stand in its output.
+    Without this the submission's first backward pass asks, and torch's warning would appear in its output.
     """
     if not devices.backward_starts_gpu():
         return
@@ -243,7 +243,7 @@ class Channel:
         self._arrived: deque[wire.Frame] = deque()
 
     def send(self, chunks: Sequence[wire.Buffer]) -> None:
-        """Send a frame. Raises OSError if the judge is gone."""
+        """Send a frame. Raises OSError if the judge has ended."""
         for chunk in chunks:
             rest = memoryview(chunk).cast("B")
             while len(rest):
@@ -260,7 +260,7 @@ class Channel:
 
 
 class Attempts:
-    """Record by an audit hook what the learner's code tries to touch.
+    """Records the forbidden resources that the learner's code tries to use, by an audit hook.
 
     The kernel's layers refuse it; this reports an attempt even if the code swallows the refusal.
     """
@@ -271,7 +271,7 @@ class Attempts:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Record nothing: a compiler acts, and not the learner's code."""
+        """Pause recording while a compiler runs instead of the learner's code."""
         before, self._paused = self._paused, True
         try:
             yield
@@ -279,7 +279,7 @@ class Attempts:
             self._paused = before
 
     def watch(self) -> None:
-        """Start recording, for good: audit hooks cannot be removed."""
+        """Start recording permanently: audit hooks cannot be removed."""
         sys.addaudithook(self._note)
 
     def take(self) -> list[str]:
@@ -416,7 +416,7 @@ class ExceptionGuard:
 
 
 def report(guard: ExceptionGuard, filename: str) -> dict[str, Any]:
-    """Return the `raised` reply for what a guard caught.
+    """Return the `raised` reply for the exception that a guard caught.
 
     The exception is hostile input: its class may lie, its `__str__` may raise, loop or return a gigabyte. Only `type`
     and the traceback are trusted.

@@ -56,7 +56,7 @@ _REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
 _KILL_TIMEOUT_MS = 5000
 
 
-# The reason for which a worker ended
+# Reasons why a worker ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Stopped(Exception):
 
 
 def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
-    """Return why a worker ended: its exit status, signal or excess while it was `doing` ("loaded" or "called").
+    """Return the reason of a worker's end, from exit status, signal or excess while `doing` ("loaded" or "called").
 
     `printed` is the output so far: an abort after an out-of-memory message counts as memory.
     """
@@ -179,7 +179,7 @@ class Worker:
 
     @property
     def printed(self) -> str:
-        """Return what the submission has printed so far, without control sequences, at most 64 KiB."""
+        """Return the output of the submission so far, without control sequences, at most 64 KiB."""
         return self._printed.text()
 
     def load(
@@ -244,7 +244,7 @@ class Worker:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Turn `Stopped` into the worker's ending; kill the worker on any other exception."""
+        """Turn `Stopped` into the worker's `Ending`; kill the worker on any other exception."""
         try:
             yield
         except Stopped as stop:
@@ -349,7 +349,7 @@ class Worker:
         return self._arrived.popleft()
 
     def _wait(self, seconds: float) -> None:
-        """Wait for frames, output or the end of the process, and read what has arrived."""
+        """Wait for frames, output or the end of the process, and read the data that has arrived."""
         frames = self._frames.fileno()
         ready = dict(self._poller.poll(max(0, round(seconds * 1000 + 0.5))))
         if self._output in ready:
@@ -382,7 +382,7 @@ class Worker:
         self._poller.modify(frames, select.POLLIN)
 
     def _read_frames(self) -> int | None:
-        """Read what has arrived. Returns the number of bytes, 0 at the end of the stream, None if there is nothing."""
+        """Read the available bytes. Returns their number, 0 at the end of the stream, None if there are none yet."""
         try:
             count = self._frames.recv_into(self._buffer)
         except BlockingIOError:
@@ -450,7 +450,7 @@ class Process:
 
 
 class Printed:
-    """Collect output: keep the beginning and the end, count the middle."""
+    """Collects output: keeps the beginning and the end, counts the middle."""
 
     def __init__(self) -> None:
         self.total = 0

@@ -1,4 +1,4 @@
-"""The zygote: imports torch once, in one thread, and forks a worker whenever it is asked to.
+"""The zygote: imports torch once, in one thread, and forks a worker for each request.
 
 It never sees a learner's file, a reference, hypothesis or the judge. It ends when the judge closes the control socket.
 
@@ -34,7 +34,7 @@ from .wire import LENGTH_DIGITS
 SWEEP_MS = 250
 IDLE_MS = 1500
 FORKS_BEFORE_WARMTH = 8  # for a zygote that is never idle, as while many files are verified
-GRACE_MS = 2000  # for the judge to end in order once its standard input has ended
+GRACE_MS = 2000  # for the judge to shut down after its standard input has ended
 POLL_MS = 50
 # Pages that the worker shared with the zygote or had not read yet, and memory that the kernel's limits do not count.
 _SLACK_BYTES = 128 * MIB
@@ -49,7 +49,7 @@ def main(descriptor: int, parent: int) -> NoReturn:
 
 
 def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: int) -> NoReturn:
-    """Tell the judge what is available, and serve. `parent` is 0 when the judge's thread may end before it."""
+    """Report the available layers to the judge, then serve. `parent` is 0 when the judge's thread may end before it."""
     try:
         if not any(finder is Filtered for finder in sys.meta_path):
             import_packages(request["packages"])
@@ -96,7 +96,7 @@ def import_packages(packages: Sequence[str]) -> None:
 
 
 def warm_up() -> None:
-    """Import torch and run once what it sets up lazily, so that every worker has it already."""
+    """Import torch and trigger its lazy setup, so that every worker has it already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch says that there is no numpy, which it does not need
         import torch
@@ -120,7 +120,7 @@ def warm_up() -> None:
 
 
 def warm_up_further() -> None:
-    """Run once what makes torch import its symbolic algebra, which takes 0.5 s: done while nobody is waiting."""
+    """Make torch import its symbolic algebra, which takes 0.5 s, while the judge is not waiting."""
     import torch
 
     from .devices import backward_starts_gpu
@@ -135,7 +135,7 @@ def warm_up_further() -> None:
 
 
 def _check_threads() -> None:
-    """Raise RuntimeError unless this process has one thread: a lock held by another would stay locked in a fork."""
+    """Raise RuntimeError unless this process has one thread: a lock of another thread would stay locked in a fork."""
     if (count := len(list(Path("/proc/self/task").iterdir()))) != 1:
         raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
 
@@ -151,7 +151,7 @@ class Available:
     notes: list[str] = field(default_factory=list)
 
     def enter_namespaces(self) -> None:
-        """Move into namespaces of our own if possible. Must run before a second thread exists."""
+        """Move into new namespaces if possible. Must run before a second thread exists."""
         reason = namespaces.why_unavailable()
         if reason is None:
             namespaces.enter_user_namespace()
@@ -199,7 +199,7 @@ class ForkServer:
         self._forks = 0
 
     def serve(self) -> NoReturn:
-        """Fork workers until the judge is gone, then exit, which ends every worker."""
+        """Fork workers until the judge ends, then exit, which ends every worker."""
         namespaces.adopt_orphans()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         poller = select.poll()
@@ -213,7 +213,7 @@ class ForkServer:
                 data, descriptors, _, _ = socket.recv_fds(self._control, namespaces.MESSAGE_BYTES, 4)
             except ConnectionResetError:
                 data, descriptors = b"", []
-            if not data:  # the judge is gone; Python would take 0.3 s to tear torch down
+            if not data:  # the judge has ended; Python would take 0.3 s to tear torch down
                 os._exit(0)
             self._fork(json.loads(data), descriptors)
             for descriptor in descriptors:
@@ -241,7 +241,7 @@ class ForkServer:
         self._send({"op": "warm"})
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Send the judge a message; ignore that it is gone, which the next request shows."""
+        """Send the judge a message; if the judge has ended, ignore that, since the next request shows it."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
 
@@ -308,8 +308,8 @@ def wait_for(worker: int, memory_bytes: int, threads: int) -> dict[str, str | in
     """Reap children until the child `worker` has ended, and return its `exit` status or the `signal` that ended it.
 
     Kills it if one process below this one holds more than `memory_bytes`, or if they have more than `threads` threads
-    in all, and returns `excess`: "memory" or "threads". That is for memory that the kernel's limits do not count, and
-    for processes that they do not bind. Each check costs some 0.1 ms, twenty times a second.
+    in all, and returns `excess`: "memory" or "threads". This covers memory that the kernel's limits do not count, and
+    processes that they do not bind. Each check costs some 0.1 ms, twenty times a second.
     """
     handle = os.pidfd_open(worker)
     poller = select.poll()
@@ -335,7 +335,7 @@ def _reaped(worker: int) -> dict[str, str | int] | None:
 
 
 def used_below(pid: int | str = "self") -> namespaces.Usage:
-    """Return the most memory that one process below this one holds, and the threads of all of them.
+    """Return the largest memory of a process below this one, and the number of threads of all of them.
 
     The worker is below process 1, and so is everything it started where no filter forbids it to fork.
     """
@@ -390,9 +390,9 @@ def serve_both() -> NoReturn:
 
 
 def _end_with_standard_input() -> None:
-    """Fork a process that kills this one if it goes on after its standard input has ended.
+    """Fork a process that kills this one if it runs on after its standard input has ended.
 
-    The judge has a thread that waits for that end, but the thread gets no turn while C code holds the interpreter.
+    The judge has a thread that waits for that end, but it cannot run while C code holds the interpreter lock.
     """
     judge = os.pidfd_open(os.getpid())
     if os.fork():

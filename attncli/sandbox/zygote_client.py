@@ -59,7 +59,7 @@ class ZygoteClient:
         self._request_count = 0
         self._prepared: _RequestedWorker | None = None
         self._zygote_warmed = False
-        self._forked: dict[int, Process] = {}  # by the number of the request, until somebody takes it
+        self._forked: dict[int, Process] = {}  # by the number of the request, until it is taken
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
@@ -74,7 +74,7 @@ class ZygoteClient:
     ) -> ZygoteClient:
         """Start the process. `seconds` bounds the wait of `ready`; `withheld` adds folders that no worker may read.
 
-        Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
+        Raises SandboxUnavailable on anything but Linux, JudgeFailed if torch is missing or `python` cannot be run.
         """
         request = folders(site_paths, withheld)
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -224,7 +224,7 @@ class ZygoteClient:
         )
 
     def _handle_message(self, message: dict[str, Any], handle: int | None) -> None:
-        """Remember what the zygote says. Raises JudgeFailed for `failed`."""
+        """Process a message from the zygote. Raises JudgeFailed for `failed`."""
         if message["op"] == "forked" and handle is not None:
             self._forked[message["id"]] = Process(int(message["pid"]), handle)
         if message["op"] == "warm":
@@ -324,7 +324,7 @@ class ForkedProcess:
 def describe(gpu: bool = False) -> dict[str, Any]:
     """Start a zygote and return, for `attn doctor`, the layers in force, the reason for each missing one, and notes.
 
-    With `gpu` also the layers for code on the GPU, and what they leave open.
+    With `gpu` also the layers for code on the GPU, and the gaps that they leave.
     """
     try:
         with ZygoteClient.start() as zygote:

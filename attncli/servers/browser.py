@@ -45,7 +45,7 @@ HEARTBEAT_SECONDS = 15.0
 EMPTY = b"\x1b[2J\x1b[H"
 # Escape in kitty's keyboard protocol: after a bare escape character the next key would be read as Alt and that key.
 ESCAPE = b"\x1b[27u"
-# Leaving may take seconds: the app writes its daily copy, or waits for a judge that is starting.
+# An exit may take seconds: the app writes its daily copy, or waits for a judge that is starting.
 SECONDS_TO_LEAVE = 15.0
 LAST_OUTPUT_BYTES = 2000
 NOT_A_MESSAGE = (
@@ -68,7 +68,7 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
     async def session() -> None:
         browser_server = BrowserServer(command, token, lang)
         log = logging.getLogger(__name__)
-        # Anybody can send bytes that are not HTTP, as often as they like: no log for those.
+        # Do not log requests that are not HTTP: anybody can send them without limit.
         log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
         logging.getLogger("textual-serve").addHandler(logging.NullHandler())
         application = await browser_server.application()
@@ -124,8 +124,8 @@ class BrowserServer(Server):
     def connection_handler(self, server: web.Server) -> web.RequestHandler:
         """Return the handler of a new connection.
 
-        The connection is closed unless it names the token within HEAD_SECONDS. There are at most MOST_STRANGERS
-        connections that have not yet; for another one the oldest is closed.
+        The connection is closed unless it names the token within HEAD_SECONDS. At most MOST_STRANGERS
+        connections may still owe it; a further one closes the oldest.
         """
         if len(self._strangers) >= MOST_STRANGERS:
             self._turn_away(next(iter(self._strangers)))
@@ -208,7 +208,7 @@ def _cells(value: float) -> int:
     """Return a number of columns or rows between 1 and MOST_CELLS.
 
     Raises:
-        ValueError, TypeError, OverflowError: the page sent something else than a finite number.
+        ValueError, TypeError, OverflowError: the page did not send a finite number.
     """
     return max(1, min(int(value), MOST_CELLS))
 
@@ -265,7 +265,7 @@ class AppProcess(AppService):
             await self.remote_close()
 
     async def on_data(self, payload: bytes) -> None:
-        """Draw, and read on without a page: an app whose pipe is full could not leave."""
+        """Draw; keep reading after the page has closed, because an app with a full pipe could not exit."""
         with suppress(ConnectionError):
             await super().on_data(payload)
 

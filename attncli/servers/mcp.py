@@ -149,7 +149,7 @@ class ToolServer:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a tool: its JSON schema, and what to put there."""
+    """An argument of a tool: its JSON schema and a description."""
 
     schema: Schema
     description: Localised
@@ -180,7 +180,7 @@ class Tool:
         }
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments if they fit the schema. Raises UsageError that names the first one that does not."""
+        """Return the arguments if they fit the schema. Raises UsageError that names the first unfit one."""
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
 
@@ -331,7 +331,7 @@ def one_line(text: str) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """Return `value` without what JSON lacks: lone surrogates, infinities and NaN."""
+    """Return `value` without values that JSON lacks: lone surrogates, infinities and NaN."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,1 +1,1 @@
-"""One SQLite file a learner: an append-only log, and everything that is derived from it. No other room speaks SQL."""
+"""The learner's data: the append-only history (JSON Lines), and an SQLite cache derived from it and the banks."""

@@ -1,4 +1,4 @@
-"""The only place that touches sqlite3: transactions, and errors turned into words."""
+"""The only module of the cache that calls sqlite3: transactions, and errors as messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """Return a moment as tables hold it."""
+    """Return a moment as tables store it: microseconds since the epoch."""
     return (at - _EPOCH) // _MICROSECOND
 
 
@@ -30,7 +30,7 @@ def moment(at_us: int) -> datetime:
 
 
 class Connection:
-    """A connection to `path` whose every failure is a StoreError that says what to do."""
+    """A connection to `path`; every failure is a StoreError with a remedy."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,7 +46,7 @@ class Connection:
         self._sqlite.create_function("pow", 2, pow, deterministic=True)  # not every SQLite has mathematics
 
     def wait_at_most(self, milliseconds: int) -> None:
-        """Wait so long for another process that is writing, before StoreBusy."""
+        """Set the time to wait for another process that is writing, before StoreBusy is raised."""
         self.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def execute(self, sql: str, values: Values = ()) -> int:
@@ -67,7 +67,7 @@ class Connection:
         return [row[0] for row in self.rows(sql, values)]
 
     def each(self, sql: str, values: Values = ()) -> Iterator[Any]:
-        """Yield rows one by one, for results that should not be held at once."""
+        """Yield rows one by one, for results too large to load at once."""
         with self.words():
             cursor = self._sqlite.execute(sql, values)
             while batch := cursor.fetchmany(1000):
@@ -85,7 +85,7 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Change all or nothing. Taken at once for writing, so that what is read in it still holds."""
+        """Run all changes or none. It takes the write lock at once, so that values read inside stay valid."""
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -96,7 +96,7 @@ class Connection:
             raise
 
     def distrust(self) -> None:
-        """Prepare for a file from elsewhere: its schema calls nothing with effects, no value is larger than 16 MiB."""
+        """Restrict an untrusted file: its schema cannot call unsafe functions, and no value is larger than 16 MiB."""
         self.execute("PRAGMA trusted_schema = OFF")
         self.execute("PRAGMA cell_size_check = ON")
         self._sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_FOREIGN_VALUE)
@@ -110,7 +110,7 @@ class Connection:
         """Turn sqlite3's errors into those of this program."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # what SQLite says may hold bytes of a damaged file
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message may contain bytes of a damaged file
             found = error_in_words(error, self.path)
             self.is_damaged = self.is_damaged or isinstance(found, StoreCorrupt)
             raise found from error
@@ -128,7 +128,7 @@ _DAMAGE = (
 
 
 def error_in_words(error: Exception, path: Path) -> StoreError:
-    """Return the StoreError for what sqlite3 said about `path`."""
+    """Return the StoreError for an error of sqlite3 about `path`."""
     said = str(error)
     may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     if any(sign in said.lower() for sign in _DAMAGE) or ("readonly" in said and may_write):

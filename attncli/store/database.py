@@ -1,8 +1,8 @@
 """The learner's data as a whole: the history, which is the truth, and `cache.db`, which is derived and may be deleted.
 
-The cache mirrors the rows of the history, and holds what follows from them and from the bank files. For each file of
-the history it remembers how far it has read, and a fingerprint of the end of that part. A file that grew is read on;
-anything else that does not fit makes the cache anew.
+The cache mirrors the rows of the history, and stores data derived from them and from the bank files. For each file of
+the history it stores the length of the part that was read, and a fingerprint of the end of that part. The rest of a
+file that grew is read; after any other mismatch the cache is rebuilt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], datetime]
 
-# The tables of the cache. A change of them is a new VERSION: older caches are made anew, none is migrated.
+# The tables of the cache. Changing them needs a new VERSION: older caches are rebuilt, never migrated.
 VERSION = 10
 TABLES = """
 CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT, kind TEXT, subject TEXT,
@@ -71,12 +71,12 @@ CREATE TABLE stale (subject TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 """
 
 TODAY = "today"
-"""The key of the note that holds today's list."""
+"""The key under which today's list is stored."""
 TAIL_BYTES, NEVER_US = 4096, 2**61
 TOLERATED_LEAD_US = 24 * 3_600_000_000
 """Clocks of two machines may differ by so much; rows further ahead wait."""
 _WRONGLY = "WHERE waits = 1 AND at_us <= ?1 OR waits = 0 AND at_us > ?1"
-"""Rows that wait although their time has come, or the reverse, where the clock went back."""
+"""Rows that wait although their time has come, or that count too early because the clock was set back."""
 
 
 class ReadSoFar(NamedTuple):
@@ -91,7 +91,7 @@ class ReadSoFar(NamedTuple):
 class Database(AbstractContextManager["Database"]):
     """`log` mirrors the history; all else is derived from it and from the bank files.
 
-    `unwritable` says why nothing can be written, `remarks` what a command that went well says all the same.
+    `unwritable` is the reason why nothing can be written; `remarks` are messages after a successful command.
     """
 
     def __init__(
@@ -107,16 +107,16 @@ class Database(AbstractContextManager["Database"]):
 
     @cached_property
     def log(self) -> Log:
-        from attncli.store.log import Log  # `attn due` does without
+        from attncli.store.log import Log  # not loaded by `attn due`
 
         return Log(self.connection, self.history, self._until_us)
 
     @classmethod
     def open(cls, path: Path, clock: Clock | None = None, at: datetime | None = None) -> Database:
-        """Open the cache at `path`, made anew if it cannot be used, and read what the history beside it has more.
+        """Open the cache at `path`, rebuilt if it cannot be used, and read new rows of the history beside it.
 
-        Rows that are more than a day ahead of `clock` and `at` wait; without a clock none does. Where nothing can be
-        written, a cache is made in memory, see `unwritable`. Raises StoreError.
+        Rows that are more than a day ahead of `clock` and `at` wait; without a clock none does. If nothing can be
+        written, the cache is in memory, see `unwritable`. Raises StoreError.
         """
         unwritable: Localised = NOTHING
         try:
@@ -138,7 +138,7 @@ class Database(AbstractContextManager["Database"]):
         return database
 
     def catch_up(self) -> None:
-        """Mirror the rows that were added to the history elsewhere, and count those whose time has come."""
+        """Mirror rows that other processes or machines added, and count waiting rows whose time has come."""
         known = {name: (so_far.size, so_far.tail) for name, so_far in self._read_so_far().items()}
         if {path.name: (size, _tail(path, size)) for path, size in self.history.sizes().items()} != known:
             with self.connection.transaction():
@@ -150,7 +150,7 @@ class Database(AbstractContextManager["Database"]):
                 self.connection.execute(f"UPDATE entry SET waits = NOT waits {_WRONGLY}", until_us)
 
     def count_until(self, at: datetime) -> None:
-        """Let rows count until `at`, as if it were then, until this is closed."""
+        """Count rows until `at`, as if that were now, until this database is closed."""
         self._counted_us = max(self._counted_us, microseconds(at))
 
     def _until_us(self) -> int:
@@ -176,14 +176,14 @@ class Database(AbstractContextManager["Database"]):
                 self.remarks.append(_("{path} has lost rows; restore a backup with `attn restore FILE`", path=path))
 
     def _forget(self) -> None:
-        """Empty the mirror and what follows from it; all of it is derived again."""
+        """Empty the mirror and the data derived from it; all of it is derived again."""
         for table in ("entry", "history_file", "damage", "schedule", "hold", "stale"):
             self.connection.execute(f"DELETE FROM {table}")
         self.keep_note("scheduling", "")
         self.keep_note(TODAY, "")
 
     def _mirror(self, path: Path, so_far: ReadSoFar) -> None:
-        """Read a file on from where the cache was."""
+        """Read a file from the end of the part that the cache mirrors."""
         size, lines, number, _ = so_far
         rows: list[LogRow] = []
         for found in read(path, size, lines, number):
@@ -211,7 +211,7 @@ class Database(AbstractContextManager["Database"]):
         return self.connection.column("SELECT subject FROM stale")
 
     def none_is_stale(self) -> None:
-        """Note that the schedules of all subjects were derived; inside a transaction."""
+        """Record that the schedules of all subjects were derived; call inside a transaction."""
         self.connection.execute("DELETE FROM stale")
 
     # Writing
@@ -243,13 +243,13 @@ class Database(AbstractContextManager["Database"]):
             yield writer
 
     def require_writable(self) -> None:
-        """Raise StoreUnwritable where nothing can be recorded."""
+        """Raise StoreUnwritable if nothing can be recorded."""
         if self.unwritable:
             raise StoreUnwritable(self.unwritable)
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Let the cache follow rows that are on disk; where it cannot now, the next opening reads them from there."""
+        """Update the cache with rows already on disk; if that fails, the next opening reads them from there."""
         try:
             yield
         except (StoreFull, StoreUnwritable) as error:
@@ -259,18 +259,18 @@ class Database(AbstractContextManager["Database"]):
         self.remarks.append(_("your answers are saved, but not shown yet: {message}", message=error.message))
 
     def note(self, key: str) -> str:
-        """Return what was noted under `key`, empty if nothing was."""
+        """Return the value stored under `key`, empty if there is none."""
         return self.connection.value("SELECT value FROM meta WHERE key = ?", (key,)) or ""
 
     def keep_note(self, key: str, text: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
     def newest_row(self) -> int:
-        """Return the place of the row that was read last, 0 if there is none."""
+        """Return the sequence number of the row that was read last, 0 if there is none."""
         return self.connection.value("SELECT max(seq) FROM entry") or 0
 
     def has_rows_since(self, at: datetime) -> bool:
-        """Return True if rows from `at` on count."""
+        """Return True if any counting row is from `at` or later."""
         return bool(self.connection.value("SELECT 1 FROM entry WHERE waits = 0 AND at_us >= ?", (microseconds(at),)))
 
     def has_past_changed(self, since: int, day_start: datetime) -> bool:
@@ -286,7 +286,7 @@ class Database(AbstractContextManager["Database"]):
         return list(dict.fromkeys(found))
 
     def replace_history(self, rows: Iterable[LogRow], keep: Callable[[], object]) -> None:
-        """Make these rows the whole history under a new machine id, after `keep()`, while no other attn writes."""
+        """Replace the history by these rows under a new machine id, after `keep()`; other processes wait meanwhile."""
         replaced = False
         try:
             with self.connection.transaction():
@@ -299,11 +299,11 @@ class Database(AbstractContextManager["Database"]):
         except StoreError as error:
             if not replaced:
                 raise
-            self.connection.is_damaged = True  # it knows of rows that are gone on purpose
+            self.connection.is_damaged = True  # rebuild it: it still has rows that were removed on purpose
             self._remark(error)
 
     def close(self) -> None:
-        """Close the cache, and remove one that was found damaged: the next opening makes it anew."""
+        """Close the cache, and remove a damaged one: the next opening rebuilds it."""
         self.connection.close()
         if self.connection.is_damaged and not self.unwritable:
             with suppress(StoreUnwritable):
@@ -324,8 +324,8 @@ def _opened(path: Path) -> Connection:
     """Open a cache; rebuild one that is damaged or of another version. Raises StoreError."""
     with in_words(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.with_name(f"{path.name}-wal").exists() and not path.exists():  # in this order: another may start now
-        remove_cache(path)  # SQLite makes no file beside the -wal of one that was deleted
+    if path.with_name(f"{path.name}-wal").exists() and not path.exists():  # in this order: another may start meanwhile
+        remove_cache(path)  # SQLite creates no database beside a leftover -wal file
     try:
         return _sound(Connection(path))
     except StoreCorrupt:
@@ -348,9 +348,9 @@ def _sound(connection: Connection) -> Connection:
 
 
 def _create(connection: Connection) -> None:
-    """Make the tables in an empty file; of several processes that start at once one does. Raises StoreCorrupt."""
-    with suppress(StoreBusy):  # SQLite does not wait for another process that sets the same now
-        connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer work at once
+    """Make the tables in an empty file; if several processes start at once, only one does. Raises StoreCorrupt."""
+    with suppress(StoreBusy):  # SQLite does not wait for another process that sets the mode now
+        connection.execute("PRAGMA journal_mode = WAL")  # so that readers need not wait for a writer
     with connection.transaction():
         if connection.value("PRAGMA user_version") == VERSION:
             return
@@ -360,7 +360,7 @@ def _create(connection: Connection) -> None:
 
 
 def remove_cache(path: Path) -> None:
-    """Delete the cache; the next opening makes it anew. Raises StoreUnwritable."""
+    """Delete the cache; the next opening rebuilds it. Raises StoreUnwritable."""
     with in_words(path):
         for suffix in ("", "-wal", "-shm", "-journal"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ A line is a row with a running number before it and a CRC-32 of all bytes before
     {"n":17,"id":"…","machine":"…","kind":"review","subject":"kv-01","at":"…Z","day":739950,"payload":{…},"crc":"0f1e2d3c"}
 
 A row is acknowledged once its line is on disk. A line that does not parse, or whose checksum or number does not fit, is
-reported with file and line; every other line stands.
+reported with file and line; every other line counts.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def decoded(line: bytes) -> tuple[int, LogRow]:
 
 
 def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
-    """Return the number and row of a line, also of one with a damaged byte after it, and what is wrong with it."""
+    """Return number and row of a line, also if a damaged byte follows it, and a message about any damage."""
     try:
         return *decoded(line), NOTHING
     except ValueError as error:
@@ -105,10 +105,10 @@ def _row_in(line: bytes) -> tuple[int, LogRow | None, Localised]:
 
 
 def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator[Entry | Damage]:
-    """Yield the rows of a file from byte `start` on, which is after `line` lines, the last of them with `number`.
+    """Yield the rows of a file from byte `start`, which follows `line` lines; the last of these has `number`.
 
-    A last line without a newline may still be being written: it counts if it is whole, else it is passed over. A line
-    holds several rows where a newline was damaged. Raises StoreError if the file cannot be read.
+    A last line without a newline may still be being written: it counts if it is whole, else it is skipped. A line
+    contains several rows if a newline was damaged. Raises StoreError if the file cannot be read.
     """
     from attncli.domain.log_row import LONGEST_LINE
 
@@ -180,7 +180,7 @@ class History:
 
     @property
     def machine(self) -> str:
-        """Return the id under which rows are written here; empty if the next write starts a new one."""
+        """Return the machine id of new rows here; empty if the next write starts a new one."""
         from attncli.domain.log_row import is_machine
 
         try:
@@ -207,7 +207,7 @@ class History:
                     append(path, b"".join(writer.lines))
 
     def add_import(self, rows: Iterable[LogRow]) -> Path:
-        """Write the rows of an import as a file of their own, all or none. Raises StoreFull, StoreUnwritable."""
+        """Write the rows of an import to a separate file, all or none. Raises StoreFull, StoreUnwritable."""
         from hashlib import sha256
 
         content = b"".join(encoded(number, row) for number, row in enumerate(rows, 1))
@@ -218,7 +218,7 @@ class History:
         return path
 
     def extend_file(self, name: str, content: bytes) -> bool:
-        """Write a file of another machine, if it goes on from what is here of it; return False if it does not.
+        """Write a file of another machine if it extends the copy here; return False if it does not.
 
         Raises StoreFull, StoreUnwritable.
         """
@@ -230,7 +230,7 @@ class History:
         return fits
 
     def replace_by(self, rows: Iterable[LogRow]) -> None:
-        """Make these rows the whole history. The next row of this machine is written under a new id, to a new file."""
+        """Replace the history by these rows. The next row of this machine is written under a new id, to a new file."""
         before = self.files()
         kept = self.add_import(rows)
         with self._locked(), in_words(self.folder):
@@ -257,7 +257,7 @@ class History:
         return found
 
     def set_aside(self, damage: Damage) -> Path | None:
-        """Copy a damaged line to the folder `damaged`, once; return the file. Nothing is there for missing lines."""
+        """Copy a damaged line to the folder `damaged`, once; return the file, None for missing lines."""
         from hashlib import sha256
 
         if not damage.raw:
@@ -328,7 +328,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 def lock(file: BinaryIO) -> None:
-    """Wait for a lock on an open file, which all processes of this home take before they write; closing gives it up."""
+    """Lock an open file, waiting if needed; every process of this home does so to write. Closing it unlocks it."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -1,4 +1,4 @@
-"""Derived: what the bank files held when they were last read, so that no YAML is parsed to show or find a card."""
+"""The bank files as last read (derived data), so that no YAML is parsed to show or find a card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stamp = tuple[int, int]
 
 
 class BankFiles:
-    """The files behind the index. Removing one removes what came from it."""
+    """The files behind the index. Removing one removes its cards, topics and challenges."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -35,7 +35,7 @@ class BankFiles:
         return [Localised.of(problem) for problems in kept for problem in json.loads(problems)]
 
     def put(self, path: str, stamp: Stamp, problems: Sequence[Localised]) -> None:
-        """Record that `path` was read, with its problems; whatever it held before is gone."""
+        """Record that `path` was read, with its problems; all its earlier entries are removed."""
         self.remove(path)
         texts = [{"en": problem["en"], "zh": problem["zh"]} for problem in problems]
         stored = json.dumps(texts, ensure_ascii=False) if texts else ""
@@ -56,7 +56,7 @@ _PLAINNESS = (
     "(1 + 0.25 * core) * (CASE level WHEN 'screen' THEN 1.3 WHEN 'onsite' THEN 1.1 ELSE 1 END)"
     " * (CASE kind WHEN 'qa' THEN 1.4 ELSE 1 END) / (1 + length(question_en) / 120.0)"
 )
-"""Of two cards that say the same words, the one that asks plainly is meant sooner: short, early, a question."""
+"""The weight that ranks one of two cards with the same words first: core, early level, short, a question."""
 _NOT_A_CARD = "id NOT IN (SELECT id FROM card)"
 
 
@@ -146,7 +146,7 @@ class BankIndex:
         return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""
 
     def renamed_to(self, former: str) -> str:
-        """Return the card that was called `former`, empty if none says so or another card has that id now."""
+        """Return the card with the former id `former`; empty if there is none, or if a card has that id now."""
         sql = f"SELECT card FROM former WHERE id = ? AND {_NOT_A_CARD}"
         return self._connection.value(sql, (former,)) or ""
 
@@ -156,7 +156,7 @@ class BankIndex:
         return [card, *self._connection.column(former, (card,))]
 
     def renames(self) -> dict[str, str]:
-        """Map each former id to the id."""
+        """Map each former id to the current one."""
         return dict(self._connection.rows(f"SELECT id, card FROM former WHERE {_NOT_A_CARD}"))
 
     def card_ids(self) -> list[str]:
@@ -195,7 +195,7 @@ class BankIndex:
         return self._connection.column("SELECT id FROM challenge ORDER BY id")
 
     def list_cards(self, topic: str | None, most: int = -1) -> list[CardSummary]:
-        """Return all cards, or those of one topic, in bank order, so many at most."""
+        """Return all cards, or those of one topic, in bank order, `most` at most (-1: all)."""
         sql = f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position LIMIT ?2"
         return self._summaries(sql, topic, most)
 
@@ -227,7 +227,7 @@ class BankIndex:
         return self._connection.column(sql, (json.dumps(sorted(words)),))
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
-        """Return the cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""
+        """Return the cards whose document contains `literal` as it is: for signs that the tokenizer drops."""
         where = "instr(document, ?2) AND (?1 IS NULL OR topic = ?1)"
         return self._summaries(f"SELECT {_SUMMARY} FROM card WHERE {where} ORDER BY topic, position", topic, literal)
 

@@ -1,6 +1,6 @@
-"""The mirror of the history in the cache: the rows by subject and kind, and how a new row is written.
+"""The mirror of the history in the cache: read rows by subject and kind, and write new ones.
 
-Rows stamped more than a day after now wait: the view `log` leaves them out until their time has come.
+Rows stamped more than a day after now wait: the view `log` hides them until their time has come.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attncli.store.history import History, Writer
 
 COLUMNS = "id, machine, kind, subject, at_us, day, payload"
 _RATING = "json_extract(payload, '$.rating')"
-_USABLE = f"kind = 'review' AND {_RATING} BETWEEN 1 AND 4"  # a review without a rating is none
+_USABLE = f"kind = 'review' AND {_RATING} BETWEEN 1 AND 4"  # a review counts only with a rating
 _STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = {log}.id)"
 _IN_FORCE = _STANDING.format(log="log")
 _INSERT = f"INSERT OR IGNORE INTO entry ({COLUMNS}, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -28,7 +28,7 @@ _ELAPSED = f"""CASE WHEN json_type(payload, '$.elapsed_ms') = 'integer'
 
 
 class _TakenBack(Exception):
-    """End a transaction whose changes are not kept."""
+    """Raised to roll a transaction back."""
 
 
 class Log:
@@ -66,7 +66,7 @@ class Log:
     def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None]) -> list[LogRow]:
         """Add the rows that are not here yet as one file of the history; return them.
 
-        A row that is here with another content is given to `conflict`, and stays as it is here.
+        A row whose content differs from the local one is passed to `conflict`; the local one stays.
         """
         new: dict[str, LogRow] = {}
         for row in rows:
@@ -81,7 +81,7 @@ class Log:
         return list(new.values())
 
     def mirror(self, rows: Iterable[LogRow]) -> list[LogRow]:
-        """Add to the cache those of these rows of the history that it lacks; return them."""
+        """Add the rows of the history that the cache lacks; return them."""
         until_us, new = self._until_us(), []
         for row in rows:
             payload = json.dumps(row.payload, ensure_ascii=False, sort_keys=True)
@@ -136,7 +136,7 @@ class Log:
         return list(self._rows(f"kind = ? AND {_IN_FORCE} ORDER BY at_us, id", (kind,)))
 
     def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
-        """Yield the log one subject after the other, each in replay order; holds one subject at a time."""
+        """Yield the log one subject after the other, each in replay order; loads one subject at a time."""
         for subject, rows in groupby(self._rows("TRUE ORDER BY subject, at_us, id"), key=lambda row: row.subject):
             yield subject, list(rows)
 
@@ -166,7 +166,7 @@ class Log:
     def review_days(self) -> list[ReviewDay]:
         """Return every day that had a review, in order.
 
-        A day's first review of a card that was seen on an earlier day says something about memory; the rest does not.
+        Only a day's first review of a card seen on an earlier day is evidence of memory.
         """
         sql = f"""SELECT day, count(*), coalesce(sum(before < day AND rating > 1), 0),
             coalesce(sum(before < day AND rating = 1), 0) FROM (
@@ -175,7 +175,7 @@ class Log:
         return [ReviewDay(*row) for row in self._connection.rows(sql)]
 
     def timed_reviews(self, first_day: int, last_day: int, limit: int = -1) -> list[tuple[int, str, int | None, bool]]:
-        """Return (study day, subject, milliseconds if told, new that day) of the latest reviews of these study days."""
+        """Return (study day, subject, milliseconds or None, new that day) of the latest reviews of these study days."""
         sql = f"""SELECT log.day, log.subject, {_ELAPSED}, coalesce(introduced_day = log.day, 0) FROM log
             LEFT JOIN schedule ON schedule.subject = log.subject
             WHERE kind = 'review' AND log.day BETWEEN ? AND ? ORDER BY log.day DESC, log.seq DESC LIMIT ?"""
@@ -188,9 +188,9 @@ class Log:
 
     @contextmanager
     def until(self, at: datetime) -> Iterator[list[str]]:
-        """Hide the rows from `at` on, in a transaction that is taken back; gives the subjects of these rows.
+        """Hide the rows from `at` on, in a transaction that is rolled back; yields the subjects of these rows.
 
-        What brings a card back, undo and unsuspend, is not hidden: the card returns at once.
+        Undo and unsuspend rows are not hidden, so that they bring a card back at once.
         """
         at_us = microseconds(at)
         recent = "SELECT DISTINCT subject FROM entry WHERE waits = 0 AND at_us >= ? AND subject <> ''"
@@ -205,19 +205,19 @@ class Log:
         return map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM {table} WHERE {rest}", values))
 
     def _first_usable(self, rest: str, values: Sequence[Any], table: str = "log") -> LogRow | None:
-        """Return the first row in this order that says something, if one of the first hundred does."""
+        """Return the first usable row in this order, if it is among the first hundred."""
         rows = self._rows(f"{rest} LIMIT 100", values, table)
         return next((row for row in rows if row.is_usable), None)
 
 
 def row_of(values: Sequence[Any]) -> LogRow:
-    """Return the row that COLUMNS hold."""
+    """Return the row with these values of COLUMNS."""
     id, machine, kind, subject, at_us, day, payload = values
     return LogRow(id, machine, RowKind(kind), subject, moment(at_us), day, json.loads(payload))
 
 
 def last_review(rating: int, points: Any, correct: Any) -> LastReview:
-    """Return a review from what SQLite extracts: an array comes as its JSON, a truth value as 1 or 0."""
+    """Return a review from values that SQLite extracted: an array as its JSON text, a boolean as 1 or 0."""
     ticked = json.loads(points) if isinstance(points, str) and points.startswith("[") else None
     return LastReview(rating, ticked, bool(correct) if correct in (0, 1) else None)
 

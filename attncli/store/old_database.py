@@ -21,9 +21,9 @@ _ROWS = """SELECT CAST(id AS BLOB), CAST(machine AS BLOB), CAST(kind AS BLOB), C
 
 
 def rows_of_database(path: Path) -> tuple[list[LogRow], list[Localised]]:
-    """Return the usable rows of a `progress.db` of an earlier version, and what was wrong with the others.
+    """Return the usable rows of a `progress.db` of an earlier version, and a message about each of the others.
 
-    The file is copied first, as SQLite writes beside what it reads. Raises UsageError if it cannot be read.
+    The file is copied first, because SQLite writes files beside it. Raises UsageError if it cannot be read.
     """
     rows, refused = list[LogRow](), list[Localised]()
     try:

@@ -87,7 +87,7 @@ def _schedule(row: Any) -> Schedule:
 
 
 ORDERED_FOR = "ordered_for"
-"""The key of the note that says for which level the unseen cards are in order."""
+"""The key under which the level of the order of unseen cards is stored."""
 _DAY_US = 24 * 3_600_000_000
 _QUEUED = """
     SELECT card.id, topic, card.kind, ?, coalesce(state, 'new'), coalesce(due_at_us, 0), coalesce(suspended, 0), (
@@ -126,7 +126,7 @@ _CHALLENGES_DUE = f"""
         mine.due_day <= :day - {LONGEST_WAIT_DAYS}
         OR NOT EXISTS (SELECT 1 FROM {_SIBLINGS} WHERE sibling.subject = challenge.id AND {_NEAR}))
 """
-# Links of cards and challenges to each other, whichever names the other and under whatever name.
+# Links of cards and challenges to each other, in both directions, under current and former ids.
 _LINKED = """
     INSERT INTO sibling WITH subject (id, document) AS (
         SELECT id, document FROM card UNION ALL SELECT id, document FROM challenge
@@ -175,14 +175,14 @@ class Queue:
         self._connection = connection
 
     def refresh(self, ids: Iterable[str]) -> None:
-        """Apply what changed for these cards; an id that no bank has leaves the queue."""
+        """Update the queue for these cards; an id that no bank has is removed."""
         for id in ids:
             rank = self._connection.value("SELECT rank FROM queue WHERE id = ?", (id,)) or 0
             self._connection.execute("DELETE FROM queue WHERE id = ?", (id,))
             self._connection.execute(f"INSERT INTO queue {_QUEUED} WHERE card.id = ?", (rank, id))
 
     def rebuild(self, introduction_order: Sequence[str]) -> None:
-        """Make the queue anew; unseen cards come in `introduction_order`."""
+        """Rebuild the queue; unseen cards come in `introduction_order`."""
         self._connection.execute("DELETE FROM queue")
         self._connection.execute(f"INSERT INTO queue {_QUEUED}", (0,))
         self._connection.execute_many("UPDATE queue SET rank = ? WHERE id = ?", enumerate(introduction_order))
@@ -245,7 +245,7 @@ class Queue:
         return {id for (id,) in self._connection.rows(f"SELECT id FROM queue WHERE {_OPEN}", when.values(topic=topic))}
 
     def suspended(self) -> set[str]:
-        """Return the cards that are out of the queue for good."""
+        """Return the suspended cards."""
         return {id for (id,) in self._connection.rows("SELECT id FROM queue WHERE suspended = 1")}
 
     def count_unseen(self, when: Moment) -> int:
@@ -258,7 +258,7 @@ class Queue:
         return int(self._connection.value(sql, (day,)))
 
     def next_step(self, when: Moment) -> datetime | None:
-        """Return when the first step falls due that is not due now."""
+        """Return the due time of the first step that is not due yet."""
         sql = f"SELECT min(due_at_us) FROM queue WHERE {_OPEN} AND {_STEP} AND due_at_us > :now"
         found = self._connection.value(sql, when.values())
         return None if found is None else moment(found)
@@ -296,7 +296,7 @@ class SeenCards:
         return {topic: (seen, recall, lapses) for topic, seen, recall, lapses in self._rows(sql, curve)}
 
     def weak(self, curve: RecallCurve, recall: float, lapses: int) -> list[tuple[str, str, float, int]]:
-        """Return (topic, card, recall, lapses) below this recall or with so many lapses, the least recalled first."""
+        """Return (topic, card, recall, lapses) below `recall` or with at least `lapses`, the least recalled first."""
         sql = f"SELECT topic, id, recall, lapses FROM {_SEEN} WHERE recall < :least OR lapses >= :most"
         return self._rows(f"{sql} ORDER BY round(recall, 4), lapses DESC, id", curve, least=recall, most=lapses)
 

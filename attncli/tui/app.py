@@ -124,7 +124,7 @@ class Exits(Navigation):
 
 
 class Notices(App[None]):
-    """Clear the notices of earlier keys, because they cover the text; one key may cause several."""
+    """Clears the notices of earlier keys, because they cover the text; one key may cause several."""
 
     NOTIFICATION_TIMEOUT = 3
     _key_since_notice = False
@@ -239,7 +239,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
 
     def _fatal_error(self) -> None:
         """Leave the screen without Textual's traceback: the command line prints `failure` in one line."""
-        with suppress(Exception):  # the screen may be what failed
+        with suppress(Exception):  # the screen itself may have failed
             self._saves_text()
         self._close_messages_no_wait()
 

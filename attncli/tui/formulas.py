@@ -34,7 +34,7 @@ _STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "u
 
 
 def unfolded(text: str) -> str:
-    """Remove hidden characters, and the blanks that YAML folding leaves between two Chinese characters."""
+    """Remove hidden characters, and the spaces that YAML folding leaves between two Chinese characters."""
     return _FOLD.sub("", printable(text))
 
 
@@ -215,7 +215,7 @@ _RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
 def _script_glyphs() -> dict[str, Any]:
     """Return TeXicode's table of small letters, {letter: [superscript, subscript]}, corrected in place.
 
-    Glyphs that TeXicode draws as another letter (subscript V as v), or that fonts often lack, become blanks.
+    Glyphs that TeXicode draws as another letter (subscript V as v), or that fonts often lack, become spaces.
     """
     arts.font = arts.font_normal
     table: dict[str, Any] = arts.unicode_scripts

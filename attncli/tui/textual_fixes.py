@@ -72,7 +72,7 @@ ESCAPE, BEGIN, END = "\x1b", "\x1b[200~", "\x1b[201~"
 KEY = "\x1b[2"
 """The shortest beginning of a paste mark that is held back; a shorter one may be a key that is complete."""
 _CONTROL = "\x9b"
-"""The control character equal to an escape with a bracket; no key begins with it."""
+"""The control character equal to an escape with a bracket; no key starts with it."""
 
 
 def as_text(pasted: str) -> str:
@@ -81,7 +81,7 @@ def as_text(pasted: str) -> str:
 
 
 class PastedEscapes:
-    """Removes the escapes between the paste marks from what a terminal sends, piece by piece."""
+    """Removes the escapes between the paste marks from the input of a terminal, piece by piece."""
 
     def __init__(self) -> None:
         self._is_inside = False
@@ -208,7 +208,7 @@ class ReadAhead(App[None]):
 
 
 def read_ahead() -> None:
-    """Import what the next keys need."""
+    """Import the modules that the next keys need."""
     for name in AHEAD:
         import_module(name)
 

@@ -100,7 +100,7 @@ def code_theme_named(theme: Theme) -> str:
 
 
 def _code_theme(theme: Theme) -> TextAreaTheme:
-    from textual.widgets.text_area import TextAreaTheme  # loads a parser, which the editor alone needs
+    from textual.widgets.text_area import TextAreaTheme  # loads a parser, which only the editor needs
 
     muted, ground, raised = theme.variables["text-muted"], theme.background, theme.panel
     assert theme.foreground and ground and raised

@@ -1,10 +1,10 @@
-"""Adam's step does not know how large gradients are; without bias correction its first steps are too large.
+"""Adam's step does not depend on the gradient's scale; without bias correction its first steps are too large.
 
-First ten steps at lr = 0.01 with constant gradients of 1e-3, 1 and 1e3: each moves 0.1 (eps = 1e-8 takes 1e-6 of it at a
-gradient of 1e-3, hence the tolerance of 2e-6). Then gradients of pure noise, of the same three sizes, 256 weights each: the
-mean step is some 0.18 lr, again at any size; what makes a step small is noise. Last the recursion m/√v itself, uncorrected,
-for a constant gradient and β = (0.9, 0.999): 3.16 at step 1, 6.57 at step 12. Only the noise is drawn:
-0.174 … 0.196 over seeds 0 … 39.
+Ten steps at lr = 0.01 with constant gradients of 1e-3, 1 and 1e3: each moves 0.1 (eps = 1e-8 takes 1e-6 of it at a
+gradient of 1e-3, hence the tolerance of 2e-6). Then gradients of pure noise, of the same three sizes, 256 weights each:
+the mean step is about 0.18 lr, again at any size; noise makes steps small. Last the ratio m/√v without correction, for
+a constant gradient and β = (0.9, 0.999): 3.16 at step 1, 6.57 at step 12. Only the noise is drawn: 0.174 … 0.196 over
+seeds 0 … 39.
 
 Control: SGD instead of Adam.
 
@@ -46,7 +46,7 @@ def check(says: dict, holds: bool, got: str, due: str) -> dict:
 
 
 def moved(gradient: Callable[[], Tensor], steps: int, control: bool) -> list[Tensor]:
-    """The weights (3, n) before and after each Adam step, or step of SGD in the control."""
+    """Return the weights (3, n) before and after each step of Adam, or of SGD in the control."""
     weight = torch.zeros_like(gradient()).requires_grad_()
     optimiser = torch.optim.SGD([weight], lr=RATE) if control else torch.optim.Adam([weight], lr=RATE, betas=BETAS)
     places = [weight.detach().clone()]
@@ -58,7 +58,7 @@ def moved(gradient: Callable[[], Tensor], steps: int, control: bool) -> list[Ten
 
 
 def uncorrected(steps: int) -> list[float]:
-    """m/√v for a constant gradient of 1, at steps 1, 2, 3 …"""
+    """Return m/√v for a constant gradient of 1, at steps 1, 2, 3 …"""
     m = v = 0.0
     ratios = []
     for _ in range(steps):

@@ -1,13 +1,13 @@
-"""What a small trained attention layer looks at, in a text of your own: the first half of how in-context copying works.
+"""Map the attention of a small trained layer over your own text: the first half of how in-context copying works.
 
-One head is trained on random tokens, some of which come again: when a token comes again, the next one is what followed
-it the first time. The tokens' vectors are drawn anew for every batch, so the head cannot learn what a token means, only
-where to look: for a key whose *previous* token equals the query's own, which is an induction head. For that a key must
-know its previous token. In a Transformer a head of the layer below writes that; here it is given (a "smeared" key), and
-so one layer is enough. What to look at: a token that has occurred before puts its weight on what came after it. A token
-that is new has nothing to look up, and its weight goes to BOS or where random vectors happen to fit; that does not say that
-it is "about" anything. Words and punctuation are the tokens, in Chinese each character. Over seeds 0 … 9 the greatest weight lay
-behind an earlier occurrence in 0.999 … 1.000 of the repeated places of fresh random sequences.
+One head is trained on random tokens, some of which are repeated: when a token is repeated, the next one is what
+followed it the first time. The tokens' vectors are drawn anew for every batch. So the head cannot learn what a token
+means, only where to look: for a key whose *previous* token equals the query's own, which is an induction head. For that
+a key must contain its previous token. In a Transformer a head of the layer below writes that; here it is given (a
+"smeared" key), so one layer is enough. A token that has occurred before puts its weight on what came after it. A new
+token has nothing to look up: its weight goes to BOS or wherever random vectors happen to match, which does not say that
+it is "about" anything. Words and punctuation are the tokens, in Chinese each character. Over seeds 0 … 9 the greatest
+weight lay behind an earlier occurrence in 0.999 … 1.000 of the repeated places of fresh random sequences.
 
 Control: the keys are not smeared, so that no key knows its previous token.
 
@@ -107,22 +107,22 @@ def run(seed, quick, progress, text, control=False):
 
 
 def told(tokens, weights, place):
-    """One row of the table; weights (n,)."""
+    """Return one row of the table from weights (n,)."""
     best = int(weights.argmax())
     followed = [f"{tokens[j + 1]} {j + 1}" for j in range(place) if tokens[j] == tokens[place]]
     return [f"{tokens[place]} {place}", f"{tokens[best]} {best}", weights[best].item(), ", ".join(followed[:4])]
 
 
 def share(pattern, ids, again):
-    """How many of the places `again` (b, T) have their greatest weight behind an earlier occurrence of their token."""
-    earlier = (ids[:, :, None] == ids[:, None]).tril(-1)  # (b, T, T): the same token, before
-    behind = F.pad(earlier, (1, 0))[..., :-1]  # one place further
+    """Return the share of places `again` (b, T) with most weight just behind an earlier occurrence of their token."""
+    earlier = (ids[:, :, None] == ids[:, None]).tril(-1)  # (b, T, T): the same token, earlier
+    behind = F.pad(earlier, (1, 0))[..., :-1]  # one place later
     best = pattern.argmax(-1, keepdim=True)  # (b, T, 1)
     return behind.gather(-1, best)[..., 0][again].float().mean().item()
 
 
 def drawn(generator, count):
-    """Tokens (b, T): BOS (0), random ones, then a stretch of them again; and which places have occurred before."""
+    """Return tokens (b, T): BOS (0), random ones, a repeated stretch; and a mask of places that occurred before."""
     ids = torch.randint(1, VOCABULARY, (count, LENGTH), generator=generator)
     ids[:, 0] = 0
     for row in ids:
@@ -133,14 +133,14 @@ def drawn(generator, count):
 
 
 def vectors(ids, vocabulary, smear, generator):
-    """For ids (b, T) each token's random vector beside `smear` times its previous one's, (b, T, 2w); and all vectors (b, V, w)."""
+    """Return vectors (b, T, 2w) of each token, beside `smear` times the previous one's; and all vectors (b, V, w)."""
     embedded = F.normalize(torch.randn(len(ids), vocabulary, WIDTH, generator=generator), dim=-1)
     own = embedded.gather(1, ids[..., None].expand(-1, -1, WIDTH))  # (b, T, w)
     return torch.cat([own, smear * F.pad(own, (0, 0, 1, 0))[:, :-1]], dim=-1), embedded
 
 
 def attend(head, x):
-    """The pattern (b, T, T) and what is gathered (b, T, w) of x (b, T, 2w)."""
+    """Return the attention pattern (b, T, T) and the weighted sums (b, T, w) for x (b, T, 2w)."""
     wq, wk = head  # (2w, w) each
     later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
     scores = (x @ wq) @ (x @ wk).transpose(1, 2) / WIDTH**0.5  # (b, T, T)

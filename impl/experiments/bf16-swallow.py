@@ -1,9 +1,9 @@
-"""An update that is small beside its weight vanishes in bfloat16; a float32 master or stochastic rounding keeps it.
+"""An update much smaller than its weight vanishes in bfloat16; a float32 master or stochastic rounding preserves it.
 
-A weight of 1 gets 0.001 a thousand times. Between 1 and 2 bfloat16 numbers lie 2⁻⁷ apart, and half of that is 0.0039: to the
-nearest, every single update is rounded away. With a float32 master copy the sum is kept there and only its copy is rounded.
-Stochastic rounding goes up with a probability of 0.001/2⁻⁷ = 0.128: each of the 64 weights wanders, and is right on average.
-What to look at: the spread of the 64, 0.08. Over seeds 0 … 39 their mean was 1.976 … 2.025.
+A weight of 1 gets 0.001 a thousand times. Between 1 and 2 bfloat16 numbers lie 2⁻⁷ apart, and half of that is 0.0039:
+rounding to nearest discards every single update. A float32 master copy keeps the sum, and only its copy is rounded.
+Stochastic rounding goes up with a probability of 0.001/2⁻⁷ = 0.128: each of the 64 weights varies, and is right on
+average. The 64 spread by 0.08. Over seeds 0 … 39 their mean was 1.976 … 2.025.
 
 Control: the weight that is rounded to nearest is kept in float32.
 

@@ -1,10 +1,10 @@
-"""Weight gradients of attention are dense; those of a ReLU MLP are half zeros for one token, and a batch fills them.
+"""Weight gradients of attention are dense; those of a ReLU MLP are half zeros for one token, and dense for a batch.
 
 One causal block (attention, then a ReLU MLP) over 64 tokens with random weights. A weight's gradient is a sum of outer
 products over tokens. A token that sees several keys moves every score and value a little, so nothing is exactly 0. The
 first token sees one key: its softmax is the constant 1, and W_Q and W_K get nothing from it. A ReLU unit that is off
-for a token passes nothing: its column of W₁ and its row of W₂ get exact zeros from that token. What to look at: the
-share of exact zeros when the loss is taken on the first token, on the last, and on all 64. Below, the same for a
+for a token passes nothing: its column of W₁ and its row of W₂ get exact zeros from that token. Compare the
+share of exact zeros for a loss on the first token, on the last, and on all 64. Below, the same for a
 mixture of 8 ReLU experts with 2 chosen per token. One token leaves 6 of 8 without gradient by construction. How many a
 group of 8 tokens leaves depends on the router: (1 − k/E)^8 = 0.10 if it is balanced, 0.75 if it always picks the same
 two. Over seeds 0 … 199 the last token left 0.35 … 0.60 of W₁ and W₂ at 0, a group of 8 left 0.03 … 0.20 of the experts,
@@ -100,7 +100,7 @@ def check(en, zh, got, due, holds):
 
 
 def zero_shares(seed, tokens, activation):
-    """The share of exact zeros in each weight's gradient, with the loss on the `tokens`, a slice of all 64."""
+    """Return the share of exact zeros in each weight's gradient, with the loss on the `tokens`, a slice of all 64."""
     generator = torch.Generator().manual_seed(seed)
     draw = lambda *shape: torch.randn(*shape, generator=generator) / shape[-2] ** 0.5  # noqa: E731
     x = torch.randn(TOKENS, WIDTH, generator=generator)  # (n, d)
@@ -111,7 +111,7 @@ def zero_shares(seed, tokens, activation):
     first.requires_grad_()
     wq, wk, wv, wo, w1, w2 = weights.values()
     scores = (x @ wq) @ (x @ wk).T / WIDTH**0.5  # (n, n)
-    hidden = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)  # (n, n), True: not seen
+    hidden = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)  # (n, n), True: hidden
     mixed = x + torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1) @ (x @ wv) @ wo  # (n, d)
     dense = mixed + activation(mixed @ w1) @ w2  # (n, d)
     gates, chosen = torch.softmax(x @ router, dim=-1).topk(CHOSEN, dim=-1)  # (n, k) each

@@ -1,10 +1,10 @@
-"""At a fixed model width the number of heads changes no matrix product's cost: the FLOPs stay the same to the last digit.
+"""At a fixed model width the number of heads does not change the FLOPs of any matrix product, to the last digit.
 
-One attention layer of width d over n tokens, counted by PyTorch's FlopCounterMode, which writes down every matrix
-product that is really run. The projections cost 8nd², whoever divides their result; QKᵀ costs 2n²·d_k in each of h
-heads, and h·d_k = d. What to look at: three equal bars. What does grow with h is in the table's last column, the
-scores that the softmax has to go through, hn²: they are no matrix products, so the counter does not see them.
-Nothing is drawn by lot but the inputs, and the counts do not depend on them: every seed gives the same integers.
+One attention layer of width d over n tokens, counted by PyTorch's FlopCounterMode, which records every matrix product
+that is run. The projections cost 8nd², however their result is split; QKᵀ costs 2n²·d_k in each of h heads, and h·d_k =
+d. The three bars are equal. The table's last column does grow with h: the softmax processes hn² scores, but these are
+no matrix products, so the counter does not see them. Only the inputs are random, and the counts do not depend on them:
+every seed gives the same integers.
 
 Control: every head is as wide as the model, instead of sharing its width.
 
@@ -92,7 +92,7 @@ def run(seed, quick, progress, control=False):
 
 
 def flops(x, heads, d_k, generator):
-    """The FLOPs of the projections, of QKᵀ and of A·V, as counted while they run."""
+    """Return the FLOPs of the projections, of QKᵀ and of A·V, counted during the run."""
     draw = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
     wq, wk, wv, wo = *(draw(WIDTH, heads * d_k) for _ in range(3)), draw(heads * d_k, WIDTH)  # (d, d) if heads share d
     with FlopCounterMode(display=False) as around:
@@ -107,7 +107,7 @@ def flops(x, heads, d_k, generator):
 
 
 def library_flops(x):
-    """What PyTorch's own layer takes with 1, 8 and 32 heads."""
+    """Return the FLOPs of PyTorch's own layer with 1, 8 and 32 heads."""
     found = set()
     for heads in (1, 8, 32):
         layer = torch.nn.MultiheadAttention(WIDTH, heads, bias=False)

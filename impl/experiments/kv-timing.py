@@ -1,9 +1,9 @@
 """A KV cache changes no output and divides the work: without one, token t runs all t tokens again.
 
 One causal block (attention and a ReLU MLP, width 512, 8 heads) is fed token by token. Without a cache every step runs
-the whole prefix; with one it runs the new token alone and reads the keys and values of the others from memory. What to
-look at: the outputs agree to rounding, and the ratio of FLOPs grows like n/2. The ratio of the times grows as well, but
-more slowly: one token at a time is a matrix times a vector, which waits for the weights to come from memory, however few
+the whole prefix; with one it runs the new token alone and reads the keys and values of the others from memory. The
+outputs agree to rounding, and the ratio of FLOPs grows like n/2. The ratio of the times grows too, but
+more slowly: one token is a matrix times a vector, which is limited by reading the weights from memory, however few
 FLOPs it takes. Only FLOPs are checked, since clocks depend on the machine. Over seeds 0 … 9 of the quick form the
 outputs differed by at most 4e-6 (the full one, two seeds: 5e-6); the FLOPs are the same for every seed.
 
@@ -90,7 +90,7 @@ def check(en, zh, got, due, holds):
 
 
 def decoded(x, weights, cache, progress=lambda share: None, keep=True):
-    """The outputs, one token after the other, and the seconds spent when each was there."""
+    """Return the outputs token by token, and the seconds elapsed at each."""
     outputs, seconds, past, begun = [], [], None, time.perf_counter()
     for t in range(1, len(x) + 1):
         y, kept = block(x[t - 1 : t] if cache else x[:t], weights, past)  # (1, d) or (t, d)
@@ -102,7 +102,7 @@ def decoded(x, weights, cache, progress=lambda share: None, keep=True):
 
 
 def block(x, weights, past):
-    """New tokens x (m, d) after those whose keys and values (h, t, d_k) are `past`; their outputs, and the new past."""
+    """Run new tokens x (m, d) after `past`, keys and values (h, t, d_k); return their outputs and the new past."""
     wq, wk, wv, wo, w1, w2 = weights
     q, k, v = ((x @ w).view(len(x), HEADS, -1).transpose(0, 1) for w in (wq, wk, wv))  # (h, m, d_k)
     if past is not None:
@@ -115,7 +115,7 @@ def block(x, weights, past):
 
 
 def flops(n, weights, cache):
-    """Counted on tensors that have a shape and no numbers: nothing is computed."""
+    """Count the FLOPs on tensors that have a shape but no data, so nothing is computed."""
     shapes = [weight.to("meta") for weight in weights]
     with FlopCounterMode(display=False) as counter:
         decoded(torch.empty(n, WIDTH, device="meta"), shapes, cache)

@@ -1,9 +1,9 @@
-"""LoRA of rank r learns any change of rank ≤ r exactly; of a greater one it leaves what Eckart–Young says it must.
+"""LoRA of rank r learns any change of rank ≤ r exactly; of a greater rank it leaves the residual given by Eckart–Young.
 
 The target is a change ΔW (64 x 64) of rank 4 with four equal singular values of 3; LoRA's product A·B of rank r is
 trained to imitate it on 1024 Gaussian inputs. The best approximation of rank r keeps the r greatest singular values
-(Eckart–Young), so ‖A·B − ΔW‖²/64 falls to 9·(4 − r)/64, and no training gets below. What to look at: the measured
-curve lies on that line until r = 4 and drops to nothing there. Over seeds 0 … 9, r < 4 came within 2e-5 of the least
+(Eckart–Young), so ‖A·B − ΔW‖²/64 falls to 9·(4 − r)/64, and no training gets below. The measured
+curve lies on that line until r = 4 and drops to 0 there. Over seeds 0 … 9, r < 4 came within 2e-5 of the least
 possible, relatively, and from r = 4 on at most 4e-7 was left.
 
 Control: ΔW has full rank.
@@ -88,9 +88,9 @@ def run(seed, quick, progress, control=False):
 
 
 def error_after_training(x, change, r, generator):
-    """What is left of ‖A·B − ΔW‖², divided by d: the mean squared error to expect of an unseen Gaussian input."""
+    """Return ‖A·B − ΔW‖²/d after training: the expected mean squared error for an unseen Gaussian input."""
     a = (torch.randn(WIDTH, r, generator=generator) / WIDTH**0.5).requires_grad_()  # (d, r)
-    b = torch.zeros(r, WIDTH, requires_grad=True)  # (r, d), zero: the change begins at nothing
+    b = torch.zeros(r, WIDTH, requires_grad=True)  # (r, d), zero: the change starts at 0
     optimiser = torch.optim.Adam([a, b], lr=1e-2)
     target = x @ change  # (n, d)
     for _ in range(600):

@@ -1,8 +1,8 @@
-"""−inf, −1e9 and finfo.min hide a key equally well, until a whole row is hidden, the dtype is short, or masks add up.
+"""−inf, −1e9 and finfo.min hide a key equally well, unless a whole row is hidden, the dtype is short, or masks add up.
 
-Four keys, in float32, bfloat16 and float16, by `masked_fill`: two of the four hidden, then all four. What to look at: the
-weights of a row with nothing to see are NaN with −inf, and 1/4 each with a finite value, as if nothing were hidden. And
-the two traps of float16, which ends at 65504: it refuses −1e9, and two masks of finfo.min make −inf where they meet.
+Four keys, in float32, bfloat16 and float16, by `masked_fill`: two of the four hidden, then all four. The
+weights of a fully hidden row are NaN with −inf, and 1/4 each with a finite value, as if nothing were hidden. float16,
+whose largest value is 65504, has two traps: it rejects −1e9, and two added masks of finfo.min give −inf.
 The scores are drawn; the outcome does not depend on them (seeds 0 … 199).
 Control: the fill is −10 instead of −1e9.
 """
@@ -50,7 +50,7 @@ REFUSED, UNIFORM, NAN = both("refused", "报错"), both("uniform, 1/4 each", "�
 
 
 def weights(scores: Tensor, hidden: Tensor, fill: float) -> Tensor | None:
-    """The softmax of scores (4,) with the hidden ones filled; None where the dtype refuses the value."""
+    """Return the softmax of scores (4,) with the hidden ones filled, or None if the dtype rejects the value."""
     try:
         return torch.softmax(scores.masked_fill(hidden, fill), dim=-1)
     except RuntimeError:

@@ -3,14 +3,14 @@
 Small Transformers in variants: all trained; MixiT, whose heads mix positions by a fixed random causal matrix instead of
 attention; W_Q and W_K frozen at random; the MLP frozen at random; for memorisation also a frozen MLP in a wider model,
 and the MLP alone trained (with the 96 numbers of the positions). Tasks: retrieval (8 key–value pairs, then the same
-keys in another order: say each value), memorisation (a random label for each of 4,096 pairs of tokens) and modular
+keys in another order: predict each value), memorisation (a random label for each of 4,096 pairs of tokens) and modular
 addition.
-What to look at: MixiT fails at retrieval alone, since the place of the key changes from sequence to sequence. One gets
-0.42 there without looking at a key, by excluding values already used: MixiT must stay below. A frozen MLP halves the
+MixiT fails at retrieval alone, since the place of the key changes from sequence to sequence. Excluding values
+already used gives 0.42 there without looking at a key: MixiT must stay below. A frozen MLP halves the
 trained parameters, and half of the facts are lost. At width 48 it trains fewer parameters than the full model of width
 32, and nearly all facts are learnt; the MLP alone, with as many trained parameters as all but the MLP, learns fewer. So
 the loss measures trained parameters, not a task that only the MLP can do.
-Seen over seeds 0 … 9: MixiT 0.16 … 0.27 in retrieval, the frozen MLP 0.47 … 0.54 in memorisation; at width 48 0.986 …
+Over seeds 0 … 9: MixiT 0.16 … 0.27 in retrieval, the frozen MLP 0.47 … 0.54 in memorisation; at width 48 0.986 …
 0.999 (seeds 0 … 4); the MLP alone 0.34 … 0.38 (seeds 0, 1).
 Control: nothing is frozen, and MixiT has attention.
 
@@ -54,7 +54,7 @@ SIZES = {
     "memorisation": (32, 2500, 512, 3e-3, 64),
     "addition": (64, 2500, 128, 2e-3, 31),
 }
-# task: width, steps, batch, learning rate and P, where the facts are of P² pairs
+# task: width, steps, batch, learning rate and P, for facts about P² pairs
 FROZEN = {"frozen QK": ("wq", "wk"), "MixiT": ("wq", "wk")}
 FROZEN |= {"frozen MLP": ("w1", "w2"), "frozen MLP, wider": ("w1", "w2")}
 FROZEN |= {"only the MLP trained": ("embed", "head", "wq", "wk", "wv", "wo")}
@@ -114,7 +114,7 @@ def check(says, got, due, holds):
 
 
 def accuracy(seed, task, name, variant, progress):
-    """The accuracy of a new model of this variant and its trained parameters; the same task and start for every one."""
+    """Train this variant; return its accuracy and trained parameters. All variants share the task and the start."""
     width, steps, batch, rate, p = SIZES[task]
     width = WIDER if name == WIDENED[1] else width
     generator = torch.Generator().manual_seed(seed)
@@ -141,7 +141,7 @@ def accuracy(seed, task, name, variant, progress):
 
 
 def retrieval(count, generator):
-    """k v k v …, then the same pairs in another order (b, 32); to be said: the value after each key of the second half."""
+    """Return k v k v …, then the same pairs in another order (b, 32); the targets are the values in the second half."""
     keys = torch.rand(count, SYMBOLS, generator=generator).argsort(dim=1)[:, :PAIRS]  # (b, 8), distinct
     pairs = torch.stack([keys, SYMBOLS + torch.randint(SYMBOLS, keys.shape, generator=generator)], dim=2)  # (b, 8, 2)
     order = torch.rand(keys.shape, generator=generator).argsort(dim=1)  # (b, 8)
@@ -150,14 +150,14 @@ def retrieval(count, generator):
 
 
 def facts(table, count, generator):
-    """a, b, = (b, 3); to be said: the table's entry for a and b."""
+    """Return a, b, = as (b, 3), and the target: the table's entry for a and b."""
     a, b = torch.randint(len(table), (2, count), generator=generator)  # (b,) each
     x = torch.stack([a, len(table) + b, torch.full_like(a, 2 * len(table))], dim=1)
     return x, table[a, b][:, None], slice(2, 3)
 
 
 def start(d, tokens, n, generator):
-    """Every weight of both layers, by name; `mix` is MixiT's causal matrix of each head, N(0, 1/row length)."""
+    """Return the weights of both layers by name; `mix` is MixiT's causal matrix of each head, N(0, 1/row length)."""
     shapes = {
         "embed": (tokens, d),
         "place": (n, d),
@@ -174,7 +174,7 @@ def start(d, tokens, n, generator):
 
 
 def logits(model, x, at, variant):
-    """(b, m, V) for tokens x (b, n) at m places: pre-LN, causal attention or MixiT's matrix, GELU."""
+    """Return logits (b, m, V) for tokens x (b, n) at m places: pre-LN, causal attention or MixiT's matrix, GELU."""
     x = model["embed"][x] + model["place"]  # (b, n, d)
     n, d = x.shape[1:]
     later = torch.ones(n, n, dtype=torch.bool).triu(1)
@@ -187,6 +187,6 @@ def logits(model, x, at, variant):
                 (q @ k.transpose(2, 3) / (d / HEADS) ** 0.5).masked_fill(later, -torch.inf).softmax(dim=-1)
             )  # (b, h, n, n)
         x = x + (mix @ v).transpose(1, 2).flatten(2) @ wo
-        x = x if layer < LAYERS else x[:, at]  # the last MLP and the head: only where something is to be said
+        x = x if layer < LAYERS else x[:, at]  # the last MLP and the head: only at the places with targets
         x = x + F.gelu(F.layer_norm(x, (d,)) @ w1) @ w2
     return F.layer_norm(x, (d,)) @ model["head"]

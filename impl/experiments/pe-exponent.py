@@ -1,10 +1,10 @@
-"""The sinusoidal table with one exponent a pair, 2i, and with the often-copied 2i + 1 for the cosine.
+"""The sinusoidal table with one exponent per pair, 2i, and with the often-copied 2i + 1 for the cosine.
 
-With one frequency a pair of columns is a point on a circle, and a shift by k turns it by the same angle wherever it stands:
+With one frequency a pair of columns is a point on a circle, and a shift by k rotates it by the same angle at every position:
 PE(p)·PE(p + k) does not depend on p (the Gram matrix is Toeplitz), all rows have the norm √(d/2), and PE(p + k) = M_k PE(p)
-for one matrix M_k. With two frequencies a pair is no circle any more, and all three are lost: sin(ω(p + k)) needs cos(ωp), which
-is in the table no more. What to look at: how far each diagonal of the Gram matrix strays from its mean, and what the best of all
-d x d matrices (least squares over all positions) leaves of a shift by 5. In float64, d = 64, 200 positions; nothing is drawn, the
+for one matrix M_k. With two frequencies a pair is no circle, and all three are lost: sin(ω(p + k)) needs cos(ωp), which
+the table no longer has. Measured are the deviation of each Gram diagonal from its mean, and the error of the best
+d x d matrix (least squares over all positions) for a shift by 5. In float64, d = 64, 200 positions; nothing is drawn, the
 seed changes nothing.
 
 Control: the two tables are swapped.
@@ -47,21 +47,21 @@ def check(says: dict, holds: bool, got: str, due: str) -> dict:
 
 
 def speeds(odd_exponent: bool) -> Tensor:
-    """Radians per position, (d/2,): 10000^(−2i/d), or 10000^(−(2i + 1)/d)."""
+    """Return radians per position, (d/2,): 10000^(−2i/d), or 10000^(−(2i + 1)/d)."""
     return 10_000 ** -((torch.arange(0, WIDTH, 2, dtype=torch.float64) + odd_exponent) / WIDTH)
 
 
 def table(copied: bool) -> Tensor:
-    """PE (T, d): sines in the even columns, cosines in the odd ones."""
+    """Return PE (T, d): sines in the even columns, cosines in the odd ones."""
     position = torch.arange(POSITIONS, dtype=torch.float64)[:, None]  # (T, 1)
     sines, cosines = (position * speeds(False)).sin(), (position * speeds(copied)).cos()  # (T, d/2) each
     return torch.stack((sines, cosines), dim=-1).flatten(-2)  # (T, d)
 
 
 def shift_error(pe: Tensor, lag: int) -> float:
-    """How far PE(p + lag) is from M PE(p) at the worst, M being the matrix (d, d) that fits all positions best."""
+    """Return the largest error of PE(p + lag) against M PE(p), M being the best matrix (d, d) for all positions."""
     here, there = pe[:-lag], pe[lag:]  # (T − lag, d) each
-    best = torch.linalg.lstsq(here, there, driver="gelsd").solution  # (d, d), Mᵀ; slow pairs leave it undetermined
+    best = torch.linalg.lstsq(here, there, driver="gelsd").solution  # (d, d), Mᵀ; low frequencies leave it undetermined
     return (here @ best - there).abs().max().item()
 
 

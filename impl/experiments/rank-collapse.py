@@ -3,8 +3,8 @@
 32 random tokens of width 64 go through random layers of four heads. The measure is the distance to the nearest matrix
 whose rows are all the same, ‖X − mean‖/‖X‖: 1 is as different as tokens can be, 0 is all alike. Every branch reads its
 input normalised by its RMS (pre-LN), so that scale plays no part; the first variant divides the whole matrix by its
-RMS instead. What to look at: without a residual the curves fall ever faster, with or without an FFN. With a residual
-they fall as well, ever more slowly. In float64, since in float32 rounding ends the fall at 1e-7. Over seeds 0 … 299,
+RMS instead. Without a residual the curves fall ever faster, with or without an FFN. With a residual
+they fall too, ever more slowly. In float64, since in float32 rounding ends the fall at 1e-7. Over seeds 0 … 299,
 after layer 5: attention alone at most 1e-8, attention + FFN 5e-16, which is rounding. With the residual, over seeds
 0 … 59: 0.48 … 0.72 after layer 8; after layer 128 0.08 … 0.13 without FFN, 0.16 … 0.28 with it.
 Control: the variants with a residual run without it, and the others with it.
@@ -37,7 +37,7 @@ SECONDS = (3, 3)
 TOKENS, WIDTH, HEADS = 32, 64, 4
 FEW, MANY = 8, 128  # layers without and with a residual
 SHOWN = (*range(FEW + 1), 16, 32, 64, MANY)
-ROUNDING = 1e-16  # of float64: below it the distance is none
+ROUNDING = 1e-16  # of float64: below it the distance is rounding
 VARIANTS = (
     ("attention, rescaled", "注意力，仅缩放", False, False, False),
     ("attention", "注意力", True, False, False),
@@ -106,7 +106,7 @@ def check(en, zh, got, due, holds):
 
 
 def distances(seed, norm, ffn, residual, layers):
-    """The distance before the first layer and after each. The same seed: every variant has the same tokens and weights."""
+    """Return the distances before the first layer and after each. All variants of a seed share tokens and weights."""
     generator = torch.Generator().manual_seed(seed)
     draw = lambda *shape: torch.randn(*shape, generator=generator, dtype=torch.float64) / shape[0] ** 0.5  # noqa: E731
     x = torch.randn(TOKENS, WIDTH, generator=generator, dtype=torch.float64)  # (n, d)
@@ -129,5 +129,5 @@ def rms(x, dim):
 
 
 def distance(x):
-    """‖X − mean‖/‖X‖, the mean being that over the tokens."""
+    """Return ‖X − mean‖/‖X‖, with the mean over the tokens."""
     return ((x - x.mean(dim=0)).norm() / x.norm()).item()

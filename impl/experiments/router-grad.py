@@ -1,10 +1,10 @@
-"""With one expert per token a renormalised gate is 1 whatever the router says: the router gets no gradient at all.
+"""With one expert per token a renormalised gate is always 1, so the router gets no gradient at all.
 
 A router picks k of 4 experts for each of 5 tokens, and each chosen expert's output is weighted by its gate. The choice
-itself has no derivative; the gate is the only path from the loss back to the router. As gate stands either the raw
+itself has no derivative; the gate is the only path from the loss back to the router. The gate is either the raw
 softmax probability p, or p renormalised over the chosen. With k = 1 the renormalised gate is p/p = 1, a constant.
-What to look at: the one bar that is missing. Written as a softmax over the chosen logits the gradient is exactly 0;
-written as p/Σp rounding is left. Over seeds 0 … 49 the rounding was at most 6e-7 of the raw gradient, and the greatest
+One bar is missing. Written as a softmax over the chosen logits the gradient is exactly 0;
+written as p/Σp rounding errors remain. Over seeds 0 … 49 the rounding was at most 6e-7 of the raw gradient, and the greatest
 entry of the three others never below 2.1.
 
 Control: one more expert is chosen, 2 and 3 instead of 1 and 2.
@@ -96,7 +96,7 @@ def run(seed, quick, progress, control=False):
 
 
 def router_gradient(seed, k, gate):
-    """The gradient of a squared error with respect to the router's weights: the same inputs for every k and gate."""
+    """Return the gradient of a squared error for the router's weights; every k and gate gets the same inputs."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(TOKENS, WIDTH, generator=generator)  # (n, d)
     target = torch.randn(TOKENS, WIDTH, generator=generator)  # (n, d)

@@ -1,14 +1,14 @@
-"""Is GPT-style attention faster than multi-head attention? They are the same operator, run in different ways.
+"""Compare GPT-style and multi-head attention in speed: they are the same operator, run in different ways.
 
 Three layers of equal width and head count run over whole sequences, then over one more token with a cache: multi-head
 attention as in the paper (three projections, a mask), GPT's causal self-attention (one fused projection), and
 multi-head latent attention (MLA). A fourth row is GPT's again, with one kernel for the scores, which never stores them
-(`F.scaled_dot_product_attention`). What to look at: with the same weights the first two agree to rounding at equal
+(`F.scaled_dot_product_attention`). With the same weights the first two agree to rounding at equal
 FLOPs. A difference in time comes from calls and from passes over memory, which the column of MiB written counts. A
 mask saves no FLOPs: hidden scores are computed and then overwritten. Only a kernel that skips them saves (its FLOPs
 are listed in full here). MLA runs as in DeepSeek-V2: keys and values expanded over a sequence, absorbed in a step. Its
 cache is the smallest; beyond some thirty tokens multi-head attention needs fewer FLOPs in a step. Times depend on the
-machine and the moment. Every turn times all four, and the range given is the middle half of the turns: if it contains
+machine and the moment. Every turn times all four, and the range shown is the interquartile range: if it contains
 1, no difference is claimed. Only FLOPs, bytes and outputs are checked; FLOPs and bytes are the same for every seed,
 the outputs differed by at most 5e-7 in ten.
 Control: MLA's latent is as wide as all keys and values.
@@ -125,14 +125,14 @@ def check(en, zh, got, due, holds):
 
 
 def built(reference, device, latent_width):
-    """The four layers, the first three with the same weights, and a step with a cache of multi-head and of MLA."""
+    """Return the four layers, three of them with equal weights, and cached steps of multi-head attention and MLA."""
     GPT, MLA = reference("attention/gpt-causal-self-attention").CausalSelfAttention, reference("cache/mla").MLA
     gpt = GPT(WIDTH, HEADS, max_len=4096, bias=False).to(device)
     latent = MLA(WIDTH, HEADS, HEAD, HEAD // 2, HEAD, latent_width, 12 * HEAD).to(device)
     mha, cached = reference("attention/mha").multi_head_attention, reference("cache/kv-cache").decode_step
     wq, wk, wv = (w.detach().T for w in gpt.c_attn.weight.chunk(3))  # (D, D) each
     params = {"wq": wq, "wk": wk, "wv": wv, "wo": gpt.c_proj.weight.detach().T}
-    seen = ~gpt.future  # made beforehand, like GPT's
+    seen = ~gpt.future  # created in advance, like GPT's
 
     def multi_head(x):
         return mha(x, x, **params, n_heads=HEADS, mask=seen[: x.shape[1], : x.shape[1]])
@@ -155,7 +155,7 @@ def built(reference, device, latent_width):
 
 @torch.no_grad()
 def decoded(step, tokens, device):
-    """Numbers in the cache a token, and the FLOPs of one more token behind `tokens` that are cached."""
+    """Return the cache's numbers per token, and the FLOPs of one more token after `tokens` cached ones."""
     _, past = step(torch.randn(1, 1, WIDTH, device=device), {})
     token_dimension = {name: kept.dim() - 2 for name, kept in past.items()}  # (..., t, width)
     long = {name: kept.repeat_interleave(tokens, token_dimension[name]) for name, kept in past.items()}
@@ -166,7 +166,7 @@ def decoded(step, tokens, device):
 
 @torch.no_grad()
 def timed(layers, x, turns):
-    """The seconds of each layer in every turn; in a turn all of them run, so that a busy moment falls on all."""
+    """Return the seconds of each layer in each turn; a turn runs all of them, so a busy moment affects all."""
     wait = torch.cuda.synchronize if x.is_cuda else lambda: None
     found = [[] for _ in layers]
     for turn in range(turns + 1):
@@ -175,13 +175,13 @@ def timed(layers, x, turns):
             begun = time.perf_counter()
             layer(x)
             wait()
-            if turn:  # the first one warms up
+            if turn:  # the first turn warms up
                 seconds.append(time.perf_counter() - begun)
     return found
 
 
 class Written(TorchDispatchMode):
-    """Counts the bytes of every new tensor; a view of an old one is none."""
+    """Count the bytes of every new tensor; views count as 0."""
 
     def __init__(self):
         super().__init__()
@@ -197,7 +197,7 @@ class Written(TorchDispatchMode):
 
 
 def counted(layer, x):
-    """The FLOPs of one run over x, and the bytes that it writes."""
+    """Return the FLOPs of one run over x, and the bytes that it writes."""
     with torch.no_grad(), FlopCounterMode(display=False) as flops, sdpa_kernel(SDPBackend.MATH):
         layer(x)
     with torch.no_grad(), Written() as written:

@@ -1,6 +1,6 @@
-"""Evening: which token comes next. Penalties, filters, a draw, and a small model that guesses ahead of the large one.
+"""Evening: choose the next token with penalties, filters, a random draw, and speculative decoding with a small model.
 
-What is drawn at random is compared as frequencies, since a piece may use its random numbers as it likes.
+Random results are compared as frequencies, since a piece may use its random numbers as it likes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def live(engine: Any) -> None:
 
 
 def penalties(engine: Any, rows: Tensor) -> None:
-    """Four texts, each with its own history; what was said often counts once, and token 0 like any other."""
+    """Penalise four texts, each by its own history. A repeated token counts once, and token 0 counts like any other."""
     said = torch.tensor([[0, 3, 3, 3], [5, 5, 0, 1], [2, 4, 6, 8], [1, 1, 1, 1]])
     for n, penalty in enumerate((1.3, 0.5, 1.0, 4.0)):
         engine.say("penalty", engine.do.repetition_penalty(rows, said, penalty), n, tolerance=1e-4)
@@ -41,7 +41,7 @@ def penalties(engine: Any, rows: Tensor) -> None:
 
 
 def filters(engine: Any, rows: Tensor) -> None:
-    """Every filter alone, off, at its ends, and all in their order."""
+    """Apply each filter alone, off and at its limits, then all of them in order."""
     generator = torch.Generator().manual_seed(4)
     fixed = 2 * torch.randn(5, 12, generator=generator, dtype=torch.float64)
     fixed[1] *= 4
@@ -68,7 +68,7 @@ def filters(engine: Any, rows: Tensor) -> None:
 
 
 def one_after_the_other(engine: Any) -> None:
-    """A text of twelve tokens from the model itself, every one penalised, filtered and drawn."""
+    """Generate twelve tokens with the model: penalise, filter and sample each one."""
     generator, text = torch.Generator().manual_seed(21), list(engine.text[:3])
     for _ in range(12):
         logits = engine.model.logits(torch.tensor(text)[None])[:, -1].detach()
@@ -79,8 +79,8 @@ def one_after_the_other(engine: Any) -> None:
 
 
 def drafted(engine: Any) -> None:
-    """The first block alone drafts three tokens, the whole model judges them in one pass. Both take their likeliest
-    token, so that nothing is left to chance: what comes out is what the whole model would have written alone."""
+    """Draft three tokens with the first block, and verify them in one pass of the whole model. Both take the likeliest
+    token, so nothing is random: the text is the one that the whole model generates alone."""
     do, model, generator = engine.do, engine.model, torch.Generator().manual_seed(2)
 
     def likeliest(text: list[int], blocks: str) -> Tensor:
@@ -101,7 +101,7 @@ def drafted(engine: Any) -> None:
 
 
 def settled(engine: Any) -> None:
-    """Guesses about which nothing is left to chance: equal rows, impossible tokens, one candidate in a residual."""
+    """Verify drafts with a certain outcome: equal rows, impossible tokens, a residual with one candidate."""
     generator = torch.Generator().manual_seed(1)
     sure = torch.eye(6, dtype=torch.float64)
     same = torch.full((13, 6), 1 / 6, dtype=torch.float64)
@@ -129,7 +129,7 @@ def settled(engine: Any) -> None:
 
 
 def guesses(engine: Any) -> None:
-    """A generator alone decides: the same state gives the same, every call moves it, and torch's own stays where it is."""
+    """Check the generator: the same state gives the same result, each call advances it, torch's own stays unchanged."""
     p, q, tokens = distributions(7)
     made = [torch.Generator().manual_seed(5) for _ in range(2)]
     runs = [[engine.do.spec_step(p, q, tokens, generator) for _ in range(40)] for generator in made]
@@ -143,7 +143,7 @@ def guesses(engine: Any) -> None:
 
 
 def distributions(seed: int, count: int = 3, width: int = 5) -> tuple[Tensor, Tensor, Tensor]:
-    """What the large model thinks, what the small one thinks, and what it drafted."""
+    """Return random target (count + 1, width) and draft (count, width) distributions, and drafted tokens (count,)."""
     generator = torch.Generator().manual_seed(seed)
     p = torch.rand(count + 1, width, generator=generator, dtype=torch.float64).square() + 0.02
     q = torch.rand(count, width, generator=generator, dtype=torch.float64).square() + 0.02
@@ -152,13 +152,13 @@ def distributions(seed: int, count: int = 3, width: int = 5) -> tuple[Tensor, Te
 
 
 def frequencies(engine: Any) -> None:
-    """How often which guess is kept and which token follows: one guess, three of them, and six."""
+    """Compare each outcome's frequency with its probability, for drafts of one, two, three and six tokens."""
     generator = torch.Generator().manual_seed(9)
     for n, (seed, count, width) in enumerate([(3, 1, 4), (7, 3, 5), (12, 6, 4), (2, 2, 4)]):
         p, q, tokens = distributions(seed, count, width)
-        if n == 2:  # nearly all are kept, so that the sixth is reached
+        if n == 2:  # nearly all are accepted, so that the sixth is reached
             p[:-1] = 0.9 * q + 0.1 * p[:-1]
-        if n == 3:  # each of two is kept every other time, by a number of its own
+        if n == 3:  # each of two is accepted half the time, with its own random number
             p[:2], q[:] = torch.tensor([0.3, 0.3, 0.2, 0.2]), torch.tensor([0.6, 0.2, 0.1, 0.1])
             tokens = torch.zeros(2, dtype=torch.long)
         seen = torch.zeros(count + 1, width, dtype=torch.float64)
@@ -170,7 +170,7 @@ def frequencies(engine: Any) -> None:
 
 
 def expected(p: Tensor, q: Tensor, tokens: Tensor) -> Tensor:
-    """The chance of every outcome, by the theorem."""
+    """Return the probability of each outcome, by the theorem of speculative sampling."""
     due, reached = torch.zeros(p.shape, dtype=torch.float64), 1.0
     for i, token in enumerate(tokens.tolist()):
         kept = min(1.0, float(p[i, token] / q[i, token]))

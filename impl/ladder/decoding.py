@@ -1,7 +1,7 @@
-"""Afternoon: token by token, from caches, so that nothing is computed twice.
+"""Afternoon: decode token by token from caches, so that nothing is computed twice.
 
-The first block turns and caches its keys step by step; the second keeps them in pages, which forks of a text share
-until they part; a very long cache is read in pieces that are merged. What comes out must be what the whole text gives.
+The first block rotates its keys and caches them step by step. The second stores them in pages, which forks share until
+they diverge. A very long cache is read in pieces that are merged. Results must equal those of the whole text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def heads(seed: int, *shape: int) -> Tensor:
 
 
 def rows_at_their_own_positions(engine: Any, model: Model) -> None:
-    """Three rows of one batch, of which each has come in at another place, and one has a gap; bases as they are given."""
+    """Decode three rows of one batch, each from its own start position, one with a gap, under two bases."""
     ids = torch.tensor(engine.text[40:61]).view(3, 7)
     starts = torch.tensor([[0], [5], [300]])
     for n, base in enumerate((100.0, 7.0)):
@@ -55,7 +55,7 @@ def rows_at_their_own_positions(engine: Any, model: Model) -> None:
 
 
 def two_continuations(engine: Any) -> None:
-    """A text is gone on with in two ways; neither sees the other, and the first cache stays as it was."""
+    """Continue one text in two ways. Neither sees the other, and the first cache stays unchanged."""
     cache: Any = {}
     for t in range(3):
         _, cache = engine.do.rope_decode_step(
@@ -72,7 +72,7 @@ def two_continuations(engine: Any) -> None:
 
 
 def work_of_a_step(engine: Any) -> None:
-    """What a long cache holds, and what one more step makes: no more than the cache with the new token behind it."""
+    """Check that a long cache stores only its keys and values, and that a step copies it at most once."""
     cache: Any = {}
     for t in range(100):
         part = [heads(t + s, 1, 2, 1, 8) for s in (0, 50, 90)]
@@ -85,7 +85,7 @@ def work_of_a_step(engine: Any) -> None:
 
 
 def pages(engine: Any, model: Model) -> None:
-    """Three answers to one prompt in pages: forked inside a page and at its end; all decoded as one batch."""
+    """Decode three answers to one prompt as one paged batch: one fork inside a page, one at a page's end."""
     _, G, d, _, _ = BLOCKS["b"]
     keeper = engine.do.BlockAllocator(PAGES, PAGE)
     store = [torch.full((PAGES, PAGE, G, d), 50.0, dtype=torch.float64) for _ in range(2)]
@@ -128,7 +128,7 @@ def pages(engine: Any, model: Model) -> None:
 
 
 def counting(engine: Any) -> None:
-    """Memory runs out, sequences go, and what they held is there again; whatever is refused has changed nothing."""
+    """Fill the memory, free sequences and reuse their blocks. A refused call must change nothing."""
     keeper = engine.do.BlockAllocator(3, 2)
 
     def add(seq: int, n: int = 0) -> None:
@@ -178,7 +178,7 @@ def counting(engine: Any) -> None:
 
 
 def cells(engine: Any) -> None:
-    """A batch in which one row has seen nothing, one a page exactly, one a single token; tables end in rubbish."""
+    """Attend over rows with no token, one full page or a single token; the tables end in garbage entries."""
     q, k, v = heads(1, 4, 6, 5), heads(2, 9, 3, 2, 5), heads(3, 9, 3, 2, 5)
     k[8] = v[8] = 1e6
     table = torch.tensor([[8, 8, 8, 8], [2, 8, 8, 8], [4, 0, 7, 8], [1, 8, 8, 8]])
@@ -199,7 +199,7 @@ def cells(engine: Any) -> None:
 
 
 def in_pieces(engine: Any) -> None:
-    """A long cache in unequal pieces, read side by side and merged at once, in rounds, and with pieces that are empty."""
+    """Merge a long cache from unequal pieces: all at once, in two rounds, and with empty pieces."""
     q, k, v = heads(1, 2, 3, 8), heads(2, 2, 3, 90, 8), heads(3, 2, 3, 90, 8)
     scores = (q[..., None, :] @ k.transpose(-2, -1))[..., 0, :] / math.sqrt(8)
     sizes = [torch.tensor([1.0, 1e3, 1e-2])[None, :, None], torch.tensor([1.0, 300.0])[:, None, None]]
@@ -236,7 +236,7 @@ def in_pieces(engine: Any) -> None:
 
 
 def parts(scores: Tensor, v: Tensor, cuts: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """What each piece of the keys gives by itself: its normalised output and the logarithm of its sum."""
+    """Return the normalised output and the log-sum-exp of each piece of the keys."""
     outs, lses = [], []
     for start, end in pairwise(cuts):
         piece = scores[..., start:end]

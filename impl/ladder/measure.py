@@ -1,4 +1,4 @@
-"""What the engine measures of a call: the largest tensor that it hands out, and what it keeps for the backward pass."""
+"""Measure a call: the largest tensor that it creates, and the numbers that it keeps for the backward pass."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def numbers_behind(result: Any, given: Collection[int] = ()) -> int:
-    """The most numbers in the memory of one tensor of `result`; a view counts as what it looks into, or not at all where
-    that was `given`."""
+    """Return the most numbers stored behind one tensor of `result`. A view counts as its whole storage, or as 0 if that
+    storage is in `given`."""
     found = [part for part in (result if isinstance(result, (tuple, list)) else (result,)) if isinstance(part, Tensor)]
     return max((_numbers(tensor, given) for tensor in found), default=0)
 
@@ -22,12 +22,12 @@ def _numbers(tensor: Tensor, given: Collection[int]) -> int:
     try:
         storage = tensor.untyped_storage()
         return 0 if storage.data_ptr() in given else storage.nbytes() // tensor.element_size()
-    except (NotImplementedError, RuntimeError):  # a tensor of vmap has no memory of its own
+    except (NotImplementedError, RuntimeError):  # a tensor of vmap has no storage
         return tensor.numel()
 
 
 class Largest(TorchFunctionMode):
-    """Of what torch's functions hand to whoever calls them; views of the tensors `given` are no memory of their own."""
+    """Record the largest tensor that torch's functions return; views of the tensors `given` count as 0."""
 
     def __init__(self, *given: Tensor) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Largest(TorchFunctionMode):
 
 
 class LargestInside(TorchDispatchMode):
-    """Of what single operations make, in a backward pass too."""
+    """Record the largest tensor that single operations create, in backward passes too."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class LargestInside(TorchDispatchMode):
 
 
 class Saved:
-    """How many numbers autograd keeps, each memory once."""
+    """Count the numbers that autograd keeps, each storage once."""
 
     def __init__(self) -> None:
         self.storages: dict[int, int] = {}

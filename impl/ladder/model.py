@@ -1,10 +1,10 @@
-"""The model: two blocks, of which the first has a head of keys for every head of queries, and the second shares them.
+"""The model has two blocks: in the first each query head has its own key head, in the second they share key heads.
 
-Whatever is a technique with a name of its own comes from a piece; here is what holds them together. Decisions:
+Every named technique comes from a piece; this file connects them. Decisions:
 - sizes are odd and unequal, so that nothing fits by accident;
 - the embeddings are normalised once by layer_norm, every block then by rms_norm;
-- the first block turns neighbouring components and has a dense network, the second turns halves and has experts;
-- the output layer is the table of embeddings again.
+- the first block rotates neighbouring components and has a dense network, the second rotates halves and has experts;
+- the output layer reuses the embedding table.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 D, EXPERTS, CHOSEN = 14, 5, 2
-# Heads of queries, heads of keys, width of a head, base and layout of the turning.
+# Query heads, key heads, head width, base and layout of the rotation.
 BLOCKS = {"a": (3, 3, 4, 100.0, "interleaved"), "b": (6, 2, 6, 500.0, "half")}
-NARROW = 9  # the hidden width of an expert
+NARROW = 9  # hidden width of an expert
 
 
 class Model:
@@ -42,14 +42,14 @@ class Model:
         self.bias = normal(EXPERTS)
 
     def load(self, numbers: list[float]) -> None:
-        """Takes the numbers of a checkpoint, by the names of the weights."""
+        """Load the weights from a checkpoint's numbers, in the order of their names."""
         flat = iter(
             torch.tensor(numbers, dtype=torch.float64).split([self.weights[n].numel() for n in sorted(self.weights)])
         )
         self.weights = {name: next(flat).view_as(self.weights[name]) for name in sorted(self.weights)}
 
     def embedded(self, ids: Tensor, say: Any = None) -> Tensor:
-        """(B, T) to (B, T, D)."""
+        """Embed ids (B, T) and normalise them: (B, T, D)."""
         w = self.weights
         x = self.do.embed_tokens(ids, w["table"])
         normal = self.do.layer_norm(x, w["gamma"], w["beta"])
@@ -59,7 +59,7 @@ class Model:
         return normal
 
     def projected(self, x: Tensor, name: str, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of a block, (B, heads, T, d); turned unless `positions` is None."""
+        """Return a block's queries, keys and values (B, heads, T, d), rotated unless `positions` is None."""
         H, G, d, base, layout = BLOCKS[name]
         w, (B, T, _) = self.weights, x.shape
         h = self.do.rms_norm(x, w[f"{name}.norm1"], eps=1e-5)
@@ -70,7 +70,7 @@ class Model:
         return self.do.apply_rope(q, positions, base, layout), self.do.apply_rope(k, positions, base, layout), v
 
     def joined(self, x: Tensor, name: str, heads: Tensor, mode: str) -> Tensor:
-        """The block's result: attention's heads joined to `x`, then the feed-forward network."""
+        """Return the block's result: attention's heads projected and added to `x`, then the feed-forward network."""
         w, (B, T, _) = self.weights, x.shape
         x = x + heads.transpose(1, 2).reshape(B, T, -1) @ w[f"{name}.wo"]
         h = self.do.rms_norm(x, w[f"{name}.norm2"])
@@ -79,7 +79,7 @@ class Model:
         return x + self.experts(h.reshape(B * T, D), mode).view(B, T, D)
 
     def experts(self, h: Tensor, mode: str) -> Tensor:
-        """Every token visits its chosen experts."""
+        """Send every token through its chosen experts."""
         w, out = self.weights, torch.zeros_like(h)
         gates, chosen, _ = self.do.route(h, w["router"], CHOSEN, mode, self.bias)
         for e in range(EXPERTS):
@@ -92,7 +92,7 @@ class Model:
     def hidden(
         self, ids: Tensor, mode: str = "topk_softmax", start: int = 0, say: Any = None, blocks: str = "ab"
     ) -> Tensor:
-        """(B, T) to what the output layer reads, (B, T, D): the whole text at once, without a cache."""
+        """Return the input of the output layer (B, T, D) for ids (B, T): the whole text at once, without a cache."""
         positions = torch.arange(start, start + ids.shape[1])
         x = self.embedded(ids, say)
         for name in blocks:

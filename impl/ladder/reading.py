@@ -1,6 +1,6 @@
 """Before noon: the trained model reads prompts, whole and in chunks, near the start of a text and far from it.
 
-A batch of prompts is ragged, each row counts its own positions, a chunk of a prompt sees the chunks before it, and the
+A batch of prompts is ragged and each row has its own positions. A chunk of a prompt sees the chunks before it, and the
 keys of a group are never copied for its queries.
 """
 
@@ -28,7 +28,7 @@ def live(engine: Any) -> None:
 
 
 def whole(engine: Any, model: Model, ids: Tensor) -> None:
-    """Whole prompts of thirteen tokens and of one; what is to come has no influence."""
+    """Read whole prompts of 130, thirteen and one tokens. A future token must not influence earlier outputs."""
     for n, mode in enumerate(("topk_softmax", "softmax_topk", "sigmoid_bias")):
         engine.say("prompt", model.logits(ids, mode)[0, -1], n, tolerance=1e-5)
     engine.say("prompt", model.logits(ids[:, :1]), 3, tolerance=1e-5)
@@ -42,7 +42,7 @@ def whole(engine: Any, model: Model, ids: Tensor) -> None:
 
 
 def in_chunks(engine: Any, model: Model, ids: Tensor) -> None:
-    """Chunks of 5, 1 and 7 tokens: each block keeps the keys and values of the chunks before."""
+    """Read chunks of 5, 1 and 7 tokens; each block keeps the keys and values of earlier chunks."""
     kept: dict[str, tuple[Tensor, Tensor]] = {}
     start = 0
     for n, size in enumerate((5, 1, 7)):
@@ -59,7 +59,7 @@ def in_chunks(engine: Any, model: Model, ids: Tensor) -> None:
 
 
 def ragged_rows(engine: Any, model: Model) -> None:
-    """Three rows padded on the left: each counts from its own first token, so that positions are (B, T)."""
+    """Read three left-padded rows; each counts from its own first token, so positions are (B, T)."""
     ids = torch.tensor(engine.text[:24]).view(3, 8)
     positions = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 0, 1, 2, 3, 4], [40, 7, 9, 9, 8, 100, 3, 0]])
     x = model.embedded(ids)
@@ -75,7 +75,7 @@ def ragged_rows(engine: Any, model: Model) -> None:
 
 
 def far_away(engine: Any) -> None:
-    """Far from the start only distances count, whatever base and layout."""
+    """Check that scores depend on distance alone, also far from the start, for two bases."""
     q, k = (torch.linspace(-1, 2, 64, dtype=torch.float64).roll(n).view(1, 2, 2, 16) for n in (0, 9))
     for n, start in enumerate((0, 3, 7, 10_000, 70_001)):
         positions = torch.tensor([start, start + 5])
@@ -85,7 +85,7 @@ def far_away(engine: Any) -> None:
 
 
 def shared_keys(engine: Any) -> None:
-    """Groups of six heads read one memory of keys: few queries over many keys, no copy for each head."""
+    """Let the query heads of a group share keys: few queries over many keys, no copy for each head."""
     for n, (queries, groups) in enumerate([(1, 2), (2, 2), (3, 4), (2, 1)]):
         generator = torch.Generator().manual_seed(n)
         made = [
@@ -107,7 +107,7 @@ def shared_keys(engine: Any) -> None:
 
 
 def widths(engine: Any) -> None:
-    """How wide a dense network has to be, for several models."""
+    """Compute the hidden width of the dense network for several models."""
     asked = [
         (4096, 256),
         (1, 1),
@@ -126,7 +126,7 @@ def widths(engine: Any) -> None:
 
 
 def experts(engine: Any, model: Model) -> None:
-    """The router on its own: every number of choices, every rule; what a router learns from, and what it does not."""
+    """Call the router alone with every mode and several k; check which inputs get a gradient and which do not."""
     x = model.embedded(torch.tensor(engine.text[30:41])[None])[0].detach()
     for n, mode in enumerate(("topk_softmax", "softmax_topk", "sigmoid_bias")):
         for k in (1, 2, EXPERTS):
@@ -146,7 +146,7 @@ def experts(engine: Any, model: Model) -> None:
 
 
 def what_counts(engine: Any, model: Model) -> None:
-    """The loss of long lines, from the output layer without all logits, and what it teaches table and tokens."""
+    """Compute the loss of long lines without storing all logits; log the gradients of table and tokens."""
     do, hidden = engine.do, model.hidden(torch.tensor(engine.text[:70]).view(2, 35)).detach().reshape(70, D)
     targets = torch.tensor(engine.text[1:71])
     targets[[4, 9, 30]] = -100

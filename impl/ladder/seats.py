@@ -1,11 +1,11 @@
-"""The frame of the engine: a seat for every piece, and the log of what the engine does.
+"""The frame of the engine: a seat for every piece, and the log of the engine's outputs.
 
-`attn ladder` loads this file into a process of its own, puts the engine's other files and the pieces into it as texts,
-and asks for one part of the day after the other. A piece is the learner's or a reference; the engine cannot tell.
+`attn ladder` loads this file into its own process, sends the other engine files and the pieces to it as text, and
+runs the parts of the day in order. A piece is the learner's or a reference; the engine cannot tell them apart.
 Decisions:
-- what happens is written down as numbers and short facts, each under the place where it was seen: two engines that
-  differ in one piece are compared place by place, outside of this process;
-- a seat counts calls, and sees to it that arguments and earlier results stay as they were: an engine shares tensors.
+- results are logged as numbers and short facts, each under a place name: two engines that differ in one piece are
+  compared place by place, outside this process;
+- a seat counts calls and checks that arguments and earlier results stay unchanged: an engine shares tensors.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Arguments that a piece is meant to change: the optimiser's state, a random generator.
+# Arguments that a piece may change: the optimiser's state, a random generator.
 MEANT_TO_CHANGE = {"adamw_step": (2,), "spec_step": (3,)}
 KEPT_RESULTS = 12
-# So many calls of a piece are looked at one by one in each part of the day, of the others every sixteenth.
+# In each part of the day the first LOOKED_AT calls of a piece are checked, then every sixteenth.
 LOOKED_AT = 150
 
 
 class Log:
-    """What the engine did: entries (place, number, facts, how many numbers, tolerance) and the numbers themselves."""
+    """The engine's log: entries (place, n, facts, count of numbers, tolerance), and the numbers themselves."""
 
     def __init__(self) -> None:
         self.entries: list[list[Any]] = []
         self.numbers: list[float] = []
 
     def say(self, place: str, value: Any, n: int = 0, tolerance: float = 1e-9) -> None:
-        """`value` was seen at `place`, the n-th time. The tolerance is relative to the largest of its numbers."""
+        """Log the n-th `value` at `place`. The tolerance is relative to the largest of its numbers."""
         found: list[float] = []
         facts = plain(value, found)
         self.entries.append([place, n, facts, len(found), tolerance])
@@ -43,7 +43,7 @@ class Log:
 
 
 def plain(value: Any, numbers: list[float]) -> Any:
-    """`value` without its floating-point numbers, which are appended to `numbers`."""
+    """Return `value` without its floating-point numbers, which are appended to `numbers`."""
     if isinstance(value, Tensor):
         if value.is_floating_point():
             numbers.extend(value.detach().double().flatten().tolist())
@@ -60,18 +60,18 @@ def plain(value: Any, numbers: list[float]) -> Any:
 
 
 class Seats:
-    """Every entry point of every piece, under its own name."""
+    """The entry points of all pieces, by name."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
         self.calls: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
         self.kept: dict[str, list[tuple[Tensor, Tensor]]] = {}
-        # The same functions without anybody looking on, for calls that are measured.
+        # The same functions unwatched, for calls that are measured.
         self.bare = types.SimpleNamespace()
 
     def put(self, id: str, source: str, names: list[str]) -> None:
-        """Runs a piece's file, and puts its entry points where the engine finds them."""
+        """Run a piece's file, and register its entry points under their names."""
         module = module_of(f"piece_{id.replace('-', '_')}", f"{id}.py", source)
         for name in names:
             entry = getattr(module, name)
@@ -103,7 +103,7 @@ class Seats:
         return make
 
     def say_untouched(self) -> None:
-        """Whether arguments and earlier results are what they were."""
+        """Log how many calls changed their arguments, and how many earlier results changed since."""
         for id in sorted(self.calls):
             self.log.say("arguments", [id, self.changed[id]])
             results = sum(not same(before, now.detach()) for now, before in self.kept.get(id, []))
@@ -113,7 +113,7 @@ class Seats:
 
 
 class Watched:
-    """An object of a piece; its methods are watched as functions are."""
+    """Wrap an object of a piece; its methods are watched as functions are."""
 
     def __init__(self, inner: Any, watch: Callable[[str, Any], Any]) -> None:
         self._inner, self._watch = inner, watch
@@ -151,7 +151,7 @@ def same(before: Any, now: Any) -> bool:
 
 
 class Engine:
-    """What the parts of a day share: the seats, the log, and what one part leaves for the next (`model`)."""
+    """State shared by the parts of the day: the pieces, the log, and the `model` that one part leaves for the next."""
 
     def __init__(self) -> None:
         self.log = Log()
@@ -162,7 +162,7 @@ class Engine:
         self.log.say(place, value, n, tolerance)
 
     def refused(self, place: str, kind: type[Exception], call: Callable[[], Any], n: int = 0) -> None:
-        """Writes down whether `call` is refused with that kind of error."""
+        """Log True if `call` raises that kind of error, else False."""
         try:
             call()
         except kind:
@@ -172,7 +172,7 @@ class Engine:
 
 
 def module_of(name: str, filename: str, source: str) -> types.ModuleType:
-    """A module of this text; its lines are known to whoever reports an exception."""
+    """Return a module made from this source; tracebacks can show its lines."""
     module = types.ModuleType(name)
     module.__file__ = filename
     sys.modules[name] = module
@@ -185,21 +185,21 @@ engine = Engine()
 
 
 def set_up(files: dict[str, str]) -> int:
-    """The engine's other files, by name, in the order in which they need one another."""
+    """Load the engine's other files, given by name in dependency order; return their number."""
     for name, source in files.items():
         module_of(f"ladder_{name}", f"ladder/{name}.py", source)
     return len(files)
 
 
 def sit(id: str, source: str, names: list[str]) -> bool:
-    """Puts a piece on its seat."""
+    """Register the entry points of a piece."""
     engine.do.put(id, source, names)
     return True
 
 
 def live(part: str, checkpoint: list[float] | None = None) -> tuple[str, Tensor]:
-    """One part of the day: its log as JSON, and the numbers in it. A `checkpoint` takes the place of what was trained:
-    two right trainings differ in their last digits, and every step makes more of that."""
+    """Run one part of the day; return its log as JSON and the logged numbers. A `checkpoint` replaces the trained
+    weights: two correct trainings differ in their last digits, and every later step amplifies that."""
     import json
 
     torch.manual_seed(0)

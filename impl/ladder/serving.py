@@ -1,8 +1,8 @@
-"""Night: requests come in one after the other, and are served side by side until the last has its answer.
+"""Night: requests arrive one after the other, and are served side by side until each has its answer.
 
-The scheduler says who goes on and by how many tokens; what requests have in common is found in the prefix cache; the
-first block keeps its keys step by step, the second in pages; every new token is penalised and filtered. All that is
-counted: who was served when, what was preempted, found and evicted.
+The scheduler decides who runs and for how many tokens, and the prefix cache finds common prefixes. The first block
+caches its keys step by step, the second in pages. Every new token is penalised and filtered. The log has it all: who
+was served when, what was preempted, found and evicted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def live(engine: Any) -> None:
     serve(engine)
 
 
-# -- the scheduler alone: four days of traffic, without a model ---------------------------------------------------------
+# -- the scheduler alone: six traffic patterns, without a model -------------------------------------------------------
 
 TRAFFIC: list[tuple[tuple[int, int, int], list[tuple[int, int, int, int]]]] = [
     # blocks, block, budget; then (step of arrival, id, prompt, new tokens)
@@ -37,7 +37,7 @@ TRAFFIC: list[tuple[tuple[int, int, int], list[tuple[int, int, int, int]]]] = [
 
 
 def schedules(engine: Any) -> None:
-    """Traffic that preempts, waits, is cut by the budget; two schedulers at once; doors of the right width."""
+    """Schedule traffic that is preempted, queued or cut by the budget; refuse requests that can never fit."""
     asleep = engine.do.Scheduler(9, 9, 9)
     asleep.add(77, 8, 3)
     for n, (sizes, arrivals) in enumerate(TRAFFIC):
@@ -60,11 +60,11 @@ def schedules(engine: Any) -> None:
         engine.say("schedule", [part if isinstance(part, dict) else sorted(part) for part in other.step()], 9001 + step)
 
 
-# -- the prefix cache alone: the texts of many, under several keys ------------------------------------------------------
+# -- the prefix cache alone: many texts, under several keys -----------------------------------------------------------
 
 
 def prefixes(engine: Any) -> None:
-    """Texts with common beginnings come, are pinned, go and are evicted, always by who was used longest ago."""
+    """Insert, pin, unpin and evict texts with common prefixes; the least recently used goes first."""
     for n, block in enumerate((1, 2, 3)):
         cache, other = engine.do.RadixCache(block), engine.do.RadixCache(block)
         traffic(engine, cache, block, 100 * (n + 1))
@@ -90,7 +90,7 @@ def traffic(engine: Any, cache: Any, block: int, place: int) -> None:
     for turn in range(110):
         length, key, act = drawn(4 * block + 2), (None, "b", 7)[drawn(3) % (1 + turn % 3)], drawn(9)
         ids = [drawn(2) for _ in range(length)]
-        if act < 5:  # three times in five with the blocks that it holds already, as a request gives them that used them
+        if act < 5:  # three times in five with the blocks cached already, as a request inserts them that used them
             held = cache.match(ids, key)[1] if act < 3 else []
             blocks = [*held, *range(free + len(held), free + length // block)]
             free += length // block
@@ -111,7 +111,7 @@ def traffic(engine: Any, cache: Any, block: int, place: int) -> None:
 
 
 def twice_pinned(engine: Any, cache: Any, block: int, n: int) -> None:
-    """Two requests pin one text; when the first goes, it is pinned still."""
+    """Pin one text for two requests; it stays pinned after the first is unpinned."""
     ids = [1, 0, 1, 1, 0, 1]
     cache.insert(ids, list(range(900, 900 + 6 // block)), "twice")
     for _ in range(2):
@@ -124,7 +124,7 @@ def twice_pinned(engine: Any, cache: Any, block: int, n: int) -> None:
 
 
 def used_in_the_middle(engine: Any, cache: Any, block: int, n: int) -> None:
-    """A use is a use of the whole beginning: when the end of a text has gone, what is before it is as young."""
+    """Check that a match refreshes every block of the prefix: evicting the end leaves the rest recently used."""
     long, between = [0] * 2 * block, [1] * block
     cache.insert(long, [700, 701], "long")
     cache.insert(between, [702], "long")
@@ -145,7 +145,7 @@ class Request:
         self.forget()
 
     def forget(self) -> None:
-        """What was computed is gone; the text is kept."""
+        """Discard all computed state; keep the text."""
         self.computed, self.first, self.second = 0, {}, []
         self.stamps: list[Any] = []
 
@@ -165,7 +165,7 @@ class Server:
         self.scheduler.add(request.id, len(request.prompt), request.new)
 
     def step(self, number: int) -> bool:
-        """One step of the scheduler, carried out; whether there was anything to do."""
+        """Run one step of the scheduler; return True if anything was scheduled."""
         scheduled, preempted, finished = self.scheduler.step()
         self.engine.say("served", [scheduled, sorted(preempted), sorted(finished)], number)
         for id in preempted:
@@ -177,7 +177,7 @@ class Server:
         return bool(scheduled)
 
     def advance(self, request: Request, count: int) -> None:
-        """Computes `count` tokens of a request; what another has computed before is taken from the prefix cache."""
+        """Compute `count` tokens of a request; tokens in the prefix cache are reused."""
         if request.computed == 0:
             known, blocks = self.prefixes.match(request.text[:-1], request.key)
             request.reuse = [self.kept[block] for block in blocks]
@@ -199,7 +199,7 @@ class Server:
             self.answer(request, logits)
 
     def compute(self, request: Request, place: int) -> Tensor:
-        """The logits behind one token, by both caches."""
+        """Return the logits of the token at `place`, through both caches."""
         model, at = self.model, torch.tensor([[place]])
         x = model.embedded(torch.tensor([[request.text[place]]]))
         q, k, v = model.projected(x, "a", None)
@@ -221,7 +221,7 @@ class Server:
         return self.do.rms_norm(x[:, -1], model.weights["last"]) @ model.weights["table"].T
 
     def answer(self, request: Request, logits: Tensor) -> None:
-        """The next token: penalised, filtered, drawn."""
+        """Append the next token: penalised, filtered, drawn."""
         logits = self.do.repetition_penalty(logits.detach(), torch.tensor([request.text]), 1.1)
         logits = self.do.filter_logits(logits, **request.sampling)
         self.engine.say("logits", logits[0].softmax(-1), 100 * request.id + request.generated, tolerance=1e-3)
@@ -230,7 +230,7 @@ class Server:
         request.generated += 1
 
     def leave(self, request: Request) -> None:
-        """A finished request leaves its pages to whoever begins in the same way."""
+        """Insert a finished request's pages into the prefix cache for later requests."""
         whole = len(request.stamps)
         while len(self.free) < whole:
             gone = self.prefixes.evict(whole - len(self.free))
@@ -246,7 +246,7 @@ class Server:
 
 
 def serve(engine: Any) -> None:
-    """Nine requests of two customers; some begin alike, one has a single token, one wants more memory than is left."""
+    """Serve nine requests of two customers: some share a prefix, one has one token, one needs more than free memory."""
     text, server = engine.text, Server(engine)
     start = text[:9]
     arrivals = [

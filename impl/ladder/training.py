@@ -1,7 +1,7 @@
-"""Morning: the model learns a small text.
+"""Morning: train the model on a small text.
 
-Every step is a batch of ragged lines, a loss, gradients, clipping, a learning rate and one update for each weight. Some
-days are odd: a line of two tokens, a batch without targets, gradients that overflow, a run that goes on past its plan.
+Every step has a batch of ragged lines, a loss, gradients, clipping, a learning rate and one update for each weight.
+Some steps are odd: a line of two tokens, a batch without targets, overflowing gradients, steps past the planned end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def live(engine: Any) -> None:
 
 
 def schedule(engine: Any) -> None:
-    """The learning rates of three runs: the one of today, one without warm-up, one of a warm-up alone."""
+    """Log the learning rates of three runs: today's, one without warm-up, and one that is nearly all warm-up."""
     do = engine.do
     for n, (peak, warmup, total, low) in enumerate([(0.04, WARMUP, PLAN, 0.003), (1.0, 0, 7, 0.0), (0.3, 5, 6, 0.1)]):
         engine.say("rates", [do.lr_at(step, peak, warmup, total, low) for step in range(total + 9)], n)
@@ -43,8 +43,8 @@ def schedule(engine: Any) -> None:
 
 
 def batch(engine: Any, step: int) -> tuple[Tensor, Tensor]:
-    """Four lines of the text and which of their tokens are targets; ragged, padded with token 0, in every third batch
-    whole."""
+    """Return four lines of the text (4, T) and the mask of their targets (4, T). Lines are padded with token 0; every
+    third batch is full."""
     generator = torch.Generator().manual_seed(100 + step)
     rows, width = (1, 2) if step == 5 else (4, 17 + step % 4)
     ids, mask = torch.zeros(rows, width, dtype=torch.long), torch.zeros(rows, width)
@@ -57,7 +57,7 @@ def batch(engine: Any, step: int) -> tuple[Tensor, Tensor]:
 
 
 def first_pass(engine: Any, model: Model) -> None:
-    """One forward pass, looked at from station to station, and the gradient of each kind of router."""
+    """Log each stage of one forward pass, and the first loss with each routing mode."""
     ids, mask = batch(engine, 0)
     model.hidden(ids, say=engine.say)
     whole = torch.tensor(engine.text[:130])[None]

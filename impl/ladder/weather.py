@@ -1,4 +1,4 @@
-"""Noon: bad weather. Numbers as large as a model meets them when it is young, or wrong, or run in another scale."""
+"""Noon: stress tests. Numbers as large as in a young or broken model, or at another scale."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def live(engine: Any) -> None:
 
 
 def norms(engine: Any, normal: Any) -> None:
-    """Features far from zero, spread little, constant, of several ranks; eps as it is asked for."""
+    """Normalise features far from zero, with small spread, or constant, of several ranks, with several eps."""
     do, w, b = engine.do, 1 + normal(7), normal(7)
     rows = [normal(3, 2, 7), normal(7), 1e-4 * normal(5, 7), normal(4, 7) * 50, torch.zeros(2, 7, dtype=torch.float64)]
     rows += [torch.cat([9 * torch.ones(1, 1), torch.zeros(1, 6)], 1).double() * 1e3, torch.ones(2, 7).double() * 3]
@@ -48,7 +48,7 @@ def norms(engine: Any, normal: Any) -> None:
 
 
 def table(engine: Any) -> None:
-    """Rows that are looked up often, never, and at both ends of the table; scaled and not."""
+    """Look up rows often, never, and at both ends of the table, with and without scaling."""
     rows = torch.linspace(-1, 1, 5 * 3, dtype=torch.float64).view(5, 3)
     ids = torch.tensor([[0, 4, 4, 2], [4, 0, 1, 4]])
     weight = torch.arange(1.0, 25.0, dtype=torch.float64).view(2, 4, 3)
@@ -60,7 +60,7 @@ def table(engine: Any) -> None:
 
 
 def attention(engine: Any, normal: Any) -> None:
-    """Scores of ±200 and beyond, hidden keys that would win, parts of a cache that saw nothing."""
+    """Attend with scores of ±200 and beyond, hidden keys with the greatest scores, and a single key."""
     q, k, v = 25 * normal(2, 6, 3, 4), 25 * normal(2, 2, 40, 4), normal(2, 2, 40, 4)
     engine.say("sharp-attention", engine.do.gqa(q, k, v, causal=True))
     k[:, :, -1] *= 40
@@ -70,7 +70,7 @@ def attention(engine: Any, normal: Any) -> None:
 
 
 def networks(engine: Any, normal: Any) -> None:
-    """Gates of ±1000, a single feature, no leading dimension, a hidden width of one."""
+    """Use gates of ±1000, a single feature, no leading dimension, and a hidden width of one."""
     do, gate, up, down = engine.do, normal(4, 6), normal(4, 6), normal(6, 4)
     for n, (shape, size) in enumerate([((4,), 1.0), ((3, 4), 30.0), ((2, 1, 4), 400.0), ((5, 4), 1e-3)]):
         leaves = [(size * normal(*shape)).requires_grad_(), gate.requires_grad_(), up.requires_grad_(), down]
@@ -87,7 +87,7 @@ def networks(engine: Any, normal: Any) -> None:
 
 
 def losses(engine: Any, normal: Any) -> None:
-    """Logits of ±10⁴, lines without a target, masks of every kind."""
+    """Compute losses for logits of ±10⁴, lines without a target, and masks of every kind."""
     do, ids = engine.do, torch.tensor([[1, 0, 3, 2, 2], [4, 4, 0, 1, 3]])
     masks: list[Any] = [None, torch.tensor([[1, 1, 0, 1, 0], [0, 1, 0, 0, 0]]), torch.zeros(2, 5), torch.ones(2, 5)]
     masks += [masks[1].bool(), masks[1].double(), torch.tensor([[1, 0, 0, 0, 0], [1, 0, 0, 0, 0]]).bool()]
@@ -104,7 +104,7 @@ def losses(engine: Any, normal: Any) -> None:
 
 
 def clipping(engine: Any, normal: Any) -> None:
-    """Gradients short and long, all zero, infinite, not numbers; a limit of nought."""
+    """Clip gradients: short, long, zero, infinite and NaN; also with a limit of 0."""
     given = [normal(3, 2), normal(), 3 * normal(5)]
     nothing = [torch.zeros_like(g) for g in given]
     broken = [[*given[:2], torch.tensor([1.0, float(word), 2.0]).double()] for word in ("inf", "nan", "-inf")]
@@ -124,7 +124,7 @@ def clipping(engine: Any, normal: Any) -> None:
 
 
 def optimiser(engine: Any, normal: Any) -> None:
-    """Two weights over thirty updates: a spike, then silence, a rate of nought, other betas, ε that can be seen."""
+    """Update two weights thirty times: a gradient spike, then silence, a rate of 0, several betas, a noticeable ε."""
     weights = {"grid": normal(2, 3), "dot": normal()}
     states: dict[str, dict[str, Any]] = {name: {} for name in weights}
     for step in range(30):

@@ -1,4 +1,4 @@
-"""The workspaces of the use cases, for decks."""
+"""Share the workspace fixtures of the use cases with the deck tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML of Anki's fields as Markdown, and templates with their gaps."""
+"""Convert the HTML of Anki's fields to Markdown, and cloze templates to gaps."""
 
 from __future__ import annotations
 

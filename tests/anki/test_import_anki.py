@@ -1,4 +1,4 @@
-"""Packages that the real `anki` package wrote come in: cards, answers, and what went out with `attn export anki`."""
+"""Import packages written by the real `anki` package: cards, answers, and decks from `attn export anki`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ TOPIC = topic_of(DECK)
 
 @pytest.fixture(autouse=True)
 def present(moving_clock: Any) -> None:
-    """Anki answers by its own clock."""
+    """Set the clock to the present, since Anki uses the system clock."""
     moving_clock.now = datetime.now(UTC)
 
 
 class Anki:
-    """A real collection."""
+    """A real Anki collection."""
 
     def __init__(self, folder: Path) -> None:
         from anki.collection import Collection
@@ -275,7 +275,7 @@ def test_each_deck_is_a_topic(workspace: Workspace, theirs: Anki) -> None:
 DAY_MS = 86_400_000
 LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
 Entry = tuple[float, int, int, int]
-"""One row of a log in Anki: days ago, rating, type, ease."""
+"""One row of Anki's log: days ago, rating, type, ease."""
 
 GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0), (198, 3, REVIEW, 2500)]
 HISTORIES: dict[str, list[Entry]] = {
@@ -311,7 +311,7 @@ HISTORIES: dict[str, list[Entry]] = {
 
 
 def random_history(rng: random.Random) -> list[Entry]:
-    """What two schedulers, resets and changes by hand may have left, beginning with a learning."""
+    """Return a random log of two schedulers, resets and manual changes that starts with a learning step."""
     days = sorted((rng.uniform(0.1, 300) for _ in range(rng.randrange(1, 12))), reverse=True)
     sorts = [LEARNING, REVIEW, REVIEW, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED]
     entries: list[Entry] = [(days[0] + 1, rng.randrange(1, 4), LEARNING, 0)]
@@ -325,7 +325,7 @@ def random_history(rng: random.Random) -> list[Entry]:
 
 
 def log(theirs: Anki, note: Any, entries: list[Entry], now_ms: int) -> None:
-    """Gives the card of a note these rows, and makes it new where the last row is a reset."""
+    """Write these log rows for a note's card; make the card new if the last row is a reset."""
     card = note.cards()[0].id
     for number, (ago, rating, sort, ease) in enumerate(entries):
         moment = now_ms - round(ago * DAY_MS) + number + card % 1000 * 50
@@ -338,7 +338,7 @@ def log(theirs: Anki, note: Any, entries: list[Entry], now_ms: int) -> None:
 
 
 def of_the_old_scheduler(package: Path) -> Path:
-    """The same package as an Anki that knew one scheduler wrote it."""
+    """Rewrite the package as an old Anki with one scheduler would."""
     with zipfile.ZipFile(package) as archive:
         database = package.with_suffix(".db")
         database.write_bytes(archive.read("collection.anki21"))
@@ -355,7 +355,7 @@ def of_the_old_scheduler(package: Path) -> Path:
 
 
 def states_in_anki(package: Path, folder: Path) -> dict[str, tuple[float, float]]:
-    """What Anki itself makes of the package: stability and difficulty by the key of a card; new cards have none."""
+    """Return stability and difficulty as computed by Anki, by card key, without new cards."""
     folder.mkdir()
     fresh = Anki(folder)
     fresh.take_in(package)
@@ -401,7 +401,7 @@ def test_the_memory_is_what_anki_itself_makes_of_a_log(workspace: Workspace, the
 
 
 def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, theirs: Anki) -> None:
-    """Answers, Forget, Set Due Date and a filtered deck, by Anki's own hand."""
+    """Answers, Forget, Set Due Date and a filtered deck, made with Anki's own functions."""
     notes = [theirs.add("Basic", Front=f"Question {number}?", Back="a") for number in range(6)]
     ids = [note.cards()[0].id for note in notes]
     theirs.answer(*[4] * 6)
@@ -449,7 +449,7 @@ def test_rows_that_came_in_wrong_are_corrected_on_every_machine(
 
 
 def take_in_as_before(workspace: Workspace, package: Path) -> None:
-    """The rows of a version that read every button as today's scheduler has it, and no reset."""
+    """Import as an older version of attn did: buttons read as for today's scheduler, and resets ignored."""
     with zipfile.ZipFile(package) as archive, closing(sqlite3.connect(":memory:")) as rows:
         rows.deserialize(archive.read("collection.anki2"))
         answers = rows.execute(

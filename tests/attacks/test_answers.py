@@ -1,8 +1,8 @@
-"""Whatever answers, there is a verdict: hostile answers to every kind of question, through all that the judge does.
+"""Every answer gets a verdict: hostile answers to every kind of question, through the whole judge.
 
-The answers are those of answers.py: values of every type, shape, dtype and size, hostile fields, and what an honest
-worker says of code that returns cycles, endless objects, tensors of other kinds. Each is read, judged and reported.
-ATTN_ANSWERS=1000000 asks each kind of question so often.
+The answers come from hostile_answers.py: values of every type, shape, dtype and size, hostile fields, and honest
+replies about code that returns cycles, endless objects and other kinds of tensors. Each is read, judged and reported.
+ATTN_ANSWERS=1000000 sets the number of answers per kind.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ Ask = Callable[["Kind", random.Random], FailedCase | None]
 
 @dataclass
 class FedWorker:
-    """Answers every request with what `make` says."""
+    """A worker that answers every request with the result of `make`."""
 
     make: Callable[[Request], Answer]
     printed: str = ""
@@ -176,7 +176,7 @@ class FedWorker:
 
 
 class Fed(Submission):
-    """A submission whose worker knows what it is asked."""
+    """A submission that shows its worker the current request."""
 
     def _receive(self, seconds: float | None = None) -> Observed | Failure:
         self.worker.request = self._asked[0][0]  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ class Fed(Submission):
 
 @dataclass
 class Kind:
-    """One kind of question, put to a submission that answers whatever comes to its mind."""
+    """One kind of question, asked of a submission with random answers."""
 
     grading: Grading
     chance: random.Random
@@ -242,7 +242,7 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
 
 
 def reported(kind: Kind, finding: FailedCase) -> dict[str, Any]:
-    """The report with one check that failed so."""
+    """Return the report with one check that failed with `finding`."""
     check = kind.grading.reported("matches-reference", finding, 1)
     report = GradeReport(
         challenge="c", file="s.py", verdict="rejected", checks=(check,), diagnosis=(), seconds=0.1, seed=0
@@ -251,7 +251,7 @@ def reported(kind: Kind, finding: FailedCase) -> dict[str, Any]:
 
 
 def judged(kind: Kind, finding: FailedCase | None) -> bool:
-    """Whether a fault was found; it is reported in words of the public interface, in few of them."""
+    """Return True for a failure; its report must use public reasons and be short."""
     if finding is None:
         return False
     assert finding.reason in REASONS
@@ -330,7 +330,7 @@ def exam_place():
 
 
 def test_every_call_of_a_callable_is_answered(exam):
-    """With a result or an error; and what is sent back can be sent."""
+    """Each call gets a result or an error, and the reply can be sent."""
     chance = random.Random("calls")
     case = case_of(exam, "callables")
     values = [[2, 3], [1, 1], [2, 9]]
@@ -368,7 +368,7 @@ def test_naming_a_mistake_survives_every_answer(exam):
 
 
 def test_the_answers_are_of_every_kind(exam):
-    """What this file is about: hostile values reach the judge, and not only hostile forms."""
+    """Hostile values reach the judge, and not only malformed ones."""
     asked = kind(exam, "kinds")
     request = Request(case_of(exam, "case"))
     observed = [asked.grading.submission.run(request) for _ in range(2000)]

@@ -1,4 +1,4 @@
-"""Banks that were written to do harm: what `attn bank check` says of each, and that what can be read is read."""
+"""Check hostile banks: `attn bank check` names each problem, and the readable cards load."""
 
 from __future__ import annotations
 

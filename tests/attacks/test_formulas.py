@@ -1,6 +1,6 @@
-"""Formulas and texts full of `$`, generated: every renderer is done with each in a few seconds of processor time.
+"""Render generated formulas and texts full of `$`: every renderer takes a few seconds of processor time at most.
 
-ATTN_FORMULAS=20000 asks so many; a formula of 300 characters used to take days.
+ATTN_FORMULAS=20000 sets the number; a formula of 300 characters used to take days.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ RENDERERS: dict[str, Callable[[str], object]] = {
 
 @contextmanager
 def processor_seconds(most: float, what: str) -> Iterator[None]:
-    """Fails a test that takes more of its process's time."""
+    """Fail if the block takes more than `most` seconds of processor time."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise AssertionError(f"more than {most} processor seconds for {what[:300]!r} ({len(what)} characters)")

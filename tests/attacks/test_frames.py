@@ -1,6 +1,6 @@
-"""Headers of frames that a worker may write: each is parsed or refused within a bound of time and memory.
+"""Parse hostile headers: each is parsed or rejected within limits of time and memory.
 
-ATTN_ANSWERS=20000 generates so many; one in two hundred is as large as a header may be.
+ATTN_ANSWERS=20000 sets the number of headers; one in two hundred has the largest allowed size.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SECONDS, MEMORY_MIB = 2.0, 128
 
 
 def parsed(text: bytes) -> dict[str, Any] | None:
-    """The header, or None where it is refused; fails where either costs too much."""
+    """Return the header, or None if it is rejected; fail if it takes too much time or memory."""
     started = _user_seconds()
     with memory_at_most(MEMORY_MIB):
         try:
@@ -38,7 +38,7 @@ def parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def _user_seconds() -> float:
-    """Processor time without the kernel's, which pays for the memory of others."""
+    """Return user time only, since kernel time includes the memory of other processes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
@@ -107,7 +107,7 @@ def depth(value: Any) -> int:
 
 
 def document(chance: random.Random, size: int) -> bytes:
-    """JSON, deep or shallow, of some size."""
+    """Return a deep or shallow JSON document of about `size`."""
     leaves: list[Callable[[], Any]] = [
         lambda: chance.choice([None, True, 1.5, -7]),
         lambda: chance.choice('["[{"}]\\,:é') * chance.randrange(9),

@@ -1,6 +1,6 @@
-"""Files that once broke later commands, or made the judge draw gigabytes, are refused; a row that is there is harmless.
+"""Reject files that once broke later commands or made the judge draw gigabytes; stored rows of that kind are harmless.
 
-Each file of `imports/` has its verdict here: the part of the row that is at fault.
+For each file of `imports/`, the tests name the faulty part of the row.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
 
 @pytest.fixture
 def hostile_database(tmp_path: Path) -> Path:
-    """A `progress.db` with triggers, an id that steers a terminal, and a machine whose name leads out of any folder."""
+    """Write a `progress.db` with triggers, an id with escape codes, and a machine name that leaves the folder."""
     path, away = tmp_path / "progress.db", "../../../../../../tmp/pwned"
     rows = [
         ("good", away, "review", "att-01", '{"rating": 3}'),
@@ -170,7 +170,7 @@ def test_the_command_says_what_it_left_out_of_a_hostile_database(
 
 
 def test_a_log_that_is_computed_is_no_log(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
-    """A view may go on for ever."""
+    """A view may never end."""
     with closing(sqlite3.connect(tmp_path / "view.db")) as raw, raw:
         row = "1 seq, 'a' id, 'm' machine, 'review' kind, 'att-01' subject, 1780000000000000 at_us, 739764 day"
         raw.execute(f"CREATE VIEW log AS SELECT {row}, '{{\"rating\": 3}}' payload")

@@ -1,4 +1,4 @@
-"""The known ways to cheat graders of kernels: none is accepted, and each is told why."""
+"""Known ways to cheat kernel graders: each is rejected with its reason."""
 
 from __future__ import annotations
 

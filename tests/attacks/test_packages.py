@@ -1,6 +1,6 @@
-"""Packages made to do harm: each is imported or refused in one line, within bounds of processor time and memory.
+"""Import hostile packages: each is imported or rejected in one line, within limits of processor time and memory.
 
-ATTN_PACKAGES=4000 tries so many generated packages beside the ones that once did harm.
+ATTN_PACKAGES=4000 sets the number of generated packages, besides those that once caused harm.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def workspace(tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: 
 
 
 def seconds() -> float:
-    """Of the processor, here and in children."""
+    """Return the processor seconds of this process and its children."""
     used = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def peak_mebibytes() -> int:
-    """Of the largest child so far, those of earlier tests included."""
+    """Return the peak memory in MiB of the largest child so far, including earlier tests."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
 
 
@@ -64,7 +64,7 @@ def test_a_package_that_did_harm_is_imported_or_refused(tmp_path: Path, workspac
 
 
 def test_generated_packages_are_read_or_refused(tmp_path: Path) -> None:
-    """Each in this process: what the child does, without its limits."""
+    """Import each in this process, as the child does, but without its limits."""
     before = resource.getrusage(resource.RUSAGE_SELF)
     for seed in range(PACKAGES):
         package = written(tmp_path / "made.apkg", **generated(random.Random(seed)))

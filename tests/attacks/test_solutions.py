@@ -1,7 +1,7 @@
-"""Solutions that attack the judge, each graded by the real one: a verdict in time, within memory, in few words.
+"""Grade solutions that attack the judge with the real judge: a verdict in time, within memory, in few words.
 
-The files in solutions/ are what people have tried or could try. The check for forbidden names is left out here, as if
-it had been got past: what is proved is what holds behind it.
+The files in solutions/ are real or possible attacks. The check for forbidden names is skipped, as if it had been
+bypassed, to prove the layers behind it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def judge() -> Iterator[Judge]:
 
 
 def anonymous_mib(pid: int) -> float:
-    """Memory of a process that is its own, the shared kind too; 0 when it is gone."""
+    """Return a process's anonymous and shared memory in MiB; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -106,7 +106,7 @@ def below(pid: int) -> list[int]:
 
 @dataclass
 class Watch:
-    """Polls the memory of the judge and its workers, and ends a judge that has hung."""
+    """Poll the memory of the judge and its workers, and kill a judge that hangs."""
 
     judge: Judge
     most_mib: float = 0.0
@@ -126,7 +126,7 @@ class Watch:
         self._thread.join()
 
     def _workers(self) -> list[int]:
-        """What lives below the zygote, which imports torch and computes nothing."""
+        """Return the descendants of the zygote, which itself imports torch and computes nothing."""
         return [pid for zygote in children(self.judge._process.pid) for pid in below(zygote)]
 
     def _worker_mib(self, pids: list[int]) -> float:

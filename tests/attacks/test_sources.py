@@ -1,6 +1,6 @@
-"""Files that are hard to read, and files that have the library do what was to be written: each rejected in order.
+"""Reject sources that are hard to read, and sources that let the library do the work.
 
-ATTN_SOURCES=20000 reads so many made-up sources.
+ATTN_SOURCES=20000 sets the number of generated sources.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def processor_seconds(judge: Judge) -> float:
 
 
 def test_every_source_is_read_in_little_time_and_memory() -> None:
-    """In a process of its own with a limit of memory, as in a worker; each reading makes sentences."""
+    """Read all in a process with a memory limit, as in a worker; each reading yields messages."""
 
     def read_all(tell: Callable[[str], None]) -> None:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -141,7 +141,7 @@ def test_every_source_is_read_in_little_time_and_memory() -> None:
 
 
 def in_a_child(run: Callable[[Callable[[str], None]], None]) -> str:
-    """What `run` told, in a fork of this process. Raises AssertionError where it ended otherwise."""
+    """Run `run` in a fork and return its text. Raises AssertionError if the fork fails."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""One good card of each kind, and ways to have a file of cards judged."""
+"""A valid card of each kind, and fixtures to check card files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Checker = Callable[..., Report]
 
 
 def bundled_documents() -> list[Card]:
-    """Every card of the bundled bank."""
+    """Return all cards of the bundled bank."""
     return [document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents]
 
 
@@ -100,19 +100,19 @@ class _WithoutAliases(yaml.SafeDumper):
 
 
 def as_yaml(document: object) -> str:
-    """YAML without anchors, in the order given."""
+    """Return YAML without anchors, in the given order."""
     return yaml.dump(document, Dumper=_WithoutAliases, allow_unicode=True, sort_keys=False)
 
 
 @pytest.fixture
 def cards() -> dict[str, Card]:
-    """A good card of each kind, to be damaged."""
+    """Return a valid card of each kind, for tests to damage."""
     return copy.deepcopy(CARDS)
 
 
 @pytest.fixture
 def around(tmp_path: Path) -> Surroundings:
-    """An empty bundled bank and no challenges; all files must be complete."""
+    """Return an empty bundled bank without challenges, in which all files must be complete."""
     for name in ("bundled", "impl"):
         (tmp_path / name).mkdir()
     return Surroundings(tmp_path / "bundled", tmp_path / "impl", complete=True)
@@ -120,7 +120,7 @@ def around(tmp_path: Path) -> Surroundings:
 
 @pytest.fixture
 def bank_file(tmp_path: Path) -> Callable[..., Path]:
-    """Writes cards as the bank file of a topic."""
+    """Return a function that writes cards as the bank file of a topic."""
 
     def write(*cards: Card, topic: str = "att", **more: Any) -> Path:
         path = tmp_path / f"{topic}.yaml"
@@ -133,11 +133,11 @@ def bank_file(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def checked(bank_file: Callable[..., Path], around: Surroundings) -> Checker:
-    """Checks some cards as one file."""
+    """Return a function that checks cards as one file."""
     return lambda *cards, **more: check([bank_file(*cards, **more)], around)
 
 
 @pytest.fixture
 def errors(checked: Checker) -> Callable[..., list[str]]:
-    """The messages of the problems of some cards, without their places."""
+    """Return a function that yields the problems' messages for cards, without positions."""
     return lambda *cards, **more: [problem.message.en for problem in checked(*cards, **more).problems]

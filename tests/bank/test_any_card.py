@@ -1,4 +1,4 @@
-"""Whatever values stand where in a card: the check ends in messages, and what it passes can be asked."""
+"""Put random values anywhere in a card: the check ends in messages, and a card that passes can be asked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def damage(draw: st.DrawFn) -> tuple[str, list[tuple[list[float], str, Any]]]:
 
 
 def wound(card: Any, way: list[float], how: str, junk: Any) -> None:
-    """Walks into the card as the fractions of `way` say, and changes what is there."""
+    """Follow the fractions of `way` into the card, and damage the value there."""
     for number, fraction in enumerate(way):
         keys = list(card) if isinstance(card, dict) else list(range(len(card))) if isinstance(card, list) else []
         if not keys:

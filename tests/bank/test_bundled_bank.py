@@ -1,4 +1,4 @@
-"""The bank that comes with the program."""
+"""Check the bundled bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule about one card, each with a card that breaks it."""
+"""Break every rule about single cards, each with one card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever reading shows to be wrong with a challenge's files is told at once, with file and line."""
+"""Report all static errors in a challenge's files at once, with file and line."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Wr
 
 @pytest.fixture
 def bundled(around: Surroundings) -> Callable[..., Path]:
-    """Writes a topic of the bundled bank."""
+    """Write a topic of the bundled bank."""
 
     def write(*cards: Card, name: str = "att.yaml", **more: Any) -> Path:
         path = around.quizbank / name

@@ -1,4 +1,4 @@
-"""Numbers that cards state of random data, drawn here and compared with what the card says."""
+"""Draw the random data that cards give numbers about, and compare."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_prec_13_one_outlier_among_gaussians(says: Says) -> None:
 
 
 class Layers:
-    """Random layers; each branch reads RMS-normalised tokens, and `residual` adds it to the stream."""
+    """Random layers; each branch reads RMS-normalised tokens, and `residual` adds its output to the stream."""
 
     def __init__(self, seed: int, ffn: bool, residual: bool, branch: float = 1.0, sharpness: float = 1.0) -> None:
         self.generator = torch.Generator().manual_seed(seed)
@@ -74,7 +74,7 @@ class Layers:
         return torch.randn(rows, columns, generator=self.generator, dtype=torch.float64) / rows**0.5
 
     def distances(self, layers: int) -> list[float]:
-        """The relative distance to the matrix with all tokens equal, at the input and after each layer."""
+        """Return the relative distance to the matrix with equal tokens, at the input and after each layer."""
         x = torch.randn(TOKENS, WIDTH, generator=self.generator, dtype=torch.float64)
         found = [distance(x)]
         for _ in range(layers):

@@ -1,4 +1,4 @@
-"""The code blocks of cards run, in both languages: what they need is set up here, and what they leave is checked.
+"""Run the code blocks of cards in both languages: their inputs are set up here, and their results are checked.
 
 A block that cannot run by itself is marked in the card: ```python sketch.
 """
@@ -243,7 +243,7 @@ loss = (params[0] * float("inf")).sum()
 
 
 def blocks() -> Iterator[tuple[str, str, str, str]]:
-    """(card, language, what is written behind the fence, code) of every code block."""
+    """Yield (card, language, text after the fence, code) of every code block."""
     for document in bundled_documents():
         for _, text in localised(document):
             for lang in ("en", "zh"):
@@ -258,7 +258,7 @@ def test_the_cards_with_code_that_runs_are_those_set_up_here() -> None:
 
 
 def close(left: torch.Tensor, right: torch.Tensor) -> None:
-    """As `torch.testing.assert_close`, whose first call imports all of torch.distributed."""
+    """Like `torch.testing.assert_close`, whose first call imports all of torch.distributed."""
     assert left.shape == right.shape and left.dtype == right.dtype
     assert torch.allclose(left, right, rtol=1e-5, atol=1e-5)
 

@@ -1,9 +1,9 @@
-"""Code on a card that implements a challenge which the card links to is solved there.
+"""Grade code on cards that implements a linked challenge: it must solve it.
 
-Code implements a challenge if it defines all names of its entry with the reference's signatures, for the judge passes
-every argument by name, too. This is read from ```python blocks, and from the code of debug cards with their fix. A
-function of another name counts if its signature is the entry's. Code with another signature computes something else; in
-a block it may then not bear a name of the entry, unless the block is marked ```python sketch.
+Code implements a challenge if it defines all names of its entry with the reference's signatures, since the judge also
+passes every argument by name. This is read from ```python blocks, and from the code of debug cards with their fix. A
+function of another name counts if its signature is the entry's. Code with another signature computes something else;
+such a block must not use a name of the entry, unless it is marked ```python sketch.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def load(id: str) -> Challenge:
 
 @cache
 def entry_of(id: str) -> dict[str, Any]:
-    """The signatures of a challenge's entry, by name."""
+    """Return the signatures of a challenge's entry, by name."""
     reference = Path(load(id).folder, "reference.py").read_text(encoding="utf-8")
     return signatures(ast.parse(reference), load(id).entry)
 
@@ -53,13 +53,13 @@ def links(card: Card) -> list[str]:
 
 
 def blocks(card: Card) -> list[str]:
-    """The blocks that run. The other language has the same, as test_code_snippets.py sees to."""
+    """Return the blocks that run. test_code_snippets.py checks that the other language has the same."""
     texts = [text["en"] for _, text in localised(card)]
     return [snippet.code for text in texts for snippet in snippets_of(text) if snippet.info == "python"]
 
 
 def repaired(card: Card) -> list[str]:
-    """The code of a debug card with the fix in place of one failing line, and of all of them, where that is Python."""
+    """Return the Python code of a debug card with the fix in place of one failing line, and of all of them."""
     failing = card.get("lines", [])
     codes = []
     for replaced in [*([number] for number in failing), failing] if "fix" in card else []:
@@ -71,7 +71,7 @@ def repaired(card: Card) -> list[str]:
 
 
 def implementation(code: str, id: str) -> str | None:
-    """The code under the entry's names if it implements a challenge, else None."""
+    """Return the code, renamed to the entry's names, if it implements the challenge, else None."""
     tree, entry = ast.parse(code), entry_of(id)
     functions = {node.name: asdict(Signature.of(node.args)) for node in tree.body if isinstance(node, ast.FunctionDef)}
     for name in entry.keys() - signatures(tree, entry).keys():
@@ -81,7 +81,7 @@ def implementation(code: str, id: str) -> str | None:
 
 
 def implemented(card: Card) -> Iterator[tuple[str, list[str]]]:
-    """Each linked challenge that code implements, with the forms of that code of which one has to be right."""
+    """Yield each linked challenge that the code implements, with the code's forms; one of them must be right."""
     for id, forms in product(links(card), [*([block] for block in blocks(card)), repaired(card)]):
         if found := [code for form in forms if (code := implementation(form, id))]:
             yield id, found
@@ -98,7 +98,7 @@ def judge() -> Iterator[Judge]:
 
 
 def failures(judge: Judge, id: str, code: str) -> list[str]:
-    """Why the code does not solve a challenge."""
+    """Return the reasons why the code does not solve a challenge."""
     report = judge.grade(
         GradeRequest(
             spec=specification(load(id)),

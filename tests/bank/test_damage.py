@@ -1,6 +1,6 @@
-"""Randomly damaged bank files: located messages, no exception, all of a file or nothing of it.
+"""Damage bank files at random: located messages, no exception, and a file loads fully or not at all.
 
-200 files in every run; `ATTN_FUZZ=5000` damages that many.
+Every run damages 200 files; `ATTN_FUZZ=5000` sets the number.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def damaged(seed: int, sources: list[bytes]) -> bytes:
 
 @pytest.fixture(scope="module")
 def sources() -> list[bytes]:
-    """Two cards of each topic: whole files take longer and break no differently."""
+    """Return files with two cards per topic: whole files take longer and fail alike."""
     found = []
     for path in bank_files(bundled_quizbank()):
         head, *cards = path.read_bytes().split(b"\n  - id: ")

@@ -1,4 +1,4 @@
-"""Facts that age, against a day that is given."""
+"""Check dates of ageing facts against a given day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a card says of random data is shown: by its experiment, its computed numbers, or a test that names the card."""
+"""Prove each claim about random data: by the card's experiment, its computed numbers, or a test that names it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_OURS = {
     "rag-18": "runs of faiss 1.15.1, which is no dependency; the card names the set-up",
     "eval-21": "5 %, 95 % and 90 % are one subtraction",
 }
-"""Sentences with such words and figures in which nothing of ours is measured."""
+"""Sentences that match by words and figures, but state no measurement of ours."""
 
 TESTS = "".join(
     path.read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ TESTS = "".join(
 
 
 def claims(card: dict[str, Any]) -> Iterator[str]:
-    """Sentences about random data with a figure that is not among the card's computed numbers."""
+    """Yield sentences about random data with a figure outside the card's computed numbers."""
     computed = " ".join(str(number["says"]) for number in card.get("numbers") or ())
     for _, text in localised(card):
         for sentence in SENTENCE.split(text["en"].replace("\n", " ")):

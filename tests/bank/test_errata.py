@@ -1,4 +1,4 @@
-"""The reviewed list of common errors and the cards that correct them; no answer says what the list calls wrong."""
+"""Check the reviewed list of common errors and the cards that correct them; no answer repeats an error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATED: Mapping[str, tuple[str, str, str]] = {
     "E63": ("opt-21", "none from a balanced batch", "均衡的一批则没有"),
     "E107": ("arch-13", "causal decoder: each position predicts the next", "因果解码器：每个位置预测下一个"),
 }
-"""Cards that correct an error in the answer itself, without a pitfall: the words that do it, in both languages."""
+"""Cards that correct an error in the answer itself, without a pitfall; with the correcting words in both languages."""
 
 SAID: Mapping[str, tuple[str, str]] = {
     "E01": (r"17\.5 ?(B\b|billion)", r"(?<!\d)175 亿"),
@@ -66,7 +66,7 @@ SAID: Mapping[str, tuple[str, str]] = {
     "E108": (r"begin(ning)? of (a |the )?sentence", r"句子开头"),
     "E113": (r"[Rr]andom frozen attention is competitive", r"随机冻结的注意力在语言建模上也有竞争力"),
 }
-"""Errors with words of their own, in both languages: they stand in marked pitfalls and wrong options alone."""
+"""Errors with characteristic words in both languages, allowed only in marked pitfalls and wrong options."""
 
 
 @cache
@@ -83,7 +83,7 @@ def corrections() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def marked() -> dict[str, set[str]]:
-    """The cards with a pitfall or an option that bears an error's id."""
+    """Return the cards that have a pitfall or an option with an error's id."""
     found: dict[str, set[str]] = defaultdict(set)
     for card in documents():
         for entry in (*(card.get("pitfalls") or ()), *(card.get("options") or ())):
@@ -93,7 +93,7 @@ def marked() -> dict[str, set[str]]:
 
 
 def answers(card: Any, lang: str) -> Iterator[str]:
-    """What a card says as its own view: neither question nor pitfalls, wrong options and code with a mistake."""
+    """Yield the texts that a card itself asserts: no question, pitfalls, wrong options or faulty code."""
     for key in ("lead", "short", "explain"):
         if card.get(key):
             yield card[key][lang]

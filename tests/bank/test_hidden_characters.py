@@ -1,4 +1,4 @@
-"""Characters that no reader sees are named, with their place."""
+"""Report invisible characters with their position."""
 
 from __future__ import annotations
 

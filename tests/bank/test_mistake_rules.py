@@ -1,4 +1,4 @@
-"""Each fault of a wrong solution's docstring is told with its line."""
+"""Report each error in a wrong solution's docstring with its line."""
 
 from __future__ import annotations
 

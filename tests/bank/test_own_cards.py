@@ -1,4 +1,4 @@
-"""A learner's own cards: one language, a question and an answer are enough, and nothing else is asked of them."""
+"""Check a learner's own cards: one language, a question and an answer suffice; nothing else is required."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEAST: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def around(around: Surroundings) -> Surroundings:
-    """The same, for a learner."""
+    """Return the same surroundings, for a learner."""
     return Surroundings(around.quizbank, around.impl)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a `repairs.yaml` is told at once, each fault with its line and column."""
+"""Report all errors of a `repairs.yaml` at once, each with its line and column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every message about the shape of a card, a bank file, a glossary or a challenge, each from one damage."""
+"""Cause every message about the shape of a card, bank file, glossary or challenge with one damage each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures are read from code and from statements, however they are laid out."""
+"""Read signatures from code and from statements in any layout."""
 
 from __future__ import annotations
 

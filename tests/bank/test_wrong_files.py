@@ -1,4 +1,4 @@
-"""Wrong files tell their mistakes when they are asked."""
+"""Read the mistakes of wrong files on demand."""
 
 from __future__ import annotations
 

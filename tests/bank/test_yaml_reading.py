@@ -14,7 +14,7 @@ from attncli.bank.yaml_reader import UnreadableYaml, decode, parse, read_text
 
 @pytest.fixture(params=[yaml_reader.LOADER, yaml.SafeLoader])
 def each_loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read with PyYAML's parser in C, and with the one in Python."""
+    """Read with PyYAML's parser in C, and with the Python one."""
     monkeypatch.setattr(yaml_reader, "LOADER", request.param)
 
 

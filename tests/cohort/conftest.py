@@ -1,4 +1,4 @@
-"""A class of a few people, and judges that need no process."""
+"""A class of a few people, and fake judges without a process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def task(learner: str, id: str = "double", source: bytes = RIGHT) -> Task:
 
 
 def report_on(source: bytes) -> GradeReport:
-    """What the judges below find: a file that says `right` is hardened."""
+    """Return the report of the fake judges: the RIGHT file is hardened."""
     loads = CheckResult(name="loads", status="pass", rung="solved")
     report = GradeReport(
         challenge="double", file="double.py", verdict="rejected", checks=(loads,), sandbox=("process",), seconds=0.5
@@ -58,7 +58,7 @@ def report_on(source: bytes) -> GradeReport:
 
 
 class FakeJudge(Judge):
-    """Dies of deadly files; counts how often it is started."""
+    """A judge that dies of deadly files and logs its starts."""
 
     def __init__(self, log: list[str]) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ def start_judge(judge_log: list[str]) -> Callable[[], FakeJudge]:
 
 @pytest.fixture
 def write_class(tmp_path: Path) -> Callable[[Mapping[str, bytes | str]], Path]:
-    """`write_class({"ada/double.py": "…"})` writes the files of a class; where they lie."""
+    """`write_class({"ada/double.py": "…"})` writes the files of a class and returns their folder."""
 
     def write(files: Mapping[str, bytes | str]) -> Path:
         folder = tmp_path / "class"

@@ -1,4 +1,4 @@
-"""Every file of a class is graded or named with its reason; nothing is followed out of a learner's own folder."""
+"""Grade every file of a class or name it with its reason; follow nothing out of a learner's folder."""
 
 from __future__ import annotations
 

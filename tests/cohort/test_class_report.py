@@ -1,4 +1,4 @@
-"""The report follows from the results alone, counts people, and is the same however the results came."""
+"""Derive the report from the results alone; it counts people, and the order of the results does not matter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EVIL = "=cmd|'/c calc'!A1<script>alert(1)</script>"
 
 
 def results(**changes) -> ClassResults:
-    """Ada is right twice, Bob wrong twice, an evil name wrong once; Eve handed in nothing, the judge died of Zoe."""
+    """Ada is right twice, Bob wrong twice, a hostile name wrong once; Eve handed in nothing; Zoe killed the judge."""
     files = [("ada", "double"), ("ada", "triple"), ("bob", "double"), ("bob", "triple"), (EVIL, "double")]
     graded = {(name, id): stored_result(report_on(RIGHT if name == "ada" else WRONG)) for name, id in files}
     folder = ClassFolder(

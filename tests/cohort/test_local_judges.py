@@ -1,4 +1,4 @@
-"""Judges of one machine: every task has one outcome, a dead judge is replaced, a challenge stays with its judge."""
+"""Grade with the judges of one machine: one outcome per task, dead judges are replaced, challenges keep their judge."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_whatever_ends_a_judge_s_thread_is_raised(judge_log) -> None:
 
 
 class Stuck(FakeJudge):
-    """Says nothing until it is killed."""
+    """A judge that hangs until it is killed."""
 
     def grade(self, request: GradeRequest, on_check: object = None):
         while self.alive():
@@ -81,7 +81,7 @@ def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPa
 
 
 class Failing(FakeJudge):
-    """Cannot grade, and lives on: that is no file's doing."""
+    """A judge that cannot grade but stays alive: no file is to blame."""
 
     def grade(self, request: GradeRequest, on_check: object = None):
         raise JudgeFailed(quoted("no process could be started"))

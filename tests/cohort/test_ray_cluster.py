@@ -1,6 +1,6 @@
-"""A real Ray cluster of two nodes on this machine, one of which is killed in the middle: the report of one machine.
+"""Grade on a real Ray cluster of two local nodes, one of which is killed; the report equals that of one machine.
 
-Wants the extra `cluster`, which the ordinary development environment does not have: 79 MB, and half a minute.
+Needs the extra `cluster`, which the usual development environment lacks: 79 MB, and half a minute.
 """
 
 from __future__ import annotations

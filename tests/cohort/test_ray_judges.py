@@ -1,4 +1,4 @@
-"""What is done with the workers of a cluster, over one that is played: lost ones, unfit ones, none at all."""
+"""Handle the workers of a fake cluster: lost, unfit or missing ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RayTaskError(RayError):
 
 
 class Cluster(ModuleType):
-    """A module like `ray` over a cluster of two cores; a call is done when it is asked for."""
+    """A fake `ray` module with a cluster of two cores; a call runs when its result is requested."""
 
     def __init__(self, actor: Callable[[], Any]) -> None:
         super().__init__("ray")
@@ -93,7 +93,7 @@ class _Ref:
 
 
 class Actor:
-    """Grades at once; `losses` says how many of its kind are lost before they answer."""
+    """An actor that grades at once; `losses` counts the actors that are lost before they answer."""
 
     losses = 0
     fit = Fitness(versions(), LAYERS)

@@ -1,4 +1,4 @@
-"""A result is kept once it was added, whole or not at all, and only for the same file by the same standard."""
+"""Store results fully or not at all; reuse them only for the same file and the same standard."""
 
 from __future__ import annotations
 

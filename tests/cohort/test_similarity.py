@@ -1,4 +1,4 @@
-"""What is copied and disguised is found; what two people wrote each for themselves is not; the starter counts not."""
+"""Find copied and disguised code; ignore independent work and the starter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8"
 
 
 def disguised(source: str) -> bytes:
-    """The same program with other names, comments, docstrings and layout."""
+    """Return the same program with other names, comments, docstrings and layout."""
     text = re.sub(r"\b(scores|weights|mask|scale)\b", r"my_\1", source)
     text = re.sub(r'"""', '"""Mine. ', text, count=1).replace("\n\n", "\n\n\n# my own idea\n\n")
     return text.encode()

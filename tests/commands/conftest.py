@@ -1,4 +1,4 @@
-"""The command line, called in this process or as a program of its own, over the small bank."""
+"""Run the command line over the small bank, in this process or as its own process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Result:
 
     @property
     def line(self) -> str:
-        """The one line that a failure prints."""
+        """Return the one line that a failed command prints."""
         lines = self.err.splitlines()
         assert len(lines) == 1 and lines[0].startswith("attn: "), self.err
         assert self.code != 0 and "Traceback" not in self.err
@@ -66,7 +66,7 @@ def attn(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Attn:
-    """`attn("due", "--json", stdin="…")` in this process."""
+    """`attn("due", "--json", stdin="…")` runs a command in this process."""
     monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)
     monkeypatch.setattr(paths, "bundled_impl", lambda: small_impl)
 
@@ -85,7 +85,7 @@ Program = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
-    """`program("due")` as a process of its own, its pipes open; `file_limit` bounds the size of what it may write."""
+    """`program("due")` starts a process with open pipes; `file_limit` bounds the size of files that it may write."""
 
     def start(
         *words: str, file_limit: int | None = None, spy: str = "", prefix: tuple[str, ...] = (), **environ: str

@@ -1,4 +1,4 @@
-"""`attn export anki` and `attn import anki` as commands: what they print, and one clear line where they cannot."""
+"""Run `attn export anki` and `attn import anki`: their output, and one clear line on failure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_export_that_cannot_be_says_why(attn: Attn, tmp_path: Path) -> None:
 
 @pytest.fixture
 def deck(tmp_path: Path) -> Path:
-    """A package as Anki 2.1 writes it, with two cards, a picture and an answer."""
+    """Write a package as Anki 2.1 does, with two cards, a picture and an answer."""
     file = tmp_path / "made.db"
     models = {
         "7": {

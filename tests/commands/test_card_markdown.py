@@ -1,4 +1,4 @@
-"""Cards as Markdown: what follows up on them, the usual slips, the date of their facts."""
+"""Print cards as Markdown: follow-ups, common slips, and the date of their facts."""
 
 from __future__ import annotations
 

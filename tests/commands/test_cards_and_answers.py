@@ -1,4 +1,4 @@
-"""due, answer, undo, suspend, bury, cards, show, stats: shapes as the contract has them, and one line for failures."""
+"""due, answer, undo, suspend, bury, cards, show, stats: shapes as in the contract, and one line for failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command refuses is told in Chinese, whole, with the exit code that it has in English."""
+"""Report every rejected command fully in Chinese, with the same exit code as in English."""
 
 from __future__ import annotations
 

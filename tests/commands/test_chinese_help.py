@@ -1,4 +1,4 @@
-"""`--help` in Chinese says all that it says in English, in a layout as straight."""
+"""`--help` in Chinese has all that the English help has, equally aligned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CODE = re.compile(r"`[^`]*`")
 
 
 def commands(ctx: click.Context, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with the words that call it."""
+    """Yield every command with the words that call it."""
     yield path, ctx.command
     if isinstance(ctx.command, click.Group):
         for name in ctx.command.list_commands(ctx):
@@ -51,7 +51,7 @@ def test_help_in_chinese_has_no_english_sentence_and_no_line_too_wide(attn: Attn
 
 
 def columns_of(lines: list[str]) -> set[int]:
-    """The cells in which the descriptions of a list begin."""
+    """Return the columns in which the descriptions of a list start."""
     found = [re.match(r"(  -.*?\S {2,}| {8,})(?=\S)", line) for line in lines]
     return {cells(match[0]) for match in found if match}
 

@@ -1,4 +1,4 @@
-"""A call that cannot be read is told in the learner's language; English stays as it was."""
+"""Report invalid calls in the learner's language; English stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attn cohort`: a class with hostile people in it, killed and resumed, told in every form; wrong calls in one line."""
+"""`attn cohort`: a class with hostile people, killed and resumed, in every output form; invalid calls in one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def attn(environment: dict[str, str]) -> Attn:
-    """`attn("cohort", ...)` as a process of its own."""
+    """`attn("cohort", ...)` runs in its own process."""
 
     def call(*words: object) -> Result:
         command = [sys.executable, "-m", "attncli", *map(str, words)]
@@ -70,7 +70,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def honest(tmp_path: Path) -> Path:
-    """Three people, of whom two hand in a wrong file, and one a file of the same text as another's."""
+    """Write the files of three people: two hand in a wrong file, and one copies another's text."""
     texts = {name: (folder / "reference.py").read_text(encoding="utf-8") for name, folder in TASKS.items()}
     wrong = (MASK / "wrong").glob("*.py")
     files = {f"李雷/{name}.py": text for name, text in texts.items()}

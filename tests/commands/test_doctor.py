@@ -1,4 +1,4 @@
-"""`attn doctor` on damage: what it names, and that everything else goes on meanwhile."""
+"""`attn doctor` on damaged data: it names the damage, and all other commands keep working."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def damage_the_first_line(home: Path) -> Path:
-    """Turn "rating" into "sating", which is still JSON, and lose the cache, which knows the row; return the file."""
+    """Change "rating" to "sating", which is valid JSON, and delete the cache, which has the row; return the file."""
     (file,) = History(home).files()
     content = bytearray(file.read_bytes())
     content[content.index(b'"rating"') + 1] ^= 1

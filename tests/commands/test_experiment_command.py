@@ -120,7 +120,7 @@ def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -
 
 @pytest.fixture
 def reader(toy: Path) -> Path:
-    """The toy, looking at a text."""
+    """Let the toy experiment read a text."""
     text = TOY.replace("progress):", "progress, text):").replace("it was {seed}.", "it was {text}.")
     toy.write_text(text + 'TEXT = {"en": "a cat", "zh": "一只猫"}\n', encoding="utf-8")
     return toy

@@ -1,4 +1,4 @@
-"""`attn export summary`: the format is what was asked for, never silently another."""
+"""`attn export summary`: the format is the requested one, never silently another."""
 
 from __future__ import annotations
 

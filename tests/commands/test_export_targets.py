@@ -1,4 +1,4 @@
-"""Where an export goes: all take `-` for standard output, and refuse a name that asks for another format."""
+"""Targets of exports: all accept `-` for standard output, and reject a name with another format's suffix."""
 
 from __future__ import annotations
 

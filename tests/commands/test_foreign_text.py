@@ -1,4 +1,4 @@
-"""Hostile banks, challenges and logs through every command that shows text: nothing reaches the terminal but text."""
+"""Show hostile banks, challenges and logs with every command that prints text: only text reaches the terminal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ rung: solved
 COMMENT = f"\x1b]0;pwned\x07\x1b[31m red {HOSTILE} </code><script>alert(1)</script>"
 REFERENCE = f'"""Own."""\n\n\ndef own(x):\n    return x  # {COMMENT}\n'
 KEPT = REFERENCE.replace("\x1b", r"\x1b").replace("\x07", r"\x07")
-"""What is kept of the reference when it is handed in: its control characters are written out."""
+"""The reference as stored on submission, with its control characters escaped."""
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it
 
 @pytest.fixture
 def solved(attn: Attn, hostile_home: Path) -> None:
-    """A hostile solution in the log, and a hostile card that was forgotten."""
+    """Log a hostile solution, and a lapse of a hostile card."""
     attn("answer", "bidi-01", "--rating", "again")
     report = GradeReport(challenge="own", file="x.py", verdict="accepted", rung="hardened")
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:

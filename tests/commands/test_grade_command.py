@@ -1,4 +1,4 @@
-"""`attn grade`, `attn verify` and `attn export` as a user or a script meets them, over the real challenges."""
+"""`attn grade`, `attn verify` and `attn export` over the real challenges, as used by people and scripts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITHOUT_GPU = pytest.mark.skipif(gpu_is_seen(), reason="needs a machine without 
 
 @pytest.fixture
 def attn(tmp_path):
-    """`attn("grade", ...)` as a process of its own: (exit code, stdout, stderr)."""
+    """`attn("grade", ...)` runs in its own process: (exit code, stdout, stderr)."""
 
     def call(*words: object, **environ: str) -> tuple[int, str, str]:
         environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home"), **environ}

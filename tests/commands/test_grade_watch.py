@@ -1,4 +1,4 @@
-"""`attn grade --watch`: what it grades, what it says has changed, and what its keys do."""
+"""`attn grade --watch`: the files that it grades, the changes that it reports, and its keys."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RAISED = read(GradeReport, {**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILE
 
 
 class Scripted:
-    """A judge that answers what it is told to."""
+    """A judge with scripted answers."""
 
     def __init__(self, *answers: GradeReport | JudgeFailed) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""What a command loads decides how fast it starts; the heavy libraries stay out of those that do not need them."""
+"""Limit the imports of each command, which determine its start-up time; heavy libraries load only where needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attn ladder`: whose pieces have seats, what the engine did, who breaks it, in both languages and as a document."""
+"""`attn ladder`: which pieces run, the engine's results, and which piece breaks it, in both languages and as JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
 
 
 def ladder(home: Path, *words: object) -> Result:
-    """`attn ladder` as a process of its own, over the real challenges."""
+    """`attn ladder` in its own process, over the real challenges."""
     environment = {**os.environ, "ATTN_HOME": str(home)}
     command = [sys.executable, "-m", "attncli", "ladder", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
@@ -42,7 +42,7 @@ def ladder(home: Path, *words: object) -> Result:
 
 @pytest.fixture(scope="module")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a learner who has solved two pieces and tried a third."""
+    """Return the folder of a learner who has solved two pieces and tried a third."""
     home = tmp_path_factory.mktemp("learner")
     with Workspace.open(paths.Home(home), lambda: datetime(2026, 5, 1, 9, tzinfo=UTC)) as workspace:
         for id, file in RIGHT.items():

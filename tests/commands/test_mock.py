@@ -23,7 +23,7 @@ SPOKEN, MARKED = "\nall\n", "1\n"
 
 @pytest.fixture
 def ask(attn: Attn, small_bank: Path, small_impl: Path) -> Attn:
-    """The command line over a bank with enough for an interview."""
+    """Return the command line over a bank that is large enough for an interview."""
     for folder, write in ((small_bank, write_bank), (small_impl, write_impl)):
         shutil.rmtree(folder)
         write(folder)

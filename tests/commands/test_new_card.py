@@ -1,4 +1,4 @@
-"""`attn new card`: a card of one's own in one line, added to what is there, and never at the cost of it."""
+"""`attn new card`: add an own card in one line, without damage to existing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attn optimize`: what it says of a fit in both languages, and what it asks for first."""
+"""`attn optimize`: its output for a fit in both languages, and its requirements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Attn = Callable[..., Any]
 
 @pytest.fixture
 def remember(attn: Attn, tmp_path: Path) -> Callable[[tuple[float, ...]], None]:
-    """Imports the log of a simulated learner with this memory."""
+    """Import the log of a simulated learner with this memory."""
 
     def bring(weights: tuple[float, ...]) -> None:
         learner = reviews_of_a_learner(weights, 0)

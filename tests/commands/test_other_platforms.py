@@ -1,4 +1,4 @@
-"""The rooms of the cards import nothing that Windows or macOS lack."""
+"""The packages for cards import nothing that Windows or macOS lack."""
 
 from __future__ import annotations
 

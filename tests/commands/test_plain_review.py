@@ -1,4 +1,4 @@
-"""The whole sitting line by line, from standard input."""
+"""Review a whole session line by line, from standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attn plan`, and the interview date wherever else it shows."""
+"""`attn plan`, and all other places that show the interview date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""config, challenges, start, hint, solution, backup, restore, import, sync, doctor, completion."""
+"""Run config, challenges, start, hint, solution, backup, restore, import, sync, doctor and completion."""
 
 from __future__ import annotations
 

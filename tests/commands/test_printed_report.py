@@ -1,4 +1,4 @@
-"""A grade report in plain lines."""
+"""Print a grade report in plain lines."""
 
 from __future__ import annotations
 

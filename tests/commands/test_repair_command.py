@@ -1,4 +1,4 @@
-"""`attn start --repair` and `attn grade` of what it wrote, as a user or a script meets them."""
+"""`attn start --repair`, and `attn grade` on its file, as used by people and scripts."""
 
 from __future__ import annotations
 

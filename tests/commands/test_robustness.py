@@ -1,4 +1,4 @@
-"""The program as a process: killed at any moment, two at once, without space, without permission, interrupted."""
+"""Run the program as a process: killed at any moment, two at once, without space or permission, interrupted."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_ctrl_c_exits_130_and_records_nothing(program: Program, attn: Attn, home
 
 
 def _wait_until_open(pid: int, file: Path) -> None:
-    """Until the process has the file open; for a second where no /proc says so."""
+    """Wait until the process has the file open, or one second without /proc."""
     descriptors = Path(f"/proc/{pid}/fd")
     for _ in range(1500 if descriptors.exists() else 50):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Output that cannot be written, or that nobody reads: exit codes stay what they mean, and nothing is called a bug."""
+"""Write to broken or closed outputs: exit codes keep their meaning, and no bug is reported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_neither_the_traceback_nor_the_log_can_drive_the_terminal(
 
 
 class Terminal(io.StringIO):
-    """What is written, as if a person looked at it."""
+    """A text buffer that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""`attn new challenge` and `attn verify`: from the scaffold to the proof, and what is told on the way."""
+"""`attn new challenge` and `attn verify`: from the scaffold to the proof, with all messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEFT_TO_WRITE = 'raise NotImplementedError("return (…).to(x.dtype)")'
 
 @pytest.fixture
 def folder(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A scaffold in which the reference and one wrong solution are written."""
+    """Return a scaffold with its reference and one wrong solution filled in."""
     monkeypatch.setattr(paths, "in_checkout", lambda: False)
     done = attn("new", "challenge", "mine/soft-sign")
     folder = home / "challenges" / "mine" / "soft-sign"

@@ -1,4 +1,4 @@
-"""Shapes and places with the names of their axes."""
+"""Describe shapes and positions with the names of their axes."""
 
 from __future__ import annotations
 

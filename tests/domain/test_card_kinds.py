@@ -1,4 +1,4 @@
-"""Each kind of card draws, marks an answer and yields its parts; nothing else knows the kinds."""
+"""Each kind of card renders, marks an answer and yields its parts; no other code knows the kinds."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_kind_says_how_it_is_answered(card: Card, entry: type[Entry]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateCard(Card):
-    """Asks for an order of magnitude."""
+    """A card that asks for an order of magnitude."""
 
     kind = "estimate"  # type: ignore[assignment]
     around: Number

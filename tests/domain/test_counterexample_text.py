@@ -1,4 +1,4 @@
-"""Counterexamples as text: arguments, calls, expected beside actual, places."""
+"""Render counterexamples as text: arguments, calls, expected and actual values, positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates as people type them, and that what is shown can be typed back."""
+"""Parse dates as people type them; displayed dates can be typed back."""
 
 from __future__ import annotations
 

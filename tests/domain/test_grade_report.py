@@ -1,4 +1,4 @@
-"""Reports and counterexamples: what they say of themselves, and that nothing is lost on the way to JSON and back."""
+"""Reports and counterexamples: their properties, and a lossless round trip through JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ values = st.recursive(
 
 
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Any of these fields."""
+    """Return a strategy for any subset of these fields."""
     return st.fixed_dictionaries({}, optional=fields)
 
 

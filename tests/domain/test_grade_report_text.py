@@ -1,4 +1,4 @@
-"""Grade reports in words: every reason of the contract has them, and the judge's sentences have a Chinese form."""
+"""Render grade reports: every reason of the contract has a text, and the judge's sentences have a Chinese form."""
 
 from __future__ import annotations
 

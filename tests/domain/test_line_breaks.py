@@ -1,4 +1,4 @@
-"""A paragraph is wrapped to so many cells, and nothing of it is lost."""
+"""Wrap paragraphs to a width in cells without losing text."""
 
 from __future__ import annotations
 

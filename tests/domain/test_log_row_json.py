@@ -1,4 +1,4 @@
-"""The wire format: what a valid row is comes back as it was, and what was tampered with is refused or another row."""
+"""The wire format: a valid row survives the round trip; a changed one is rejected or reads as another row."""
 
 from __future__ import annotations
 

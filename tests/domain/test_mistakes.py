@@ -1,4 +1,4 @@
-"""What a wrong solution's docstring tells, field by field."""
+"""Parse a wrong solution's docstring field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text from elsewhere can drive a terminal, turn its direction or hide something from the reader."""
+"""Escape foreign text: it cannot control a terminal, change its direction or hide characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes planted in a source take the place of whole lines, together as each alone, and rounds take their turns."""
+"""Plant mistakes in a source: they replace whole lines, alone or combined, and rounds take every choice in turn."""
 
 from __future__ import annotations
 

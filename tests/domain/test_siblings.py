@@ -12,7 +12,7 @@ CARDS = [f"card-{n}" for n in range(8)]
 
 @st.composite
 def meetings(draw: st.DrawFn) -> list[Meeting]:
-    """What the queue tells: due cards with their siblings, which are due too or come in any case."""
+    """Return the queue's input: due cards with their siblings, which are due too or come anyway."""
     late = {card: draw(st.integers(0, 6)) for card in CARDS}
     interval = {card: draw(st.sampled_from([1.0, 2.0, 2.0, 30.0])) for card in CARDS}
     pairs = draw(st.sets(st.tuples(st.sampled_from(CARDS), st.sampled_from(CARDS)), max_size=14))

@@ -1,4 +1,4 @@
-"""The three parts of a statement: where each shared sentence stands, in both languages."""
+"""Compose the three parts of a statement: shared sentences appear with their checks, in both languages."""
 
 from __future__ import annotations
 

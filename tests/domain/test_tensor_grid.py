@@ -1,4 +1,4 @@
-"""Counterexamples as text."""
+"""Render tensors of counterexamples as text."""
 
 from __future__ import annotations
 

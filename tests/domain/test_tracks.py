@@ -1,4 +1,4 @@
-"""Tracks have titles in both languages and an order; a learner's own come after them."""
+"""Tracks have titles in both languages and an order; a learner's own tracks come last."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The numbers behind the corrections of common errors, recomputed: attention, masks, positions (E15 … E62).
+"""Recompute the numbers behind the corrections of common errors: attention, masks, positions (E15 … E62).
 
-Where inputs are random the last digits depend on the draw: sizes and signs are asserted there, never digits.
+With random inputs the last digits depend on the draw, so only sizes and signs are asserted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The numbers behind the corrections of common errors, recomputed: sizes, caches, experts, precision, optimisers."""
+"""Recompute the numbers behind the corrections of common errors: sizes, caches, experts, precision, optimisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small experiments that need no torch, in a folder of their own."""
+"""Small experiments without torch, in their own folder."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def impl(small_impl: Path) -> Path:
 
 @pytest.fixture
 def make(impl: Path) -> MakeExperiment:
-    """`make("toy", run="…", SEEDS="3")` writes an experiment and says where `impl` is."""
+    """`make("toy", run="…", SEEDS="3")` writes an experiment and returns the `impl` folder."""
 
     def write(id: str = "toy", run: str = EVEN, **constants: str) -> Path:
         head = HEAD

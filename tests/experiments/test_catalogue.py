@@ -1,4 +1,4 @@
-"""What the files of experiments say of themselves is read without running them."""
+"""Read the metadata of experiment files without running them."""
 
 from __future__ import annotations
 

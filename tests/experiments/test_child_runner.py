@@ -1,4 +1,4 @@
-"""An experiment in its own process: progress, results, deaths, and what it is not given."""
+"""Run an experiment in its own process: progress, results, crashes, and withheld resources."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ends(impl: Path, seeds: tuple[int, ...] = (0,)) -> str:
 
 
 def freed(lock: Path) -> bool:
-    """Whether the process that held the lock is gone, or goes within a minute."""
+    """Return True if the process that held the lock ends within a minute."""
     with lock.open("w") as file:
         for _ in range(1200):
             try:

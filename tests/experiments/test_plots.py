@@ -1,4 +1,4 @@
-"""Axes, and plots in a terminal and as SVG: what is drawn stands where its number says."""
+"""Draw axes and plots in a terminal and as SVG: each mark is at its value's position."""
 
 from __future__ import annotations
 

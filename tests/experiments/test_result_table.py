@@ -1,4 +1,4 @@
-"""The table of an experiment: columns that stand under each other, whatever the language."""
+"""The table of an experiment: aligned columns in every language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an experiment returns is checked field by field, and each fault is named with its place."""
+"""Check the result of an experiment field by field, and name each error with its position."""
 
 from __future__ import annotations
 

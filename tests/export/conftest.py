@@ -1,4 +1,4 @@
-"""A real browser on pages of the test, and a server that every host name leads to, which counts who calls."""
+"""A real browser on test pages, and a server for all host names, which counts requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chromium import SECONDS, Chromium, need_browser
 
 @dataclass
 class Callers:
-    """Listens on a port of its own and keeps what the callers say first: a request, or a TLS hello with the name."""
+    """A server on its own port that stores each caller's first bytes: a request, or a TLS hello with the host name."""
 
     heard: list[bytes] = field(default_factory=list)
 
@@ -48,11 +48,11 @@ class Callers:
                 self.heard.append(b"")
 
     def asked_for(self, host: str) -> int:
-        """How many callers wanted this host."""
+        """Count the callers that requested this host."""
         return sum(host.encode() in said for said in self.heard)
 
     def wait_for(self, host: str, count: int = 1) -> None:
-        """Returns once so many callers wanted this host. Fails where they do not come."""
+        """Wait until `count` callers requested this host. Fails if they do not come."""
         for _ in range(SECONDS * 20):
             if self.asked_for(host) >= count:
                 return
@@ -64,7 +64,7 @@ class Callers:
 
 
 class Browser(Chromium):
-    """Every name that a page asks for leads to the `callers`."""
+    """A browser in which every host name leads to the `callers`."""
 
     def __init__(self, profile: Path, callers: Callers) -> None:
         self.callers = callers
@@ -75,11 +75,11 @@ class Browser(Chromium):
         self.open(page.as_uri())
 
     def run(self, script: str, *arguments: object) -> Any:
-        """The value that a script returns; one that takes a callback as its last argument may wait."""
+        """Return a script's value; a script may finish later by calling its last argument."""
         return self._ask("/execute/async", {"script": script, "args": list(arguments)})
 
     def measure(self, width: int, dark: bool) -> Any:
-        """Show the page on a screen of that width; return whether it is `dark`, and what is `wide`r than the screen."""
+        """Show the page at this width; return whether it is `dark`, and which elements are `wide`r than the screen."""
         screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         for command, values in (
@@ -107,7 +107,7 @@ return {
 
 @pytest.fixture(scope="session")
 def indexed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of a learner who has done nothing, the bundled bank in its index: a copy is quicker than a new one."""
+    """Return a new learner's folder with the bundled bank indexed: copying it is faster than making one."""
     folder = tmp_path_factory.mktemp("indexed")
     with Workspace.open(Home(folder), lambda: datetime(2026, 1, 1, tzinfo=UTC), "en"):
         return folder
@@ -133,7 +133,7 @@ Open = Callable[[str], "Browser"]
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Open:
-    """`open_page(html)`: the browser with this page in it."""
+    """`open_page(html)` opens this page in the browser."""
 
     def show(html: str) -> Browser:
         page = tmp_path / "page.html"

@@ -1,4 +1,4 @@
-"""The exported deck, opened by the real `anki` package: what is in it, when it is due, what a second import changes."""
+"""Open the exported deck with the real `anki` package: its content, its due dates, and a second import."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def clock() -> Any:
-    """Now, as Anki reads its own clock: what is due today is due today there."""
+    """Return the present time, which Anki uses too, so due dates agree."""
 
     class Clock:
         now = datetime.now(UTC)
@@ -161,7 +161,7 @@ def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any
 def test_check_database_finds_nothing_to_mend(
     workspace: Workspace, collection: Any, tmp_path: Path, clock: Any
 ) -> None:
-    """Anki forces a whole sync where a moment is not the one that it reckons itself: it rounds down."""
+    """Anki forces a full sync if a timestamp differs from its own, which is rounded down."""
     for number, id in enumerate(IN_IT):
         record.answer(workspace, id, Rating.GOOD, clock() - timedelta(days=3, milliseconds=500.7 + 83.9 * number))
     export(workspace, tmp_path / "deck.apkg")
@@ -222,7 +222,7 @@ def test_a_renamed_card_is_the_same_note(
 def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
     workspace: Workspace, tmp_path: Path, clock: Any, zone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Day 0 of the package begins where the learner's study day did, in the learner's zone."""
+    """Day 0 of the package starts with the learner's study day, in the learner's zone."""
     from zoneinfo import ZoneInfo
 
     from attncli.memory.scheduler import StudyCalendar
@@ -240,7 +240,7 @@ def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
 
 
 class unpacked:
-    """The database of a package."""
+    """Return the database of a package."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         with zipfile.ZipFile(path) as package:

@@ -1,4 +1,4 @@
-"""Every card of the bank prints its answer, so that it can be read where nothing can be asked."""
+"""Every card of the bank can print its answer for readers without an app."""
 
 from __future__ import annotations
 

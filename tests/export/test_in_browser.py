@@ -1,7 +1,7 @@
-"""A real browser runs nothing in the summary and asks for nothing, whatever cards, code and logs say.
+"""Open the summary in a real browser: it runs no script and makes no request, whatever cards, code and logs contain.
 
-The same page is tried three times: as it is; without its policy, so that the sanitiser is proved alone; and hostile
-mark-up unsanitised under the policy, so that the policy is. The same mark-up without either must be caught in the act.
+The same page is tried three times: unchanged; without its policy, to prove the sanitiser alone; and with unsanitised
+hostile mark-up, to prove the policy alone. The same mark-up without either must be detected as active.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ setTimeout(() => done({
 
 @pytest.fixture
 def host() -> str:
-    """A host that no other test asks for."""
+    """Return a host name that no other test requests."""
     return f"evil-{uuid.uuid4().hex}.example"
 
 
@@ -118,7 +118,7 @@ def hostile_markdown(host: str) -> list[str]:
 
 
 def summary(texts: list[str], lang: str = "en") -> Summary:
-    """A summary that says each text in each place there is one for."""
+    """Return a summary that has each text in every possible place."""
     points = {t: (Point(t, True), Point(t, False)) for t in texts}
     cards = tuple(
         CardLine(t, texts[0], "qa", "screen", t, t, t, t, points[t], (t,), 0.4, 2, ("missed", "recall")) for t in texts
@@ -156,7 +156,7 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
 
 
 def requests_for(host: str, open_page: Open) -> int:
-    """How often the pages so far asked for `host`, counted once a later page's own request has come through."""
+    """Count the requests of all pages so far for `host`, after a later page's own request has arrived."""
     last = f"last-{uuid.uuid4().hex}.example"
     callers = open_page(f'<img src="http://{last}/">').callers
     callers.wait_for(last)

@@ -1,4 +1,4 @@
-"""The interview summary tells the mock interviews that were held, and what was not said in them."""
+"""The interview summary lists past mock interviews and the points that were missed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..support.interviews import write_bank, write_impl
 
 @pytest.fixture
 def held(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
-    """Somebody who reviewed the first card, then missed two of its points in an interview."""
+    """Review the first card, then miss two of its points in an interview."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
     home = Home(tmp_path / "home")
     with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as workspace:

@@ -1,4 +1,4 @@
-"""What may come into the page: the bank's formulas as they are, and nothing that acts."""
+"""Sanitise page content: the bank's formulas stay unchanged, and nothing active passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary says what the log says, in both languages and every format."""
+"""The summary matches the log, in both languages and every format."""
 
 from __future__ import annotations
 

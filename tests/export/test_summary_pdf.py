@@ -1,4 +1,4 @@
-"""The PDF holds what the page holds, in real glyphs, and is the same for the same summary."""
+"""The PDF has the page's content, in real glyphs, and is the same for the same summary."""
 
 from __future__ import annotations
 

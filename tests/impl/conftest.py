@@ -1,4 +1,4 @@
-"""Loads the files of a challenge by path, as the judge does."""
+"""Load the files of a challenge by path, as the judge does."""
 
 from __future__ import annotations
 

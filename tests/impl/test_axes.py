@@ -1,4 +1,4 @@
-"""The names of axes that a challenge tells: they fit every tensor, and one letter is one size within a call."""
+"""Check the axis names of challenges: they fit every tensor, and one letter is one size within a call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DRAWN = 12
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor, or a whole number, that a call takes or gives, and what it is called."""
+    """A tensor or an integer that a call takes or returns, with its name."""
 
     function: str
     place: str
@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Call:
-    """One step of a case: what it takes, gives and was set before, and whether it calls what the challenge asks for."""
+    """One step of a case: arguments, results and state set earlier; `of_entry` is True for calls of the entry."""
 
     case: str
     function: str
@@ -72,7 +72,7 @@ def folder_at(path: Path) -> Folder:
 
 @cache
 def calls_of(path: Path) -> list[Call]:
-    """Every call of the edge cases and of some drawn ones, with what the reference returns."""
+    """Return all calls of the edge cases and of some drawn ones, with the reference's results."""
     folder = folder_at(path)
     return [call for case in cases(folder) for call in calls(folder, case)]
 
@@ -103,7 +103,7 @@ def calls(folder: Folder, case: Case) -> Iterator[Call]:
 
 
 def value(tree: Any, case: Case, outcomes: list[Any]) -> Any:
-    """An argument as the call gets it: results of earlier calls are looked up."""
+    """Return an argument's value; results of earlier calls are looked up."""
     if tree[0] == "t":
         return case.inputs[tree[1]].value
     if tree[0] == "r":
@@ -125,14 +125,14 @@ def of_entry(folder: Folder, step: dict[str, Any]) -> bool:
 
 
 def spec(path: Path, part: Part) -> str | None:
-    """What the challenge says of the axes of this part, looked up as the judge does."""
+    """Return the challenge's axes for this part, looked up as by the judge."""
     said = vars(folder_at(path).inputs).get("AXES", {})
     found = said.get(f"{part.function}.{part.place}", said.get(part.place))
     return None if found is None else str(found)
 
 
 def sizes(path: Path, call: Call) -> Iterator[tuple[str, str, int]]:
-    """(name of an axis, where, its size); a number that is passed under the name of an axis is its size, too."""
+    """Yield (axis name, place, size); an integer passed under an axis name is its size, too."""
     axes = {name for said in vars(folder_at(path).inputs).get("AXES", {}).values() for name in said.split()}
     for part in call.parts:
         if isinstance(part.value, Tensor):
@@ -149,7 +149,7 @@ def sizes_by_name(path: Path, call: Call) -> dict[str, int]:
 
 
 def worth(name: str, found: Mapping[str, int]) -> int | None:
-    """What `t+1`, `3D` or `H·d_v` comes to with the sizes of a call; None where one of them is not in it."""
+    """Return the value of `t+1`, `3D` or `H·d_v` for the sizes of a call, or None if one of them is unknown."""
     terms = [re.findall(r"\d+|[^\d·]+", term) for term in name.split("+")]
     if not all(factor.isdigit() or factor in found for factors in terms for factor in factors):
         return None

@@ -1,4 +1,4 @@
-"""Right code in the way of public repositories: float64 in, float32 inside, cast back. It solves a challenge."""
+"""Accept correct code in the style of public repositories: float64 in, float32 inside, cast back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References that are exact or random: rounding against torch, the laws of BPE, the marginal of speculative draws."""
+"""Check exact or random references: rounding against torch, laws of BPE, the marginal of speculative draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each edge case of a challenge has a label of its own: what is known of one must not be taken for another's."""
+"""Require unique labels for the edge cases of a challenge, so that stored results are not mixed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the truth of a case may be missed can be measured, and measured again, for every challenge and dtype."""
+"""Measure the oracle's error again, for every challenge and dtype: the tolerance never narrows."""
 
 from __future__ import annotations
 

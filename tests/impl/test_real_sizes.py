@@ -1,4 +1,4 @@
-"""Sizes out of practice, for which a broken promise on memory is told in GiB, are recorded within what a judge has."""
+"""Record practical sizes within the judge's memory; violations of memory limits are reported for them in GiB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The references themselves: against torch's own operations where there are some, and by the laws they must keep."""
+"""Compare the references with torch's own operations where they exist, and check the laws that they must obey."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def of(challenge: str) -> ModuleType:
 
 
 def given(*strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Pinned examples without a deadline: a slow machine fails no test."""
+    """Return a decorator for pinned examples without a deadline: a slow machine fails no test."""
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         pinned = hypothesis.settings(deadline=None, max_examples=40, derandomize=True, database=None)

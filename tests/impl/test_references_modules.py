@@ -1,4 +1,4 @@
-"""The references of grouped attention, GPT's module, dropout, learned positions and pictures, by torch and by law."""
+"""Check the references of grouped attention, GPT's module, dropout, learned positions and images."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Folder:
 
 @pytest.fixture
 def answered(folder: Folder) -> Callable[..., BothAnswers]:
-    """`answered(text, source)`: both answers to a typed case."""
+    """`answered(text, source)` returns both answers to a typed case."""
 
     def ask(text: str, source: str = RIGHT) -> BothAnswers:
         return both_answers(folder, submission_of(folder, source), text)
@@ -70,7 +70,7 @@ def answered(folder: Folder) -> Callable[..., BothAnswers]:
 
 @pytest.fixture
 def typed(folder: Folder) -> Callable[[str], Case]:
-    """`typed(text)`: the case of a text."""
+    """`typed(text)` returns the case that a text describes."""
     return lambda text: typed_case(folder, submission_of(folder), text)
 
 

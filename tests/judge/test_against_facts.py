@@ -1,4 +1,4 @@
-"""What a challenge never asks for is told as such, and nothing that it does ask for is."""
+"""Report typed arguments that contradict a challenge's facts, and accept everything that the challenge asks for."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def test_nothing_that_a_challenge_asks_for_is_forbidden(path: Path) -> None:
 
 
 def _answered(case: Case) -> Case:
-    """Without the calls that are asked to be refused."""
+    """Return the case without the calls that must raise."""
     case.steps = [step for step in case.steps if "raises" not in step]
     return case

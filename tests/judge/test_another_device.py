@@ -1,10 +1,10 @@
-"""What a grading on a GPU will do, rehearsed without one.
+"""Rehearse grading on a GPU without one.
 
-"elsewhere" is a device that is not there: tensors of the CPU that answer as another device's. A grading there goes
-through the same functions as one on "cuda": what differs is how a tensor is placed and how it comes home. It carries
-16 bits, modules, callables, generators and backward passes. What it cannot show is what only a GPU has: its own draws
-(a generator there is one of the CPU), its allocator's figures, its kernels and what Triton compiles. Nor can it be told
-from torch's own meta device by its name: a file that answers for that one without values is left out.
+"elsewhere" is a fake device: CPU tensors that report another device. A grading there uses the same functions as one on
+"cuda"; only the placement of tensors and their return differ. It covers 16 bits, modules, callables, generators and
+backward passes. It cannot cover features of a real GPU: its own random draws (a generator there is a CPU one), its
+allocator's figures, its kernels and Triton's compilation. Its name equals that of torch's meta device, so the one file
+that uses meta tensors is left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_what_is_left_out_asks_torch_s_meta_device() -> None:
 
 
 def _named(file: Path) -> str:
-    """As `challenge/right/file.py`."""
+    """Return `challenge/right/file.py`."""
     return "/".join(file.relative_to(IMPL).parts[1:])
 
 
@@ -97,7 +97,7 @@ def test_a_wrong_file_fails_the_check_that_it_fails_on_the_cpu(id: str) -> None:
 
 
 def _makes_tensors_on_the_cpu(folder: Folder, file: Path) -> bool:
-    """Whether its device check fails on the CPU as well, where nothing else is asked."""
+    """Return True if the file's device check fails on the CPU too, with no other check required."""
     alone = Folder({**folder.spec, "required": ["loads", "device"]}, folder.path)
     failed = first_failed(graded(Exam(alone, 0), file))
     return failed is not None and failed.name == "device"

@@ -1,4 +1,4 @@
-"""Looking at answers: what goes wrong is a fault of the answer, unless no answer was involved."""
+"""Inspect answers under a guard: errors are blamed on the answer, unless no answer was involved."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def spin(seconds: float) -> str:
 
 
 class Expected:
-    """What is computed from a reference that is wrong, slow or large."""
+    """A lazy value of the reference, which may be wrong, slow or large."""
 
     def __init__(self, compute) -> None:
         self._compute = compute

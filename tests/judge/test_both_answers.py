@@ -1,4 +1,4 @@
-"""Both answers to a typed case: what is shown of them, where they differ, and what of the reference is not told."""
+"""Compare both answers to a typed case: the values shown, the differences, and the hidden parts of the reference."""
 
 from __future__ import annotations
 

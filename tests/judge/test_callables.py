@@ -1,4 +1,4 @@
-"""The judge's callables as learner code may call them: so often, with so much, on this device."""
+"""Call the judge's callables from learner code: limited calls, limited data, on the right device."""
 
 from __future__ import annotations
 

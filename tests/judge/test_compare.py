@@ -1,4 +1,4 @@
-"""Answers that miss by little are measured again; those that miss by more are not."""
+"""Measure near misses again, and clear misses only once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a counterexample says of its tensors."""
+"""Describe the tensors of a counterexample."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ten thousand frames that no honest worker sends, through all that the judge does with a reply.
+"""Feed the judge ten thousand frames that no honest worker sends.
 
-Bytes at random, bits flipped, frames cut and doubled, headers with any part replaced: each ends as an observation that
-is judged, as a frame error or as one of the errors that mean "protocol". Nothing else is raised, and nothing large is
-allocated on the word of a header.
+Random bytes, flipped bits, frames cut and doubled, headers with any part replaced: each ends as an observation that is
+judged, as a frame error or as one of the errors that mean "protocol". Nothing else is raised, and no header makes the
+judge allocate much.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def question(tmp_path_factory) -> EdgeWithGradients:
 
 @pytest.fixture(scope="module")
 def asked(question) -> Request:
-    """All that a reply can be asked to tell, at once."""
+    """Return the request for everything that a reply can contain."""
     due = question.request
     return Request(question.case, [*due.want, "calls", "modules"], due.leaves, due.cotangents)
 
@@ -65,7 +65,7 @@ def encoded(frame: Frame) -> bytes:
 
 
 def anything(chance: random.Random) -> Any:
-    """A JSON value: of the kinds that stand in a header, and of any other."""
+    """Return a JSON value, of a kind that occurs in headers or of any other."""
     return chance.choice(
         [
             None,
@@ -98,7 +98,7 @@ def anything(chance: random.Random) -> Any:
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container in a header with every key into it."""
+    """Return every container in a header with each of its keys."""
     found: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         found += [(value, key) for key in value]
@@ -141,7 +141,7 @@ KINDS: list[Callable[[random.Random, Frame], bytes]] = [replaced, replaced, repl
 
 
 def judged(question: EdgeWithGradients, asked: Request, data: bytes, chance: random.Random) -> int:
-    """Reads the frames in `data`, piece by piece, and judges what is in them. Returns how many were observations."""
+    """Read the frames in `data` piece by piece and judge them; return the number of observations."""
     reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
     frames: list[wire.Frame] = []
     piece = chance.choice([1 << 18, 64, 7])

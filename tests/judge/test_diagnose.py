@@ -1,4 +1,4 @@
-"""A mistake is named where outputs prove it, to the last digit, and looking for it costs the judge little memory."""
+"""Diagnose a mistake only if outputs prove it, to the last digit, at little memory cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ HALF = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()").replace(
 
 
 def test_a_mistake_of_the_second_rung_alone_is_not_taken_for_one_of_the_first(tmp_path):
-    """Both compute in 16 bits; what the known one gets wrong besides does not show there."""
+    """Both compute in 16 bits, where the known mistake's other error does not show."""
     other = HALF.replace("hardened", "solved").replace(
         "def average(x, weight):", "def average(x, weight):\n    if x.dtype.itemsize > 2: return 2 * x.sum(-1)"
     )
@@ -126,7 +126,7 @@ def case(make):
 
 
 def test_results_that_a_property_judges_are_compared_as_well(tmp_path):
-    """How a number is split is free; that the parts add up is not."""
+    """A number may be split in any way, but the parts must add up."""
     spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
     short = SPLIT.replace("return part, total - part", "return part, {rest}")
     known = {
@@ -168,7 +168,7 @@ def limited(x):
 
 
 def test_a_mistake_is_named_beside_one_that_nobody_knows(tmp_path):
-    """Where the other one gives no number, it does not speak against the first."""
+    """A case without a number for the unknown mistake does not contradict the known one."""
     spec = {"entry": ["limited"], "required": ["loads", "matches-reference"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("limited", make.normal(make.size(2, 6), 4))\n'
     known = {"two": LIMITED.format(limit=0.2, then="")}

@@ -1,4 +1,4 @@
-"""Sizes by the names of axes: drawn once for a recording, or held."""
+"""Draw sizes by axis name: once for a recording, or fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two mistakes at once are named where the outputs prove the pair, and not where they only suggest it."""
+"""Diagnose two mistakes at once if the outputs prove the pair, and not if they only suggest it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bit-exact results, statistics over many calls, what was read, modules around modules, forbidden dtypes."""
+"""Check bit-exact results, statistics over many calls, read data, nested modules, and forbidden dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever adds a fact adds it to the page that lists them."""
+"""Require that docs/challenge-format.md lists every fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A counterexample has the failing call and what it needs; what fails only as a whole stays whole, and says so."""
+"""Shrink counterexamples to the failing call and its inputs; keep and label those that fail only as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients that cancel are judged by the size that their terms have before."""
+"""Judge cancelling gradients by the size of their terms before the cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growth over sizes is judged against the reference or a bound, and projected to a real length."""
+"""Judge growth over sizes against the reference or a bound, and project it to a real length."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_quadratic_is_extrapolated_exactly(coefficients, size):
     "wrong", ["return x.new_zeros(2)", "return x[:1].sum(0)", "return x.sum(0) * 1.01", "return x.sum(0).double()"]
 )
 def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
-    """Right at every size that is drawn, cheap and wrong at those that are measured."""
+    """The answer is right at every drawn size, and cheap but wrong at the measured sizes."""
     report = grade(folder, f"def total(x):\n    if len(x) > 5:\n        {wrong}\n    return x.sum(0)\n")
     assert report["verdict"] == "rejected"
     assert check(report, "matches-reference")["status"] == "pass"

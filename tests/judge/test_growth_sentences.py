@@ -1,4 +1,4 @@
-"""Figures of growth are said in both languages."""
+"""Word figures of growth in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of kernels on a GPU: a file reaches there what it reaches in the interpreter too."""
+"""Prove kernels on a GPU: a file must reach its rung in the interpreter too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from played_kernels import GREEDY, RIGHT_THERE, write_kernels
 
 
 def verified(folder: Folder, device: str = ELSEWHERE) -> tuple[dict[str, Any], list[str]]:
-    """What proving says, and the devices that submissions were opened on after the first of each file."""
+    """Return the proof, and the devices that submissions were opened on after the first of each file."""
     opened: list[str] = []
 
     def submit(file: Path, on: str = device) -> Submission:

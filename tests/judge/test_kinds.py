@@ -1,4 +1,4 @@
-"""What crosses the boundary besides tensors and numbers: each kind that a challenge may take, accepted and rejected."""
+"""Send values besides tensors and numbers to the worker: each kind that a challenge may take, accepted and rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sound(root: Path, source: str, *challenge: Any) -> bool:
 
 
 def reasons(root: Path, source: str, *challenge: Any) -> set[str]:
-    """Why a file is rejected, check by check."""
+    """Return the reasons of a rejection, check by check."""
     report = graded(root, source, *challenge)
     assert report["verdict"] == "rejected", report
     return {found["reason"] for found in report["checks"] if found["status"] == "fail" and found["required"]}

@@ -1,4 +1,4 @@
-"""What a report leads with: a forbidden call before whatever follows from it."""
+"""Order a report: a forbidden call comes before the failures that it causes."""
 
 from __future__ import annotations
 

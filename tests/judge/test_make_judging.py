@@ -1,4 +1,4 @@
-"""`make.judge`, `make.repeats` and `make.moves_on`: what is random is held to what must be true of it."""
+"""`make.judge`, `make.repeats` and `make.moves_on`: check random results by the properties that they must have."""
 
 from __future__ import annotations
 

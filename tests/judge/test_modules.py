@@ -1,4 +1,4 @@
-"""Classes, modules, callables and generators: what a program of steps can hold besides plain calls."""
+"""Run programs of steps beyond plain calls: classes, modules, callables and generators."""
 
 from __future__ import annotations
 

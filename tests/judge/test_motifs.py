@@ -1,4 +1,4 @@
-"""What techniques share is composed from a `case` and its facts: which motifs, with what held fixed."""
+"""Compose shared motifs of techniques from a `case` and its facts: which motifs, with which values fixed."""
 
 from __future__ import annotations
 

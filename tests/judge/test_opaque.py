@@ -1,4 +1,4 @@
-"""A part of a result that only later calls take: any form will do, the rest is judged as ever."""
+"""A result part that only later calls use may have any form; all other parts are judged as usual."""
 
 from __future__ import annotations
 

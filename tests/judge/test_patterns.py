@@ -1,4 +1,4 @@
-"""What answers have in common is told where all of them prove it, and nothing where they nearly do."""
+"""Report a pattern of wrong answers if all of them prove it, and nothing if they nearly do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of bugs that were planted together, those that are left are told by the answers; what hides another is found."""
+"""Find from the answers which planted bugs are left; a bug that hides another is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory layouts: the same values, and none that a view could flatten."""
+"""Memory layouts: equal values, and no layout that a view could flatten."""
 
 from __future__ import annotations
 

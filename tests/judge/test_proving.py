@@ -1,4 +1,4 @@
-"""Proofs find what a challenge gets wrong, on the stream where it shows, and say so once for each file."""
+"""Prove challenges: find each error of a challenge on the stream that shows it, and report it once per file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def scaled_sum(x, weight, scale=2.0):
 
 
 def rounded(folder, rung: str) -> None:
-    """A wrong file that fails in 16 bits alone."""
+    """Add a wrong file that fails only in 16 bits."""
     (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{ROUNDED}')
 
 
@@ -152,7 +152,7 @@ def test_a_right_file_that_fails_is_a_surprise_with_its_check(folder):
 
 
 def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
-    """It is sound for its first four hundred calls: many streams are what shows it."""
+    """The file is right for its first four hundred calls, so only many streams reveal it."""
     late = "n = 0\ndef scaled_sum(x, weight, scale=2.0):\n    global n\n    n += 1\n"
     late += "    return (x * weight).sum(-1) * (scale if n < 400 else 3.0)\n"
     (folder.path / "right" / "late.py").write_text(late)
@@ -172,7 +172,7 @@ def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(f
 
 
 def test_a_right_file_of_which_a_required_check_proves_nothing_is_a_surprise(tmp_path):
-    """A reference that runs on the CPU alone cannot prove that another file runs elsewhere."""
+    """A reference that only runs on the CPU cannot prove that another file runs elsewhere."""
     source = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dtype=x.dtype) + x\n"
     spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'

@@ -1,4 +1,4 @@
-"""Code that keeps nothing is never accused of keeping something, however wrong its values are."""
+"""Code without state is never reported as stateful, however wrong its values are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random results: each complaint comes where it should, and a sound sample is accused less than once in 10⁹ times."""
+"""Judge random results: every error is found, and a correct sample fails less than once in 10⁹ times."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_sound_frequencies_are_accused_on_no_seed() -> None:
 
 @pytest.mark.parametrize("freedom", range(4, 60, 5))
 def test_chi_squared_leaves_room_for_a_billion_sound_samples(freedom: int) -> None:
-    """Laurent and Massart: χ² is above f + 2√(f·x) + 2x with a probability of e^(−x) at most."""
+    """Laurent and Massart: the probability that χ² exceeds f + 2√(f·x) + 2x is at most e^(−x)."""
     room = 8 * math.sqrt(2 * freedom) + 40
     x = -math.log(ONCE_IN_A_BILLION)
     assert 2 * math.sqrt(freedom * x) + 2 * x < room

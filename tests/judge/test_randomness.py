@@ -1,4 +1,4 @@
-"""Random results: from the generators that were passed or from torch's global one, and from nowhere else."""
+"""Randomness may only come from the passed generators or from torch's global one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The reference on the device of the grading: what it gives comes home, told where it lay by the same paths as a
-submission's."""
+"""Run the reference on the grading device: its results return to the CPU and report their device, by the same code as
+submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker says in words: each field has its kind and its length, or nothing of it is taken."""
+"""Read a worker's words: each field must have its kind and length, or the whole reply is rejected."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path, value, 
 
 
 class Fed(InProcessWorker):
-    """Answers with what it is told to, whatever it is asked."""
+    """A worker with a fixed reply to every request."""
 
     header: ClassVar[dict[str, Any]] = {}
 

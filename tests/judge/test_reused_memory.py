@@ -1,4 +1,4 @@
-"""The same calls again with other values in the same memory: what is remembered of an argument is out of date."""
+"""Repeat calls with other values in the same memory: results that were cached by address are stale."""
 
 from __future__ import annotations
 

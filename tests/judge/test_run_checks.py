@@ -1,4 +1,4 @@
-"""What the judge says of submissions to a small challenge of the tests' own."""
+"""Grade submissions to a small challenge of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to the whiteboard and what to production, by one rule; the first rung is asked for before the second."""
+"""Assign checks to the whiteboard or production rung by one rule; the first rung is required before the second."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_what_could_not_be_asked_behind_a_badge_that_ended_the_file_is_not_prove
 
 
 def test_a_shared_result_does_not_hide_what_is_remembered_between_calls(tmp_path):
-    """Twelve calls in, the answer drifts: more than a buffer that is handed out twice."""
+    """After twelve calls the answer drifts: this is more than a buffer returned twice."""
     folder = write_challenge(tmp_path, {"required": ["loads", "pure"]})
     drifts = ONE_BUFFER.replace("* scale", "* scale + 1e-3 * (len(seen) > 12)")
     source = body(f"seen.append(1)\n    {drifts}", "kept, seen = {}, []")

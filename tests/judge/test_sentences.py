@@ -1,4 +1,4 @@
-"""The judge's sentences: each is used, its places are filled, and parts may be in both languages."""
+"""Check the judge's sentences: each is used, its placeholders are filled, and parts may be in both languages."""
 
 from __future__ import annotations
 

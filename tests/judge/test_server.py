@@ -1,4 +1,4 @@
-"""The judge's server without a sandbox: in which workers it runs a file, and what it says of the device."""
+"""Run the judge's server without a sandbox: the workers that run a file, and the reported device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ask = Callable[..., dict[str, Any]]
 
 
 class FakeZygote:
-    """Workers in this process; `loaded` counts on which device files were loaded in workers of which policy."""
+    """Make workers in this process; `loaded` counts loads by (worker policy, device)."""
 
     def __init__(self) -> None:
         self.loaded: Counter[tuple[str, str]] = Counter()
@@ -64,7 +64,7 @@ def zygote() -> FakeZygote:
 
 @pytest.fixture
 def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """A request for the played kernels, on the device that is played unless it says otherwise."""
+    """Return a function that sends requests for the fake kernels, on the fake device by default."""
     monkeypatch.setattr(
         served, "policy_of", lambda device, kernel, *cache: CPU_POLICY if device == CPU else CUDA_KERNELS
     )
@@ -93,7 +93,7 @@ def grade(ask: Ask) -> Ask:
 
 
 def test_over_many_streams_every_worker_has_the_policy_of_its_submissions_device(ask: Ask, zygote: FakeZygote) -> None:
-    """After each stream a wrong kernel is put to the interpreter, in a worker of another policy, and is renewed."""
+    """After each stream a wrong kernel runs in the interpreter, in a renewed worker with another policy."""
     assert ask("verify", streams=2, known={}, only=[])["proof"]["surprises"] == []
     assert set(zygote.loaded) == {("cpu", CPU), ("cuda-kernels", ELSEWHERE)}
 

@@ -1,4 +1,4 @@
-"""What is shown of a value has room and no more, whatever the value."""
+"""Limit the size of displayed values, whatever they are."""
 
 from __future__ import annotations
 

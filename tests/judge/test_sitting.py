@@ -1,6 +1,6 @@
-"""A whole sitting over one judge: nothing leaks, a dead zygote is replaced, a dead judge is one clear line.
+"""Run a long session with one judge: nothing leaks, a dead zygote is replaced, a dead judge gives one clear line.
 
-ATTN_SITTING=1000 makes it as long as an evening.
+ATTN_SITTING=1000 makes it last an evening.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ def descendants(pid: int) -> list[int]:
 
 
 def footprint(pid: int) -> tuple[int, int, int]:
-    """Open descriptors, descendants, and resident KiB of a process."""
+    """Return a process's open descriptors, descendants, and resident KiB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
     return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(descendants(pid)), resident
 
 
 def footprint_at_rest(pid: int) -> tuple[int, int, int]:
-    """The footprint once the zygote has forked the next worker ahead, and nothing has come or gone for a second."""
+    """Return the footprint once the next worker is forked ahead and nothing has changed for a second."""
     last, unchanged = footprint(pid), 0
     for _ in range(6000):
         time.sleep(0.01)
@@ -140,7 +140,7 @@ def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
 
 
 def ended(children: list[int]) -> bool:
-    """Wait up to half a minute for processes to end."""
+    """Wait up to half a minute for processes to end; return True if all did."""
     for _ in range(600):
         if not any(Path(f"/proc/{child}").exists() for child in children):
             return True

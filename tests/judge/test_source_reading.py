@@ -1,4 +1,4 @@
-"""The rules that the judge hands to a reading, and what it says of calls that a trace has seen."""
+"""Check the judge's rules for source reading, and its messages for traced calls."""
 
 from __future__ import annotations
 

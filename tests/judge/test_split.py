@@ -1,4 +1,4 @@
-"""The judge and its zygote are two halves of one process: the zygote's half must hold nothing of the judge's."""
+"""The judge and its zygote are two halves of one process: the zygote's half must contain none of the judge's data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_zygote_has_nothing_of_the_users_environment(judge, zygote):
 
 
 def _memory(pid: int) -> bytes:
-    """The private writable memory of a process that is known by name: its heap."""
+    """Return the private writable memory of a process, its heap included."""
     lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     found = b""
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:  # noqa: PTH123 - unbuffered
@@ -92,7 +92,7 @@ re.match("(a*)*b", "a" * 100)
 
 
 def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(judge, zygote, tmp_path):
-    """As when attn was killed: no thread of the judge has a turn while a regular expression is matched."""
+    """As if attn was killed: the judge's threads cannot run while a regular expression is matched."""
     folder, marker = write_challenge(tmp_path), tmp_path / "busy"
     (folder.path / "inputs.py").write_text(BUSY.format(marker=str(marker)))
     request = GradeRequest(spec=SPEC, folder=folder.path, source=b"", filename="submission.py")
@@ -123,7 +123,7 @@ def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path
 
 
 def test_the_judge_sees_the_users_environment(judge, tmp_path):
-    """`inputs.py` and torch may rely on it; a worker's own is scrubbed."""
+    """`inputs.py` and torch may rely on the environment; a worker's is scrubbed."""
     check = "import os\nassert 'ATTN_TEST_SECRET' not in os.environ\n"
     assert _loads(judge, tmp_path, check + REFERENCE)
     assert SECRET.encode() in _memory(judge._process.pid)

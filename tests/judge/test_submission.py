@@ -1,4 +1,4 @@
-"""Questions sent ahead: what is not wanted any more is settled, and a worker that makes one wait is given up."""
+"""Send questions ahead: settle those no longer needed, and replace a worker that takes too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an answer may be off, in each dtype."""
+"""Set the tolerance of answers in each dtype."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def test_each_dtype_in_which_cases_are_drawn_has_its_factors() -> None:
 
 
 def test_of_eight_bits_no_code_is_given_away() -> None:
-    """Two codes side by side differ by half an epsilon of the larger one, or more."""
+    """Adjacent codes differ by at least half an epsilon of the larger one."""
     assert all(EPSILONS[dtype] < 0.5 for dtype in (torch.float8_e4m3fn, torch.float8_e5m2))

@@ -1,4 +1,4 @@
-"""Forbidden calls by unusual spellings, work counted without views, and devices that code with an `if` is judged on."""
+"""Detect unusual spellings of forbidden calls, count work without views, and judge code that branches on the device."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
 
 
 def without_numpy(tensor: torch.Tensor) -> None:
-    """What torch says in a worker, where NumPy is not to be found."""
+    """Raise torch's error in a worker without NumPy."""
     raise RuntimeError("Numpy is not available")
 
 
@@ -401,7 +401,7 @@ SOMEWHERE = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dt
 
 
 def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
-    """The reference itself can run on the CPU alone, so nothing can be shown of anybody's device."""
+    """The reference itself only runs on the CPU, so nothing can be proved about other devices."""
     spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)

@@ -1,4 +1,4 @@
-"""A challenge's folder: what its files need has to be there before anything is asked."""
+"""A challenge's folder must have all that its files need before any question is asked."""
 
 from __future__ import annotations
 

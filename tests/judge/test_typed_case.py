@@ -1,6 +1,6 @@
-"""A typed case: a text becomes a program of calls, and all else is refused in one line.
+"""Parse typed cases: a text becomes a program of calls, and all else is rejected in one line.
 
-The texts run in this process here; tests/practice/test_own_case.py has hostile ones in a sandbox.
+The texts run in this process; tests/practice/test_own_case.py runs hostile ones in a sandbox.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One zygote and the day of references for all tests of the ladder."""
+"""One zygote and the results of all references, shared by the ladder tests."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def submission(id: str, name: str) -> str:
-    """A file of a piece's challenge, such as `wrong/clockwise`."""
+    """Return the text of a file of a piece's challenge, such as `wrong/clockwise`."""
     piece = BY_ID[id]
     return (IMPL / piece.track / id / f"{name}.py").read_text(encoding="utf-8")
 
 
 def wrong_names(id: str) -> list[str]:
-    """The wrong files of a piece that miss *solved*."""
+    """Return the names of a piece's wrong files that miss *solved*."""
     folder = IMPL / BY_ID[id].track / id / "wrong"
     known = failed(id)
     return [path.stem for path in sorted(folder.glob("*.py")) if known.get(path.stem, ["", "solved"])[1] == "solved"]

@@ -1,4 +1,4 @@
-"""Whatever mix of pieces has the seats, the engine runs right or the ones that break it are named."""
+"""For any mix of pieces the engine runs right, or the broken pieces are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two logs agree place by place, within the tolerance of the one that is true."""
+"""Compare two logs place by place, within the tolerance of the reference log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log comes from a worker: its numbers are in range, and each is taken once."""
+"""Read a worker's log: its indices are in range, and each number is used once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A piece that does what no piece may is named, within its limits, and stops nobody else."""
+"""Name a piece that breaks the rules, within its limits; the other pieces continue."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_piece_cannot_read_the_references_from_disk(impatient: Engines) -> Non
 
 
 def test_the_reference_of_an_own_piece_is_not_in_its_engine(impatient: Engines) -> None:
-    """A piece finds the references of others in its process, as text and as functions, never that of its own seat."""
+    """A piece finds the references of others in its process, as text and functions, but never its own reference."""
     looks = """
 import gc
 held = [part for part in gc.get_objects() if type(part) in (list, dict)]

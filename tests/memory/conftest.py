@@ -7,5 +7,5 @@ from attncli.memory.scheduler import SchedulePolicy
 
 
 def policy(**changes: Any) -> SchedulePolicy:
-    """The policy of a learner who has set nothing but `changes`."""
+    """Return the default policy with these `changes`."""
     return SchedulePolicy(**{key: getattr(Settings(), key) for key in SCHEDULING_KEYS} | changes)

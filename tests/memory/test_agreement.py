@@ -1,4 +1,4 @@
-"""Interval for interval with py-fsrs: 5,000 random histories, each under a policy of its own."""
+"""Agree with py-fsrs interval for interval: 5,000 random histories, each under its own policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Review = tuple[datetime, Rating]
 
 
 def random_policy(draw: random.Random) -> SchedulePolicy:
-    """Any settings that `config.toml` takes, the published weights or others."""
+    """Return any settings that `config.toml` accepts, with the published weights or others."""
     return policy(
         fuzz=False,
         desired_retention=draw.choice([0.7, 0.8, 0.9, 0.95, 0.97, round(draw.uniform(0.7, 0.97), 3)]),
@@ -58,9 +58,9 @@ def theirs(policy: SchedulePolicy) -> fsrs.Scheduler:
 
 
 def reviewed(scheduler: fsrs.Scheduler, draw: random.Random) -> Iterator[tuple[Review, fsrs.Card]]:
-    """Reviews on the same day, on time, early, late, and years late, and py-fsrs's own card after each.
+    """Yield reviews on the same day, on time, early, late, and years late, with py-fsrs's card after each.
 
-    The time of day never goes back: then the spans of 24 hours that py-fsrs counts are study days.
+    The time of day never decreases, so the 24-hour spans that py-fsrs counts are study days.
     """
     card = fsrs.Card(card_id=1)
     at = datetime(2022, 11, 29, 4, 0, tzinfo=UTC)

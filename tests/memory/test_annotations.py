@@ -1,4 +1,4 @@
-"""Tags and notes are a fold over the log: the last word counts, undone rows do not, order of arrival is nothing."""
+"""Fold tags and notes over the log: the last row counts, undone rows do not, arrival order does not matter."""
 
 from __future__ import annotations
 

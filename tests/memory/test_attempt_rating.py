@@ -14,9 +14,9 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def log(*events: str) -> list[LogRow]:
-    """Rows five minutes apart; `+` in front of an event starts a new day, `++` another week.
+    """Return rows five minutes apart; `+` before an event starts a new day, `++` another week.
 
-    `ok` and `ok:TEXT` are accepted attempts of before there were rungs, `solved` and `hardened` name one.
+    `ok` and `ok:TEXT` are accepted attempts from before rungs existed; `solved` and `hardened` name one.
     """
     rows, at = [], START
     for number, event in enumerate(events):

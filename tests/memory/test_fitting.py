@@ -1,4 +1,4 @@
-"""A fit finds what a learner's memory is like, is kept where it foretells better, and is refused where it cannot."""
+"""Fit a learner's memory: keep a fit that predicts better, and refuse if there is too little data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
 
 
 def replayed_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
-    """The same by py-fsrs, review by review."""
+    """Compute the loss with py-fsrs, review by review."""
     scheduler = fsrs.Scheduler(weights, learning_steps=(), relearning_steps=(), enable_fuzzing=False)
     losses = []
     for history in histories:

@@ -34,5 +34,5 @@ def test_without_a_log_a_card_takes_what_is_usual_and_a_log_of_its_own_is_believ
 
 
 def test_what_fits_to_the_second_fits() -> None:
-    """Twenty reviews of half a minute are ten minutes: a mean that was taken on the way would make them nineteen."""
+    """Twenty reviews of half a minute take ten minutes; rounding the mean first would allow only nineteen."""
     assert DayMinutes.of(10, 0, Studied(), Studied(21, 780.0)).reviews == 20

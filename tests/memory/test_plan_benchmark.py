@@ -1,4 +1,4 @@
-"""The corner of the simulation that takes seconds: the plan beats FSRS, and its forecast is calibrated."""
+"""Run the part of the simulation that takes seconds: the plan beats FSRS, and its forecast is calibrated."""
 
 from __future__ import annotations
 

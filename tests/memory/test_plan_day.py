@@ -1,4 +1,4 @@
-"""The planner: what comes first, that days are never overfilled, and that the forecast is a probability."""
+"""Check the planner: order, days that are never overfilled, and a forecast that is a probability."""
 
 from __future__ import annotations
 

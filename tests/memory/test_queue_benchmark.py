@@ -1,4 +1,4 @@
-"""The corner of the simulated year that takes seconds: the queue by minutes keeps what it promises."""
+"""Run the part of the simulated year that takes seconds: the queue by minutes meets its bounds."""
 
 from __future__ import annotations
 

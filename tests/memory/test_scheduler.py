@@ -1,4 +1,4 @@
-"""The published FSRS vectors, through our scheduler; and what ours adds: study days and its own spread."""
+"""Run the published FSRS vectors through our scheduler, and check its additions: study days and its own fuzz."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FITTED = (
 
 
 def at_due(ratings: Sequence[int], policy: SchedulePolicy = PLAIN) -> list[Schedule]:
-    """The schedules after a chain of reviews, each at the moment the last one set."""
+    """Return the schedules of a chain of reviews, each made when due."""
     scheduler, schedule, at, chain = Scheduler(policy), None, START, []
     for rating in ratings:
         schedule = scheduler.review("card", schedule, Rating(rating), at, CALENDAR.day(at))

@@ -1,4 +1,4 @@
-"""The plain-number stability of forecasts is py-fsrs's own."""
+"""Compare the plain-number stability of forecasts with py-fsrs."""
 
 from __future__ import annotations
 

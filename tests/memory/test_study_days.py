@@ -58,7 +58,7 @@ def test_the_machine_s_own_zone_is_used_when_none_is_given(monkeypatch: pytest.M
 
 
 def _in_zone(zone: str, calendar: StudyCalendar, day: int) -> tuple[datetime, datetime]:
-    """When a study day begins and ends for a machine that stands in `zone`."""
+    """Return the start and end of a study day for a machine in `zone`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", zone)
         clock.tzset()

@@ -19,7 +19,7 @@ Open = Callable[..., Workspace]
 def open_workspace(
     tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Callable[[], datetime]
 ) -> Iterator[Open]:
-    """`open_workspace(name, **settings)`: workspaces over the small bank, one folder for each `name`."""
+    """`open_workspace(name, **settings)` opens workspaces over the small bank, one folder for each `name`."""
     opened: list[Workspace] = []
 
     def make(name: str = "home", **settings: object) -> Workspace:
@@ -45,7 +45,7 @@ def workspace(open_workspace: Open) -> Workspace:
 
 @pytest.fixture
 def interview_room(tmp_path: Path, moving_clock: Callable[[], datetime]) -> Iterator[Workspace]:
-    """A workspace with enough cards and challenges for a mock interview."""
+    """Open a workspace with enough cards and challenges for a mock interview."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
     home = Home(tmp_path / "interviews")
     with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as opened:

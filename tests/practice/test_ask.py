@@ -1,4 +1,4 @@
-"""A card while it is asked, without a screen."""
+"""Ask a card and mark its answer, without a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows an accepted solution in the terminal, in both languages."""
+"""Print the follow-ups of an accepted solution in the terminal, in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sitting that an assistant leads: what is put, what is refused, and what goes on when things change meanwhile."""
+"""Sessions led by an assistant: the cards asked, the calls refused, and changes by others in between."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tutor(workspace: Workspace) -> AssistantSession:
 
 
 def review(tutor: AssistantSession, rating: Rating = Rating.EASY, **which: Any) -> str:
-    """Puts a card, answers and rates it; its id."""
+    """Ask, answer and rate a card; return its id."""
     card: str = tutor.next_card(**which)["card"]
     tutor.attempt(card, **ANSWERS[card])
     tutor.rate(card, rating)

@@ -1,4 +1,4 @@
-"""The copies that are kept without being asked for: which, how long, and that they are whole."""
+"""Check the automatic backups: which exist, for how long, and that they are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A card that was begun is read back as it was, and a file that holds none is told."""
+"""Read an unfinished card back unchanged, and report a file without one."""
 
 from __future__ import annotations
 

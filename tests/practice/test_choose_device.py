@@ -1,4 +1,4 @@
-"""Which device a file is graded on, found out without torch."""
+"""Choose the device to grade a file on, without importing torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BUILDS = {
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """A machine with or without a GPU, and the build of PyTorch that is installed on it."""
+    """`machine(there, build)` simulates a machine with or without a GPU, and its PyTorch build."""
 
     def make(there: bool, build: str) -> None:
         monkeypatch.setattr(grade, "gpu_is_seen", lambda: there)
@@ -92,7 +92,7 @@ def test_what_gains_runs_there() -> None:
 
 
 def test_no_torch_is_loaded_to_choose() -> None:
-    """On a machine with a GPU, too, where the build of PyTorch is looked at."""
+    """This includes machines with a GPU, where the PyTorch build is inspected."""
     source = (
         "import sys\nfrom types import SimpleNamespace\n"
         "from attncli.practice import grade\n"

@@ -1,4 +1,4 @@
-"""Due reviews, the plan, the streak and easy days where the clock changes, and for learners who travel."""
+"""Due reviews, the plan, the streak and easy days at clock changes, and for learners who travel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _names = count()
 
 
 def settled(open_workspace: Open, zone: str, start: time = time(4), **settings: object) -> Workspace:
-    """A new learner whose study days are those of a zone."""
+    """Open a new learner's workspace with study days in this zone."""
     workspace = open_workspace(f"home-{next(_names)}", **settings)
     move_to(workspace, zone, start)
     return workspace

@@ -1,4 +1,4 @@
-"""What a mock interview asks: minutes split over parts, topics spread, the same seed the same interview."""
+"""Compose mock interviews: minutes split over parts, topics spread, the same interview for the same seed."""
 
 from __future__ import annotations
 

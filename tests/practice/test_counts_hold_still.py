@@ -1,4 +1,4 @@
-"""What a sitting says is waiting changes with what the learner does, and never with the clock alone."""
+"""A session's counts change with the learner's acts, and never with the clock alone."""
 
 from __future__ import annotations
 

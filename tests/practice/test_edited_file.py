@@ -1,4 +1,4 @@
-"""What is typed here and what something else writes meanwhile are both there afterwards."""
+"""Edits made here and by another program meanwhile are both preserved."""
 
 from __future__ import annotations
 

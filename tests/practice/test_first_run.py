@@ -1,4 +1,4 @@
-"""Who is asked the questions of the first run, and what becomes of the answers."""
+"""Ask the first-run questions to new learners only, and store the answers."""
 
 from __future__ import annotations
 

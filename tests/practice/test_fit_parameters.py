@@ -1,4 +1,4 @@
-"""A fit is a row of the log: schedules follow the newest one that stands, on every machine."""
+"""Store a fit as a log row: schedules follow the newest one that is not undone, on every machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def schedules(workspace: Workspace) -> dict[str, Schedule]:
 
 
 def remember(workspace: Workspace, learner: Sequence[History]) -> None:
-    """Puts a learner's reviews into the log; the last day is today."""
+    """Log a learner's reviews; the last day is today."""
     shift = workspace.moment().day - max(day for history in learner for day, _ in history)
     with workspace.store.transaction():
         for number, history in enumerate(learner):

@@ -1,4 +1,4 @@
-"""The index follows the files: what changed is read, what is broken is reported, what was renamed keeps its history."""
+"""Index the files: changes are read, errors are reported, renamed items keep their history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three machines and a shared folder, in any order of acts: no row is lost, and all machines end up equal."""
+"""Run three machines and a shared folder in any order of acts: no row is lost, and all machines end up equal."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ Act = Callable[[Workspace, str, int], object]
 
 
 def undo_here(workspace: Workspace, _: str, number: int) -> None:
-    """Take back the last row of this machine."""
+    """Undo the last row of this machine."""
     if workspace.store.log.last_here(TAKEN_BACK):
         take_back(workspace)
 
 
 def undo_anywhere(workspace: Workspace, _: str, number: int) -> None:
-    """Take back any review; another machine may take it back too."""
+    """Undo any review; another machine may undo it too."""
     if reviews := workspace.store.log.standing_of_kind(RowKind.REVIEW):
         take_back(workspace, reviews[number % len(reviews)])
 
@@ -75,17 +75,17 @@ def fit(workspace: Workspace, _: str, number: int) -> None:
 ACTS = (undo_here, undo_anywhere, note, hold, fit)
 
 machines = st.sampled_from((*"aaabbc",))
-"""Mostly the same one: acts on one home, one after the other, lead furthest."""
+"""Mostly one machine: a sequence of acts on one home finds most errors."""
 cards = st.sampled_from(CARDS)
 numbers = st.integers(0, 1000)
 asked = st.lists(cards, min_size=1, max_size=3)
 orders = st.permutations(NAMES)
 following = st.sampled_from(((), ("answer",), ("answer", "sync"), ("sync",), ("answer", "break off")))
-"""What a machine does right after something happened to its home."""
+"""Acts of a machine right after its home was replaced."""
 
 
 def ids_in(path: Path) -> set[str]:
-    """Return the ids of the whole lines of a file."""
+    """Return the ids of the complete lines of a file."""
     found = set()
     for line in path.read_bytes().splitlines():
         try:
@@ -101,10 +101,10 @@ def rows_in(folder: Path) -> set[str]:
 
 
 class Machines(RuleBasedStateMachine):
-    """`held` and `shared_rows` are the model: the ids that each home and the shared folder must have, no more, no less.
+    """A state machine; `held` and `shared_rows` are the exact ids that each home and the shared folder must have.
 
-    A row gets into `held` when its act returns. It leaves when its home is replaced, restored or rolled back, and
-    `shared_rows` when a file in the shared folder is replaced by an older part of itself; never by a sync.
+    A row enters `held` when its act returns. It leaves when its home is replaced, restored or rolled back. It leaves
+    `shared_rows` when a shared file is replaced by an older part of itself; never by a sync.
     """
 
     open_home: Callable[[Home, Callable[[], datetime]], Workspace]
@@ -121,7 +121,7 @@ class Machines(RuleBasedStateMachine):
         self.backups: list[tuple[Path, set[str]]] = []
         self.images: dict[str, list[tuple[Path, set[str]]]] = {name: [] for name in NAMES}
         self.had_another_cache = False
-        """A cache of another day may know rows that the history here lacks: `attn doctor` names those rightly."""
+        """A cache of another day may have rows that the history here lacks; `attn doctor` then rightly reports them."""
         self.serial = count()
         random = Random(0)  # Hypothesis can only repeat and shrink what always gives the same ids
         self.patch = pytest.MonkeyPatch()
@@ -129,7 +129,7 @@ class Machines(RuleBasedStateMachine):
 
     @contextmanager
     def workspace(self, name: str, ahead: int = 0, passed: int = 1) -> Iterator[Workspace]:
-        """Open a home for one act, so many minutes after the last one; its clock is `ahead`, and then stands still."""
+        """Open a home for one act, `passed` minutes after the last one; its clock is `ahead`, and then stops."""
         self.now += timedelta(minutes=passed)
         now = self.now + timedelta(minutes=ahead)
         self.take_an_image(name)
@@ -173,7 +173,7 @@ class Machines(RuleBasedStateMachine):
 
     @rule(name=machines, writes=st.integers(0, 2))
     def sync_until_the_disk_is_full(self, name: str, writes: int) -> None:
-        """Publishing breaks off after so many files. Rows that were taken in stay."""
+        """Stop publishing after `writes` files. Rows received before stay."""
         left = [None] * writes
 
         def write(path: Path, content: bytes) -> None:
@@ -247,7 +247,7 @@ class Machines(RuleBasedStateMachine):
 
     @rule(source=machines, lost=machines, then=following)
     def copy_home(self, source: str, lost: str, then: tuple[str, ...]) -> None:
-        """The disk of `lost` is replaced, and its home is copied from another machine."""
+        """Replace the disk of `lost`, and copy its home from another machine."""
         if source != lost:
             self.replace_home(lost, self.folder / source)
             self.held[lost] = set(self.held[source])
@@ -255,7 +255,7 @@ class Machines(RuleBasedStateMachine):
 
     @rule(name=machines, acts=st.integers(1, 4), then=following)
     def roll_back(self, name: str, acts: int, then: tuple[str, ...]) -> None:
-        """A home is replaced by what it was some acts ago, in the same place: it keeps its machine id."""
+        """Replace a home by its state some acts ago, in the same place: it keeps its machine id."""
         if images := self.images[name]:
             image, held = images[-min(acts, len(images))]
             self.replace_home(name, image)
@@ -264,7 +264,7 @@ class Machines(RuleBasedStateMachine):
 
     @rule(name=machines)
     def back_up(self, name: str) -> None:
-        """Write what `attn backup` writes."""
+        """Write a backup as `attn backup` does."""
         with self.workspace(name) as workspace:
             path = self.folder / f"backup-{next(self.serial)}.jsonl"
             write_copy(workspace.store.log.everything(), path)
@@ -291,7 +291,7 @@ class Machines(RuleBasedStateMachine):
     def restart(self, name: str, content: bytes | str, number: int) -> None:
         """A machine stops and starts again; its cache is damaged, deleted, or one of another day or machine.
 
-        "torn": the power failed while a row was written. A part of its line is on disk, and was not acknowledged.
+        "torn": the power failed during a write. A part of the row's line is on disk, and was not acknowledged.
         """
         home = self.folder / name
         if content == "torn":
@@ -324,9 +324,9 @@ class Machines(RuleBasedStateMachine):
         loses=st.booleans(),
     )
     def bring_in_an_older_version(self, number: int, lines: int, torn: bool, copy: str, loses: bool) -> None:
-        """An older version of a file comes as a conflict copy, or in place of the file.
+        """Add an older version of a file as a conflict copy, or in place of the file.
 
-        The newer version then becomes the conflict copy, or is lost; a machine that holds its rows brings them back.
+        The newer version then becomes the conflict copy, or is lost; a machine that has its rows restores them.
         """
         files = sorted(self.shared.glob("*.jsonl"))
         if not files:

@@ -1,4 +1,4 @@
-"""Logs of several machines merge as a union: every machine ends with the same schedules, in any order of merging."""
+"""Merge logs of several machines as a union: the same schedules on every machine, in any order of merging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mock interview step by step: what is asked, what it counts for, how long it took, and taking it back."""
+"""Step through a mock interview: questions, scores, times, and undo."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WISH = MockOptions(30, "onsite", 3)
 
 
 def settle(interview: MockInterview, credit: int = WHOLE) -> None:
-    """Answers whatever is asked, wholly or not at all."""
+    """Answer the current item with full credit or none."""
     if (asked := interview.asked) is None:
         interview.tick_code(int(credit == WHOLE), 1)
         if interview.item and interview.item.is_code and credit != WHOLE:

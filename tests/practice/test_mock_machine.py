@@ -1,4 +1,4 @@
-"""Answers, ticks, skips, time, quits, crashes, undo in any order: nothing is lost, the score is what was given."""
+"""Answers, ticks, skips, time, quits, crashes, undo in any order: nothing is lost, and the score stays as given."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_open(machine: Interviews) -> bool:
 
 
 class Interviews(RuleBasedStateMachine):
-    """`given` is what each place came to as the learner saw it; `before` what it was before each step."""
+    """`given` is each item's score as the learner saw it; `before` the scores before each step."""
 
     open_home: Callable[[Home, Callable[[], datetime]], Workspace]
     root: Path

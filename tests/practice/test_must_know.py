@@ -1,4 +1,4 @@
-"""What nearly every interview asks: chosen in drills, found by search, counted in the statistics."""
+"""Must-know questions: chosen in drills, found by search, counted in the statistics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Open = Callable[..., Workspace]
 
 @pytest.fixture
 def marked(small_bank: Path, small_impl: Path, open_workspace: Open) -> Workspace:
-    """A bank whose att-02 and kv-01 are must-know, and a challenge that is."""
+    """Return a workspace with must-know cards att-02 and kv-01, and a must-know challenge."""
     for name, id in (("att", "att-02"), ("kv", "kv-01")):
         file = small_bank / f"{name}.yaml"
         entry = f"  - id: {id}\n"

@@ -1,4 +1,4 @@
-"""In what order the bundled bank brings its new cards, and what the level of the interview changes."""
+"""Order the bundled bank's new cards, also by the interview level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A case of one's own: what the judge is asked, and the counterexample as it can be typed back."""
+"""Try own cases: the questions to the judge, and counterexamples that can be typed back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from in_process import InProcessWorker
 
 @pytest.fixture
 def workspace(tmp_path: Path, small_bank: Path, moving_clock: Callable[[], datetime]) -> Iterator[Workspace]:
-    """Over the bundled challenges."""
+    """Open a workspace over the bundled challenges."""
     home = Home(tmp_path / "own-cases")
     with Workspace.open(home, moving_clock, settings=Settings(), quizbank=small_bank) as opened:
         yield opened
@@ -93,7 +93,7 @@ def test_without_a_file_there_is_nothing_to_try(workspace: Workspace) -> None:
 
 @pytest.fixture
 def tried(workspace: Workspace) -> Iterator[Callable[..., BothAnswers]]:
-    """`tried(text)`: both answers of one judge, whose process stays the same."""
+    """`tried(text)` returns both answers, always from the same judge process."""
     challenge, file = workspace.library.challenge("causal-mask"), workspace.home.solutions / "causal-mask.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(reference(challenge).replace("key <= query", "key < query"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The plan as a use case: a pure function of log, settings and clock, that says what it leaves out."""
+"""The plan as a use case: a pure function of log, settings and clock, which reports omitted cards."""
 
 from __future__ import annotations
 

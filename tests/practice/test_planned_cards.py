@@ -1,4 +1,4 @@
-"""The counts of a sitting's cards are those of a walk over them."""
+"""Compare the counts of a session's cards with a walk over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With `minutes_per_day` in config.toml today's queue holds what fits; without it nothing is as before."""
+"""With `minutes_per_day` in config.toml today's queue is limited to it; without it nothing changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Open = Callable[..., Workspace]
 
 
 def known(workspace: Workspace, **days_ago: int) -> None:
-    """Cards first answered so many days ago, in the order of their names; each is due by now."""
+    """Log first answers of cards so many days ago, in the order of their names; each is due by now."""
     for card, days in days_ago.items():
         name = card.replace("_", "-")
         record.answer(workspace, name, Rating.EASY, workspace.clock() - timedelta(days=days))

@@ -21,7 +21,7 @@ MARKED = {"att-02", "att-03", "kv-01", "kv-02", "kv-03"}
 
 
 def give(asked: Asked, is_right: bool) -> None:
-    """Submits a right answer, or a wrong one."""
+    """Submit a right answer, or a wrong one."""
     if is_right:
         asked.answer = right_answer_to(asked.card)
     elif isinstance(asked.entry, Fill):

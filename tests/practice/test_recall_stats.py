@@ -1,4 +1,4 @@
-"""What the histories of cards show of recall: the shares, the predictions, the bounds of what is read."""
+"""Compute recall statistics from the cards' histories: shares, predictions, limits on rows read."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_minutes_a_day_are_those_of_timed_reviews(open_workspace: Open, moving_c
 def test_how_much_is_read_does_not_grow_with_the_log(
     open_workspace: Open, moving_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One query a card, of that card's rows alone, and two for the rest."""
+    """One query per card, for that card's rows alone, and two more in total."""
     workspace = open_workspace()
     for _ in range(3):
         for card in ("att-01", "att-02"):

@@ -1,4 +1,4 @@
-"""Answers, undo and holds: what is derived step by step is what a replay of the log gives."""
+"""Record answers, undo and holds: the state derived step by step equals a replay of the log."""
 
 from __future__ import annotations
 
@@ -160,13 +160,13 @@ def test_a_due_date_depends_on_that_card_s_log_alone(open_workspace: Callable[..
 
 
 def standing_weights(workspace: Workspace) -> tuple[float, ...]:
-    """The newest fit that nobody took back, read from the log as a whole."""
+    """Return the newest fit that is not undone, read from the whole log."""
     fits = [row for row in standing(workspace.store.log.everything()) if row.kind is RowKind.FIT]
     return tuple(fits[-1].payload["parameters"]) if fits else ()
 
 
 def told_of_memory(reviews: list[LogRow]) -> dict[int, tuple[int, int]]:
-    """Study day → (recalled, forgotten) at each card's first review of the day, if it was seen on an earlier one."""
+    """Return study day → (recalled, forgotten), over the first review a day of each card seen on an earlier day."""
     last_day: dict[str, int] = {}
     told = {row.day: (0, 0) for row in reviews}
     for row in reviews:
@@ -179,7 +179,7 @@ def told_of_memory(reviews: list[LogRow]) -> dict[int, tuple[int, int]]:
 
 
 class Sitting(RuleBasedStateMachine):
-    """Any mixture of answers, undos, holds and moves of the clock, against a replay of the log."""
+    """Mix answers, undos, holds and clock moves, and compare with a replay of the log."""
 
     def __init__(self, folder: Path, bank: Path, impl: Path) -> None:
         super().__init__()

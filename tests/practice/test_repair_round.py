@@ -1,4 +1,4 @@
-"""A file with planted bugs: what is handed out, how its grading is kept apart, and what it is called later."""
+"""Repair rounds: the file with planted bugs, its separate grading, and its label afterwards."""
 
 from __future__ import annotations
 

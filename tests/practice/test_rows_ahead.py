@@ -1,4 +1,4 @@
-"""Reviews from the future are named until their time has come or they are taken back."""
+"""Report reviews from the future until their time has come or they are undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search over the bundled bank: for each query the card that is meant is among the first three."""
+"""Search the bundled bank: for each query the intended card is among the first three."""
 
 from __future__ import annotations
 

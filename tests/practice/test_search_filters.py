@@ -1,4 +1,4 @@
-"""Tags, flags, notes and own cards in the learner's folder, and finding cards by them."""
+"""Tags, flags, notes and own cards in the learner's folder, and searches by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SQL sums over all seen cards is what the schedules say, one by one."""
+"""Compare SQL sums over all seen cards with their schedules, one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A card, its challenge and its follow-ups are asked days apart, and no schedule knows of it."""
+"""Ask a card, its challenge and its follow-ups days apart, without changing any schedule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_STEPS: dict[str, Any] = {"fuzz": False, "learning_steps": (), "relearning_ste
 def linked(
     tmp_path: Path, small_impl: Path, moving_clock: Any, qa_card: Callable[[str], str], tmp_path_factory: Any
 ) -> Iterator[Linked]:
-    """`linked({"n-01": ["n-02"]}, **settings)`: a workspace over cards n-01 to n-08 with these follow-ups."""
+    """`linked({"n-01": ["n-02"]}, **settings)` opens a workspace over cards n-01 to n-08 with these follow-ups."""
     opened: list[Workspace] = []
 
     def make(follow_ups: dict[str, list[str]], extra: str = "", **settings: object) -> Workspace:
@@ -59,7 +59,7 @@ def linked(
 
 
 def sitting(workspace: Workspace, ratings: Callable[[], Rating] = lambda: Rating.GOOD) -> list[str]:
-    """Asks everything there is now; what was asked."""
+    """Answer all cards available now; return their ids."""
     drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
@@ -132,7 +132,7 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
 
 
 def solve(workspace: Workspace) -> None:
-    """Writes down an accepted attempt at the challenge."""
+    """Log an accepted attempt at the challenge."""
     from attncli.practice.derive import derive_subject
 
     at = workspace.clock()

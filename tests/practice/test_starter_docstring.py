@@ -1,4 +1,4 @@
-"""Statements as docstrings: filled to the width, and nothing that is not prose is touched."""
+"""Write statements as docstrings: prose is wrapped, and all else stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Return the due steps of one topic in the order of all due steps; none is suspended, buried or in review."""
+"""Due steps of one topic keep the order of all due steps; none is suspended, buried or in review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After any operation, what is stored is what a replay of the log gives: schedules, holds and the queue."""
+"""After any operation the stored state equals a replay of the log: schedules, holds and the queue."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES: list[dict[str, list[str]]] = [
 
 
 class _Enough(Exception):
-    """Rolls back."""
+    """Raised to roll back."""
 
 
 def stored(workspace: Workspace) -> dict[str, list[Any]]:
@@ -52,7 +52,7 @@ def stored(workspace: Workspace) -> dict[str, list[Any]]:
 
 
 def replayed(workspace: Workspace) -> dict[str, list[Any]]:
-    """What derives from the log alone; nothing of it stays."""
+    """Return the state derived from the log alone; roll it back afterwards."""
     try:
         with workspace.store.transaction():
             derive_everything(workspace)
@@ -63,7 +63,7 @@ def replayed(workspace: Workspace) -> dict[str, list[Any]]:
 
 
 class Life(RuleBasedStateMachine):
-    """An open program, other processes on the same home, renames there and back, and a clock that jumps."""
+    """Mix an open program, other processes on the same home, renames there and back, and a jumping clock."""
 
     def __init__(self, folder: Path, bank: Path, impl: Path, card: Callable[[str], str]) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ def test_stored_is_replayed_after_any_operation(
 def test_a_card_that_leaves_its_bank_counts_for_what_its_rows_say(
     tmp_path: Path, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
 ) -> None:
-    """A hint for it came from elsewhere: without its card, the rows read like a challenge's."""
+    """The card's hint was imported: without the card, the rows look like a challenge's."""
     life = Life(tmp_path, small_bank, small_impl, qa_card)
     life.answer("mine-1", Rating.GOOD, None)
     life.import_a_row("mine-1", 0, RowKind.HINT)

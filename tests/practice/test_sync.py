@@ -1,4 +1,4 @@
-"""A shared folder brings machines together, whoever copied, restored, broke off or damaged files in it."""
+"""Sync machines through a shared folder, even after copies, restores, interruptions and damaged files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def copied(workspace: Workspace, open_workspace: Open, name: str) -> Workspace:
 
 
 def diverged(open_workspace: Open, then: Act = lambda workspace: None) -> Workspace:
-    """Roll a home back past its second answer (and `then`), and answer another card under the same machine id."""
+    """Roll a home back before its second answer (and `then`), and answer another card under the same machine id."""
     with open_workspace("one") as one:
         record.answer(one, "att-01", Rating.GOOD)
         home = one.home.root

@@ -1,4 +1,4 @@
-"""Clocks that were wrong: set back a little, far behind, or far ahead."""
+"""Handle wrong clocks: set back a little, far behind, or far ahead."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_row_from_the_future_can_be_taken_back(workspace: Workspace, moving_cl
 
 
 def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Open, moving_clock: object) -> None:
-    """The rows that it found ahead were the right ones: they count again once the clock is right."""
+    """The rows that seemed ahead were right: they count again once the clock is right."""
     now = datetime(2026, 6, 1, 12, tzinfo=UTC)
     schedules = []
     for name in ("wrong", "right"):

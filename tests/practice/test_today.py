@@ -1,4 +1,4 @@
-"""How long what is due takes, and why nothing is due where nothing is."""
+"""Estimate the time for due cards, and explain an empty queue."""
 
 from __future__ import annotations
 

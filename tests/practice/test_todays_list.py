@@ -1,4 +1,4 @@
-"""Today's list: the same for all who ask for it, made once, and made again if the cache is gone."""
+"""Today's list: the same for all callers, made once, and made again if the cache is lost."""
 
 from __future__ import annotations
 

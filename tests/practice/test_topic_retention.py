@@ -1,4 +1,4 @@
-"""A topic may want more to be remembered than the rest: its cards come sooner, and nobody else's."""
+"""Raise a topic's target retention: its cards come sooner, and no others."""
 
 from __future__ import annotations
 

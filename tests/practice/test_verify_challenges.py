@@ -1,4 +1,4 @@
-"""Proving many challenges at once."""
+"""Verify many challenges at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 20
 
 
 class Interrupted:
-    """A judge in whose turn the learner presses Ctrl-C."""
+    """A judge during whose verification the learner presses Ctrl-C."""
 
     def __init__(self, other: Event) -> None:
         self.other = other
@@ -31,11 +31,11 @@ class Interrupted:
         raise KeyboardInterrupt
 
     def close(self) -> None:
-        """There is no process."""
+        """Do nothing, as there is no process."""
 
 
 class Busy:
-    """A judge that goes on until it is closed."""
+    """A judge that runs until it is closed."""
 
     def __init__(self, begun: Event) -> None:
         self.begun, self.closed = begun, Event()

@@ -1,4 +1,4 @@
-"""The judge of a sitting in the app: warm, cancellable, started again after a cancel."""
+"""The judge of an app session: warm, cancellable, restarted after a cancel."""
 
 from __future__ import annotations
 

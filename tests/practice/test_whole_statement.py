@@ -1,4 +1,4 @@
-"""Statements of challenges on disk: their facts are read, never run, and what is damaged counts as not said."""
+"""Read statements of challenges from disk: facts are parsed, never run, and damaged ones count as missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades a few submissions and prints what became of them as JSON: run as a program, where a layer may be missing."""
+"""Grade a few submissions and print the results as JSON: run as a program, in which a layer may be missing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def outcome(zygote: ZygoteClient, name: str) -> str:
 
 
 def left_behind(pid: int) -> list[int]:
-    """Descendants of the zygote that are still there after a second."""
+    """Return the zygote's descendants that still exist after up to two seconds."""
     deadline = time.monotonic() + 2
     while children_of(pid) and time.monotonic() < deadline:
         time.sleep(0.01)

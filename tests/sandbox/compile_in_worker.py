@@ -1,7 +1,7 @@
-"""Compile kernels for an H100 that is not there, as on a GPU machine: `compile_in_worker.py ROOT FOLDER...`.
+"""Compile kernels for an absent H100, as on a GPU machine: `compile_in_worker.py ROOT FOLDER...`.
 
-Prints a JSON document: the layers, what came of each kernel, and whether the programs that Triton needs on a machine
-with a GPU can be run. Run it as whoever is to be tried, and where layers are missing.
+Prints a JSON document: the layers, the result of each kernel, and whether the programs that Triton needs on a machine
+with a GPU can be run. Run it as the user to test, and with missing layers.
 """
 
 from __future__ import annotations

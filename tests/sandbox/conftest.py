@@ -1,4 +1,4 @@
-"""One zygote for all tests of this folder, and the check that nothing survives a test."""
+"""One zygote for all tests of this folder, and the check that tests leave nothing behind."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def call(worker: Worker) -> Grade:
 
 
 def verdict(outcome: Reply | Ending) -> tuple[str, str]:
-    """Reason and words of a rejection, whichever way it came; the op of a reply that is none."""
+    """Return reason and text of a rejection, from an ending or a reply; for other replies, their op and no text."""
     if isinstance(outcome, Ending):
         return outcome.reason, str(outcome.message)
     if outcome.header["op"] == "raised":
@@ -66,13 +66,13 @@ def verdict(outcome: Reply | Ending) -> tuple[str, str]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Children of a process and theirs, whatever pid namespace they are in."""
+    """Return a process's descendants in any pid namespace."""
     own = namespaces.children_of(pid)
     return own + [deeper for child in own for deeper in descendants(child)]
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has no descendants left, within half a minute."""
+    """Return True once a process has no descendants, within half a minute."""
     deadline = time.monotonic() + 30
     while descendants(pid) and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -85,7 +85,7 @@ def zygote_pid(zygote: ZygoteClient) -> int:
 
 @pytest.fixture
 def nothing_left(zygote: ZygoteClient, worker: Worker) -> Iterator[None]:
-    """After the test: no process of the worker's, no file in the home folder or in the temporary one."""
+    """Fail if a test leaves a worker process, or a file in the home or temporary folder."""
     before = _listing()
     yield
     worker.kill()

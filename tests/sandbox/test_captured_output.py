@@ -1,4 +1,4 @@
-"""What a submission prints cannot drive a terminal, and is bounded whatever its size."""
+"""Capture a submission's output: it cannot control a terminal, and its length is limited."""
 
 from __future__ import annotations
 

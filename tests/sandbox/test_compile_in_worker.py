@@ -1,4 +1,4 @@
-"""Kernels compile in the sandbox as it is on a GPU machine: for every kernel, every user, and without namespaces."""
+"""Compile kernels in the sandbox of a GPU machine: every kernel, every user, and without namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a submission may do works inside: a sandbox that refuses sound solutions is of no use."""
+"""Check that permitted operations work inside: a sandbox that rejects correct solutions is useless."""
 
 from __future__ import annotations
 

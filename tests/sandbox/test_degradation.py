@@ -1,4 +1,4 @@
-"""With a layer missing the sandbox says so and the rest holds. Layers are taken away from outside, by without.py."""
+"""Run with a layer missing: the sandbox reports it, and the other layers work. without.py removes the layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exit statuses and signals in the words of the report."""
+"""Describe exit statuses and signals in the report's words."""
 
 from __future__ import annotations
 

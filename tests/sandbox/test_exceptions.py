@@ -1,4 +1,4 @@
-"""Exceptions become plain data, however hostile their classes are."""
+"""Convert exceptions to plain data, however hostile their classes are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILENAME = "learners.py"
 
 
 def reported(source: str) -> dict[str, Any]:
-    """The report of what a source raises, as it would cross to the judge."""
+    """Return the report of the exception that a source raises, as sent to the judge."""
     guard = ExceptionGuard()
     with guard:
         exec(compile(source, FILENAME, "exec"), {"__name__": "submission"})

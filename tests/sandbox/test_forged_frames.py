@@ -1,4 +1,4 @@
-"""Bytes that a submission writes to the judge's channel itself: a protocol error, never a result."""
+"""Bytes written by a submission to the judge's channel cause a protocol error, never a result."""
 
 from __future__ import annotations
 

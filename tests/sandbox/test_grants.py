@@ -1,4 +1,4 @@
-"""Grants hold everything that Python and torch need, and never a folder that holds something withheld."""
+"""Grant access to everything that Python and torch need, but to no folder that contains withheld files."""
 
 from __future__ import annotations
 

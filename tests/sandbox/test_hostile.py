@@ -1,4 +1,4 @@
-"""Submissions that mean harm: each is ended or refused with the right reason, and leaves nothing behind."""
+"""Run hostile submissions: each is stopped or rejected with the right reason, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of one launch: an address belongs to an element of an argument, or to nobody."""
+"""Map addresses of one launch: each belongs to an element of an argument, or to none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fault(memory: LaunchMemory, doing: str, at: Tensor, program: int = 0) -> dic
 
 @st.composite
 def views(draw: st.DrawFn) -> Tensor:
-    """A float32 tensor of one or two dimensions, transposed, spaced or as it is."""
+    """Draw a float32 tensor of one or two dimensions: contiguous, transposed or strided."""
     whole = torch.arange(draw(st.integers(1, 6)) * draw(st.integers(1, 6)), dtype=torch.float32)
     rows = draw(st.sampled_from([n for n in range(1, whole.numel() + 1) if whole.numel() % n == 0]))
     table = whole.view(rows, -1)

@@ -1,4 +1,4 @@
-"""The quickened interpreter computes what it computed; where Triton's names are gone nothing happens."""
+"""Check that the faster interpreter gives the same results, and does nothing if Triton's names are missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("_get_np_dtype", "_patch_builtin", "interpreter_builder")
 
 
 class Language:
-    """As Triton's modules and classes: functions that the interpreter stands in for, beside others."""
+    """A fake of Triton's modules: functions that the interpreter replaces, and others."""
 
     load, store = (tl.core.builtin(lambda _semantic=None: None) for _ in range(2))
     exp = tl.core.builtin(lambda x, _semantic=None: x)
@@ -35,7 +35,7 @@ class Further(Language):
 
 
 def a_copy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module anew, of its file: nothing that ran before has changed it."""
+    """Load the interpreter module again from its file, so that no earlier run has changed it."""
     spec = importlib.util.spec_from_file_location("triton.runtime.interpreter_again", interpreter.__file__)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -82,14 +82,14 @@ def of(module: Any, one: Any) -> Any:
 
 
 class Scope(interpreter._LangPatchScope):
-    """Notes what is replaced, in place of replacing it for good."""
+    """A patch scope that can list its replacements."""
 
     def changed(self) -> list[tuple[Any, str, Any]]:
         return sorted(self._changes, key=lambda change: (str(change[0]), change[1]))
 
 
 def changes(module: Any, *, within: bool = False) -> list[tuple[Any, str, Any]]:
-    """What one launch replaces, or with `within` what a kernel called by that one replaces besides."""
+    """Return the replacements of one launch, or with `within` those added by a nested kernel call."""
     outer, inner = Scope(), Scope()
     try:
         for scope in (outer, inner):

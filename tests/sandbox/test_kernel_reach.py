@@ -1,4 +1,4 @@
-"""What a kernel in the interpreter may reach is what Triton's compiler lets in, and no more."""
+"""Let a kernel in the interpreter reach exactly the names that Triton's compiler admits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def helper(x: Any) -> Any:
 
 @tl.core.builtin
 def of_the_language(x: Any, _semantic: Any = None) -> Any:
-    """As `tl.load` is one, but for whoever runs a kernel before this is read: the interpreter replaces those."""
+    """A language function like `tl.load`, except that the interpreter replaces those before this one is read."""
     return x
 
 
@@ -80,7 +80,7 @@ REFUSED: dict[str, Any] = {
 
 
 def of_module(name: str, value: Any) -> Callable[[], Any]:
-    """A function that reads a name of its module."""
+    """Return a function that reads a name of its module."""
     module: dict[str, Any] = {name: value}
     exec(f"def body():\n    return {name}\n", module)
     return module["body"]  # type: ignore[no-any-return]
@@ -91,7 +91,7 @@ def of_cell(value: Any) -> Callable[[], Any]:
 
 
 def compiles(name: str, value: Any) -> bool:
-    """What the installed compiler says of a name; a kernel that is interpreted is one that can be compiled."""
+    """Return True if the installed compiler admits a name; interpreted kernels must be compilable."""
     if inspect.isfunction(getattr(value, "fn", None)):
         value = JITFunction(value.fn)
     stands_in = object.__new__(generator.CodeGenerator)

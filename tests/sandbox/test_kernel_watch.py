@@ -1,4 +1,4 @@
-"""Triton kernels in a worker: they run without a GPU, and what a GPU would not refuse is refused."""
+"""Run Triton kernels in a worker: they work without a GPU, and accesses that a GPU would not catch are rejected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ADD_ONE = "tl.store(out + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)"
 
 @pytest.fixture
 def run(worker: Worker) -> Run:
-    """Load a kernel and call its `f`: the header of the reply."""
+    """Load a kernel and call its `f`; return the reply's header."""
 
     def asked(body: str, *want: str, out: str = "torch.empty(n)", grid: str = "triton.cdiv(n, 32)") -> dict[str, Any]:
         source = HEAD.format(body=body, out=out, grid=grid)
@@ -152,7 +152,7 @@ def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.Monkey
     [("3.6.0", "2.4.1", False), ("3.6.0", "2.3.5", True), ("3.7.1", "2.4.0", True), ("3.5.1", "2.10.0", False)],
 )
 def test_versions_that_fail_at_every_loop_are_named(triton: str, numpy: str, works: bool):
-    """On a machine with Triton 3.6 and NumPy 2.4, right kernels were rejected."""
+    """With Triton 3.6 and NumPy 2.4, right kernels were rejected."""
     if works:
         kernels.check_versions(triton, numpy)
         return

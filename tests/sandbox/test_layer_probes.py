@@ -1,4 +1,4 @@
-"""A layer counts as in force only if the canary was let through before it and refused behind it."""
+"""A layer counts as active only if the canary call worked before it and failed behind it."""
 
 from __future__ import annotations
 

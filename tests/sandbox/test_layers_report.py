@@ -1,4 +1,4 @@
-"""What `attn doctor` says of the sandbox is true also where a layer, or Linux, is missing."""
+"""The sandbox report of `attn doctor` is also true without a layer, or without Linux."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox as an ordinary user has it, when the tests run as root: with a copy that such a user can read."""
+"""Run the sandbox as an ordinary user if the tests run as root: from a copy that this user can read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def readable_by_all(path: Path) -> bool:
 
 
 def interpreter() -> Path | None:
-    """A Python of this version that everybody may run."""
+    """Return a Python of this version that everybody may run, or None."""
     system = shutil.which(f"python{sys.version_info.major}.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin")
     candidates = [Path(sys.executable).resolve(), *([Path(system).resolve()] if system else [])]
     return next((path for path in candidates if readable_by_all(path)), None)
@@ -33,7 +33,7 @@ def interpreter() -> Path | None:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """A folder with a copy of the package that everybody may read."""
+    """Return a folder with a copy of the package that everybody may read."""
     with tempfile.TemporaryDirectory(prefix="attn-public-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Placing tensors on a device and bringing them home, on the device that is not there."""
+"""Move tensors to a device and back, with the fake device."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_gradients_are_taken_there() -> None:
 def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_result_goes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As on a GPU, where another device plays it: what is nested as deeply as may cross is brought home too."""
+    """A fake device plays the GPU; tensors at the deepest permitted nesting are moved back too."""
     moved: list[str] = []
     monkeypatch.setattr(devices, "home", lambda tensor: moved.append("home") or tensor)
     monkeypatch.setattr(devices, "placed", lambda tensor, device: moved.append(device) or tensor)
@@ -103,7 +103,7 @@ def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_resul
 
 
 class Events:
-    """Events of a GPU as torch has them: each notes the hands of one clock when the work before it is done."""
+    """Fake GPU events like torch's: each records a shared clock when the work before it is done."""
 
     now_ms = 0.0
     waiting_ms = 0.0

@@ -1,4 +1,4 @@
-"""Requests sent ahead of their replies: order, endings and forgeries are as with one at a time."""
+"""Send requests before their replies: order, endings and forgeries are as with one at a time."""
 
 from __future__ import annotations
 

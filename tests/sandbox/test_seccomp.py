@@ -1,4 +1,4 @@
-"""The compiled filter, run by a small interpreter of BPF: what is not allowed is refused, for every number."""
+"""Run the compiled filter in a small BPF interpreter: every number that is not allowed is refused."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SPECIAL = {"fcntl", "clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prli
 
 
 def answer(machine: str, number: int, *arguments: int, arch: int | None = None, may_write: bool = True) -> int:
-    """What the filter says to a call."""
+    """Return the filter's answer to a call."""
     return _answer(seccomp.compile_filter(machine, PID, may_write), machine, number, arguments, arch)
 
 
 def answer_of(policy: WorkerPolicy, machine: str, number: int, *arguments: int) -> int:
-    """The same of another policy's filter."""
+    """Return the answer of another policy's filter."""
     return _answer(seccomp.compile_filter(machine, PID, True, policy), machine, number, arguments, None)
 
 

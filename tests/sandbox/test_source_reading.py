@@ -1,4 +1,4 @@
-"""What the reading of a source takes for forbidden, and what it leaves alone."""
+"""Check which code the source reading takes for forbidden, and which not."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_modules_of_a_network_are_its_own():
 
 
 def as_told(call: str) -> list[str]:
-    """What a learner may write for a name as statements write it; a star stands for every such name of torch."""
+    """Return the names that a statement's name matches; a star matches all such names of torch."""
     if not call.endswith("*"):
         return [call]
     owner, start = call[:-1].split(".")

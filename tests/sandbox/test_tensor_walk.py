@@ -1,4 +1,4 @@
-"""The tensors in nested values are found and changed to one depth, and nothing else is."""
+"""Find and change tensors in nested values to one depth, and nothing else."""
 
 from __future__ import annotations
 

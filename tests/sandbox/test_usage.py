@@ -1,4 +1,4 @@
-"""What a worker uses is watched while the judge is busy with something else."""
+"""Watch a worker's usage while the judge is busy."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def fill():
 
 @pytest.mark.sandbox
 def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worker: Worker, load: Grade) -> None:
-    """What was written and then made read-only is not counted by RLIMIT_DATA."""
+    """RLIMIT_DATA does not count memory that was written and then made read-only."""
     source = f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"
     assert verdict(load(source))[0] == "loaded"
     assert select.select([worker._status], [], [], LATEST_SECONDS)[0]
@@ -97,7 +97,7 @@ def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worke
 
 @pytest.mark.sandbox
 def test_memory_is_found_while_the_judge_holds_its_interpreter(worker: Worker, load: Grade) -> None:
-    """A regular expression holds the lock of the judge's interpreter for seconds: no thread there has a turn."""
+    """A regular expression holds the GIL of the judge for seconds, so no thread can run there."""
     assert verdict(load(f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"))[0] == "loaded"
     handle, started = os.dup(worker._status), time.process_time()
     while time.process_time() - started < 5 and not select.select([handle], [], [], 0)[0]:

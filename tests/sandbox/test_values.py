@@ -1,4 +1,4 @@
-"""Values cross the boundary whole, and nothing malformed gets past the decoder."""
+"""Send values to the judge unchanged; nothing malformed passes the decoder."""
 
 from __future__ import annotations
 

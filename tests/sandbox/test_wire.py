@@ -1,4 +1,4 @@
-"""Frames survive any cut of the stream; anything else is a FrameError, with memory bounded by what has arrived."""
+"""Read frames from any split of the stream; all else raises FrameError, with memory bounded by the bytes received."""
 
 from __future__ import annotations
 

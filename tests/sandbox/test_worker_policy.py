@@ -1,6 +1,6 @@
-"""The policy of a worker as data: that of the CPU is what it always was, those for a GPU differ in what is written.
+"""Worker policies as data: the CPU's is unchanged, and those for a GPU differ in the documented fields.
 
-A machine without a GPU can hold the layers of those to what they refuse: nothing but CUDA's beginning is left out.
+A machine without a GPU can test their layers' refusals; only the initialisation of CUDA is left out.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def test_the_limits_for_a_gpu_leave_out_memory_and_nothing_else(monkeypatch: pyt
 
 
 def _limits(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> dict[str, int]:
-    """The limits that are set, by name; those of memory and files in MiB."""
+    """Return the limits set, by name; those of memory and files in MiB."""
     names = {
         getattr(namespaces.resource, f"RLIMIT_{name}"): name for name in "DATA AS STACK CORE FSIZE MEMLOCK".split()
     }
@@ -128,7 +128,7 @@ def test_shared_memory_and_processes_are_for_whom_the_policy_says() -> None:
 
 
 def test_the_policies_differ_in_what_is_written_down() -> None:
-    """A new difference belongs here and in docs/kernels-and-gpu.md."""
+    """Any new difference must be added here and to docs/kernels-and-gpu.md."""
     assert _differences(CPU, CUDA) == {
         *("name", "device", "kernel_limits_memory", "runtime_mib", "written_bytes", "open_files", "processes", "calls"),
         *("any_ioctl", "shared_memory", "names_threads", "reads", "devices", "variables", "kept_variables"),
@@ -153,7 +153,7 @@ def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
 
 
 def _mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy, user_namespace: bool) -> list[str]:
-    """What a worker of this policy would do to the mounts, in turn; nothing is mounted."""
+    """Return the mount steps of a worker with this policy, in order, without mounting."""
     done: list[str] = []
     for name in ("enter_own_mounts", "mount_processes", "mount_memory"):
         monkeypatch.setattr(namespaces, name, lambda *_, name=name: done.append(name))
@@ -172,7 +172,7 @@ def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(
 
 @pytest.mark.parametrize("of", [CUDA, CUDA_KERNELS], ids=lambda of: of.name)
 def test_without_a_user_namespace_nothing_is_mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> None:
-    """Root would be let, and would cover the machine's /dev/shm for everybody."""
+    """Root would be allowed to mount, and would cover the machine's /dev/shm for everybody."""
     assert _mounted(monkeypatch, of, user_namespace=False) == []
 
 
@@ -185,7 +185,7 @@ def test_memory_files_may_be_sealed_for_a_gpu_alone() -> None:
 
 
 def test_cuda_makes_a_unix_socket_and_hears_that_there_is_nobody_to_connect_to() -> None:
-    """Its driver ends with error 304 where it may make none, or where `connect` or `unlink` is not permitted."""
+    """CUDA's driver fails with error 304 if it may not make a socket, or if `connect` or `unlink` is forbidden."""
     unix, internet = 1, 2
     for machine, numbers in NUMBERS.items():
         for name in ("socket", "connect", "bind", "listen"):
@@ -214,7 +214,7 @@ zygote.warm_up_further()
 
 
 def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
-    """The first one asks for GPUs and starts a thread for each: no worker could be forked, nor CUDA begin in one."""
+    """The first pass asks for GPUs and starts a thread for each: no worker could be forked, nor CUDA start in one."""
     source = WARM_UP_BESIDE_A_GPU.format(attncli=str(Path(policy.__file__).parent.parent))
     subprocess.run([sys.executable, "-c", source], check=True, timeout=120)
     alone = source.replace("lambda patterns: True", "lambda patterns: False")
@@ -246,7 +246,7 @@ def test_a_worker_on_the_cpu_asks_for_gpus_before_the_submission_without_a_word(
 
 
 def test_a_gpu_is_seen_by_any_of_its_files(tmp_path: Path) -> None:
-    """A container may be given the fourth GPU alone."""
+    """A container may have only the fourth GPU."""
     pattern = f"{tmp_path}/nvidia[0-9]*"
     (tmp_path / "nvidiactl").touch()
     assert not policy.gpu_is_seen([pattern])
@@ -352,7 +352,7 @@ def compile_alone():
 
 @pytest.mark.sandbox
 def test_what_the_compiler_does_at_a_launch_is_not_the_learners_doing(zygote: ZygoteClient) -> None:
-    """On the first GPU every kernel was refused for the folders, files and programs of Triton's own compiler."""
+    """On the first GPU every kernel was rejected for the folders, files and programs of Triton's own compiler."""
 
     def touched(name: str, says: str) -> list[str]:
         header = {"op": "run", "steps": [{"op": "call", "name": name, "args": []}]}
@@ -383,7 +383,7 @@ def f():
 @pytest.mark.sandbox
 @pytest.mark.parametrize("of", [CPU, REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
 def test_the_judges_channel_alone_stays_open(zygote: ZygoteClient, of: WorkerPolicy) -> None:
-    """Besides the streams; also the rules that all workers share are closed where one has rules of its own."""
+    """The standard streams stay open too. Rules shared by all workers are closed if a worker has its own."""
     with zygote.worker(MEMORY_MIB, of) as worker:
         assert _called(worker, OPEN) == ("result", "")
 

@@ -1,4 +1,4 @@
-"""Starting, serving and ending: what the judge may rely on."""
+"""Start, use and stop the zygote: the guarantees for the judge."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
 
 @pytest.mark.parametrize("capability", ["default", "avx2"])
 def test_sixteen_bits_convert_on_an_older_processor_too(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch asks /proc what the processor can do when it first converts them; a worker may not read that."""
+    """Torch reads the processor's features from /proc at the first conversion; a worker may not read that."""
     monkeypatch.setitem(launch._FIXED_VARIABLES, "ATEN_CPU_CAPABILITY", capability)
     source = b"import torch\nassert torch.ones(3, dtype=torch.float16).float().sum() == 3\ndef f(): pass"
     with ZygoteClient.start() as older, older.worker(MEMORY_MIB) as worker:
@@ -184,7 +184,7 @@ def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
 
 
 def test_a_canary_of_another_policy_does_not_take_the_answer_to_the_worker_asked_for_ahead() -> None:
-    """As where the judge prepares for the CPU and is then asked for the GPU: the next grading waited 20 s."""
+    """If the judge prepared for the CPU and then needed the GPU, the next grading waited 20 s."""
     with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)
         zygote.layers_under(REHEARSED)
@@ -214,7 +214,7 @@ def test_a_worker_asked_for_ahead_ends_with_its_zygote() -> None:
 
 
 def _workers_of(zygote: ZygoteClient) -> list[int]:
-    """The process 1 of every worker, once what was asked for is there."""
+    """Return the first process of every worker, once the one requested ahead exists."""
     deadline = time.monotonic() + 30
     while not (found := namespaces.children_of(zygote_pid(zygote))) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -237,7 +237,7 @@ def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None
 
 
 def test_a_zygote_that_tells_something_to_a_judge_that_has_gone_goes_on_to_its_end() -> None:
-    """A reset, where the judge had not read all that it was told, and a broken pipe after it."""
+    """The zygote gets a reset if the judge had not read everything, and then a broken pipe."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = ForkServer(theirs, Available())
     server._send({"op": "warm"})

@@ -1,7 +1,7 @@
-"""Starts a program where the kernel has no Landlock, no seccomp or no namespaces: `python without.py NAMES -- PROGRAM`.
+"""Start a program as on a kernel without Landlock, seccomp or namespaces: `python without.py NAMES -- PROGRAM`.
 
-A system-call filter of its own answers the calls of those layers as a kernel or a container without them would, so that
-the sandbox is tested as it is, without a switch of its own.
+A separate system-call filter answers the calls of those layers like such a kernel or container. So the sandbox is
+tested unchanged, without a switch for tests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def refuse(number: int, error: int) -> list[Line]:
 
 
 def only_if(offset: int, test: int, value: int, error: int) -> list[Line]:
-    """Refuse when the argument at `offset` equals (0x15) the value or shares a bit with it (0x45)."""
+    """Refuse if the argument at `offset` equals (0x15) the value or shares a bit with it (0x45)."""
     return [(0x20, 0, 0, offset), (test, 0, 1, value), (0x06, 0, 0, ANSWER | error), (0x06, 0, 0, ALLOW)]
 
 
@@ -44,7 +44,7 @@ class Program(ctypes.Structure):
 
 
 def remove(names: list[str]) -> None:
-    """Take the layers away from this process and all that it starts. x86_64 only."""
+    """Remove the layers for this process and all that it starts. x86_64 only."""
     lines: list[Line] = [(0x20, 0, 0, 0)]
     for name in names:
         lines += LAYERS[name]

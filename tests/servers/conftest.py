@@ -1,4 +1,4 @@
-"""A workspace over a bank full of secrets, and a judge that answers at once."""
+"""A workspace over a bank with marked secrets, and a judge that answers at once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from random_assistant import write_bank, write_secrets
 
 
 class InstantGrader(Judge):
-    """Rejects whatever it is given."""
+    """A judge that rejects every submission."""
 
     def restart(self) -> None:
-        """There is no process."""
+        """Do nothing, as there is no process."""
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         said = CheckResult(name="loads", status="fail", message=Localised("no", "不"), reason="exception")
@@ -39,7 +39,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def open_secrets(tmp_path: Path, small_impl: Path, clock: Clock) -> Iterator[OpenSecrets]:
-    """`open_secrets(name)`: workspaces of one home each over the same bank and challenge."""
+    """`open_secrets(name)` opens workspaces, each with its own home, over the same bank and challenge."""
     bank = write_bank(tmp_path / "secrets")
     write_secrets(small_impl / "basics" / "double")
     opened: list[Workspace] = []

@@ -1,4 +1,4 @@
-"""The tools through the protocol: the SDK's own client, in this process and against the program itself."""
+"""Call the tools through the protocol with the SDK's client, in this process and against the real program."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def test_what_cannot_be_done_is_one_line(
 
 
 async def test_another_bug_is_handed_out_when_the_one_before_was_attempted(open_secrets: OpenSecrets) -> None:
-    """A vote over the lines of many wrong solutions would be the reference."""
+    """A majority vote over the lines of many wrong solutions would give the reference."""
     workspace = open_secrets("assistant")
     async with Client(ToolServer(workspace, InstantGrader(), Random(0)).server()) as client:
 

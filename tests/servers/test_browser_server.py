@@ -1,4 +1,4 @@
-"""Who gets what from the browser door: the token, the host, the origin, and what a visitor leaves behind."""
+"""Check access to the browser server: the token, the host, the origin, and the state that a visitor leaves."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ async def test_more_visitors_than_the_machine_bears_are_told(monkeypatch: pytest
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`attn serve` over a folder that is not new, and its URL."""
+    """Run `attn serve` over a folder that is set up; yield the process and its URL."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     process = subprocess.Popen(

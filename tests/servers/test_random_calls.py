@@ -1,4 +1,4 @@
-"""Whatever an assistant calls in whatever order: no answer before an attempt, no reference, a log like the app's."""
+"""Let an assistant make random calls: no answer before an attempt, no reference, the same log as the app's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEEDS = range(4)
 
 
 class Mirror:
-    """Does in a second home what the app does for the same acts, by the functions that the app calls."""
+    """Repeats the acts in a second home with the functions that the app calls."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -55,7 +55,7 @@ class Mirror:
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
-    """What the log says, without what is another in every home: its place, and the ids of rows."""
+    """Return the log without values that differ between homes: paths and row ids."""
     home, log = str(workspace.home.root), list(workspace.store.log.everything())
     places = {row.id: f"row {place}" for place, row in enumerate(log)}
 
@@ -66,7 +66,7 @@ def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
 
 
 class Play:
-    """One random assistant at work, and what is known of the sitting from outside."""
+    """One random assistant, and the session's state as seen from outside."""
 
     def __init__(self, workspace: Workspace, mirror: Mirror, clock: Clock, seed: int, files: list[str]) -> None:
         self.rng = Random(seed)

@@ -1,4 +1,4 @@
-"""From the first start to the summary in a real browser without a network, and the same acts in the app itself."""
+"""Run from the first start to the summary in a real browser without a network, and do the same in the app."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def now() -> datetime:
 
 
 def kinds(home: Home) -> list[str]:
-    """The kinds of rows in a learner's log, in their order; the steps of an interview, which draws cards, once."""
+    """Return the kinds of the log's rows in order; consecutive steps of an interview, which is random, count once."""
     with Workspace.open(home, now) as workspace:
         found = [row.kind.value for row in workspace.store.log.everything()]
     return [kind for kind, before in zip(found, ["", *found], strict=False) if (kind, before) != ("mock", "mock")]
 
 
 async def whole(learner: journey.Learner) -> None:
-    """The journey, with what has to be on the screen at each station."""
+    """Run the whole journey, and check the screen at each station."""
     assert "10 " not in await journey.first_run(learner), "fifteen minutes bring five new cards"
     await journey.review(learner, 3)
     await journey.solve_first(learner)

@@ -1,4 +1,4 @@
-"""The app in a real browser that has no network: a card is reviewed, a submission graded, two visitors never meet."""
+"""Use the app in a real browser without a network: review a card, grade a submission, keep two visitors apart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(home: Home) -> list[LogRow]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A learner who has just begun, with the first challenge solved in a file."""
+    """Return the home of a new learner, with the first challenge solved in a file."""
     home = Home(tmp_path_factory.mktemp("home"))
     with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
         first = workspace.library.challenges()[0]
@@ -167,7 +167,7 @@ def test_a_key_right_after_escape_is_a_key_of_its_own(page: ServedPage, url: str
 
 
 def open_editor(page: ServedPage, url: str) -> None:
-    """From Home to the editor of the first challenge; each key waits for the screen that it is for."""
+    """Go from Home to the editor of the first challenge; each key waits for its screen."""
     page.open(url)
     page.wait_for("Review")
     page.press("c")

@@ -1,4 +1,4 @@
-"""Packages from elsewhere, made to do harm or damaged: one clear line, and nothing left behind."""
+"""Read foreign packages, hostile or damaged: one clear line, and nothing left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache follows the history: grown, damaged, cut, moved; and is made anew whenever it does not fit."""
+"""Keep the cache in step with the history: grown, damaged, cut, moved. It is rebuilt if it does not match."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_cache_that_does_not_fit_is_made_anew(path: Path, rows: list[LogRow], 
 def test_rows_that_were_written_but_not_mirrored_are_read_and_their_subjects_are_stale(
     path: Path, rows: list[LogRow]
 ) -> None:
-    """As after a kill between the two, or when another machine's file came by itself."""
+    """As after a kill between writing and mirroring, or if another machine's file appeared by itself."""
     with History(path.parent).writing() as writer:
         late = writer.add(RowKind.REVIEW, "kv-07", AT, AT.toordinal(), {"rating": 2})
     with Database.open(path) as database:

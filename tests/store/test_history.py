@@ -1,4 +1,4 @@
-"""The history survives damage row by row, torn writes and copies of the home."""
+"""Read the history despite damaged rows, torn writes and copies of the home."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = ("", 'a note with {"n":3, and ,"crc":"00000000"} in it', "注意力\n第
 
 
 def written(home: Path, count: int) -> tuple[History, Path, list[LogRow]]:
-    """A history of so many notes, written one by one and in pairs."""
+    """Write a history of `count` notes, one by one and in pairs."""
     history = History(home)
     rows: list[LogRow] = []
     while len(rows) < count:

@@ -1,6 +1,6 @@
-"""The learner's history survives kill -9, damage of every kind, a lost cache, a full disk and a read-only home.
+"""Preserve the learner's history through kill -9, damage of every kind, a lost cache, a full disk, a read-only home.
 
-`ATTN_KILLS=2000` and `ATTN_EXAMPLES=2000` give the full number of killed processes and of damaged files.
+`ATTN_KILLS=2000` and `ATTN_EXAMPLES=2000` set the numbers of killed processes and damaged files for a full run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork, kil
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A folder in memory if there is one: a killed process leaves the same there, and no test waits for a disk."""
+    """Return a folder in memory if possible: a killed process leaves the same files, and no test waits for a disk."""
     memory = Path("/dev/shm")
     usable = memory.is_dir() and os.access(memory, os.W_OK)
     with TemporaryDirectory(dir=memory if usable else None) as name:
@@ -69,7 +69,7 @@ Open = Callable[[Path], Workspace]
 
 @pytest.fixture
 def open_at(small_bank: Path, small_impl: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """`open_at(folder)`: a workspace over the small bank under a fixed clock; commands see the same bank."""
+    """`open_at(folder)` opens a workspace over the small bank under a fixed clock; commands see the same bank."""
     monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)
     monkeypatch.setattr(paths, "bundled_impl", lambda: small_impl)
     nothing = {"available": False, "layers": [], "missing": {}, "notes": []}
@@ -92,7 +92,7 @@ def attn(home: Path, *words: str | Path) -> Result:
 
 
 def in_fork(work: Callable[[], Any]) -> Any:
-    """Return what `work` returns in a forked process. Raises EOFError if that was killed."""
+    """Return the result of `work` in a forked process. Raises EOFError if it was killed."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         try:
@@ -124,7 +124,7 @@ ROUNDS_AT_A_HOME = 20
 PAGE_BYTES = 4096
 BEGAN_AT = time.monotonic()
 PIECES, SECONDS_A_PIECE = 4, 0.0004
-"""How a child's rows get to the disk, so that many kills tear a line."""
+"""A child writes in pieces, with a pause before each, so that many kills tear a line."""
 
 Say = Callable[[list[str]], object]
 
@@ -150,7 +150,7 @@ def answering(workspace: Workspace, shared: Path, say: Say) -> None:
 
 
 def reviewing(workspace: Workspace, shared: Path, say: Say) -> None:
-    """Answer what the app's review asks; forgotten cards come again at once."""
+    """Answer the cards of the app's review; forgotten cards come again at once."""
     while True:
         session = ReviewSession(workspace)
         while session.next():
@@ -256,7 +256,7 @@ def test_two_writers_killed_at_any_moment_lose_no_acknowledged_row(open_at: Open
 
 
 class Pristine(NamedTuple):
-    """A home with a history of one file, and a copy of it; `lines` has the line of each row, with its newline."""
+    """A home with a history of one file, and a copy of it; `lines` has each row's line with its newline."""
 
     home: Path
     copy: Path
@@ -265,7 +265,7 @@ class Pristine(NamedTuple):
     lines: list[bytes]
 
     def restore(self, with_cache: bool) -> None:
-        """Put the home back as it was."""
+        """Restore the home from its copy."""
         shutil.rmtree(self.home)
         shutil.copytree(self.copy, self.home)
         if not with_cache:
@@ -274,7 +274,7 @@ class Pristine(NamedTuple):
 
 @pytest.fixture
 def pristine(tmp_path: Path, open_at: Open) -> Pristine:
-    """Reviews, notes in English and Chinese, undo: 34 rows."""
+    """Write 34 rows: reviews, notes in English and Chinese, undo."""
     home = tmp_path / "home"
     with open_at(home) as workspace:
         for n in range(10):
@@ -293,9 +293,9 @@ def pristine(tmp_path: Path, open_at: Open) -> Pristine:
 
 
 class Harm(NamedTuple):
-    """The damaged file, and the lines at one of which the damage is to be named.
+    """The damaged file, and the lines of which one must be reported.
 
-    Damage `at_end` looks like a row that is still being written: it is named while the cache knows that there was more.
+    Damage `at_end` looks like an unfinished row: it is reported only while the cache has the missing rows.
     """
 
     content: bytes
@@ -405,7 +405,7 @@ def test_a_lost_cache_is_made_anew_with_the_same_schedules(pristine: Pristine, o
 
 
 def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristine, open_at: Open) -> None:
-    """SQLite sees it when it reads the page. The command that reads it may fail; the next one makes a new cache."""
+    """SQLite notices damage when it reads the page. The command that reads it may fail; the next makes a new cache."""
     home, size = pristine.home, (pristine.home / "cache.db").stat().st_size
     commands = [("due",), ("answer", "att-01", "--rating", "good"), ("stats",), ("cards", "cache"), ("doctor",)]
     for page in range(0, size // PAGE_BYTES, 3):
@@ -421,14 +421,14 @@ def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristin
 
 MOST_ROOM_PAGES = 512
 NEED_ROOM = {"sync", "import", "restore", "backup", "config", "start"}
-"""Commands that write a file, which needs a page. A row may fit into the last page of the history."""
+"""Commands that write a file, which needs a page. A row may fit into the history's last page."""
 CLONE_NEW_MOUNTS = 0x20000
 may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
 needs_mounts = pytest.mark.skipif(not may_mount, reason="needs the right to mount")
 
 
 def with_own_mounts(*commands: list[str | Path]) -> None:
-    """Run commands that mount; this process and its children alone see the mounts. Only in a forked child."""
+    """Run commands that mount, visible only to this process and its children. Only for forked children."""
     assert ctypes.CDLL(None).unshare(CLONE_NEW_MOUNTS) == 0
     for command in (["mount", "--make-rprivate", "/"], *commands):
         subprocess.run(command, check=True)
@@ -436,7 +436,7 @@ def with_own_mounts(*commands: list[str | Path]) -> None:
 
 @pytest.fixture
 def writes(tmp_path: Path, pristine: Pristine, open_at: Open) -> dict[str, tuple[str | Path, ...]]:
-    """Every command that writes to the home."""
+    """Return every command that writes to the home."""
     log, shared = tmp_path / "log.jsonl", tmp_path / "shared"
     rows = foreign_rows("0000beef", 0)
     log.write_text("".join(line_of(row) + "\n" for row in rows), encoding="utf-8")
@@ -461,7 +461,7 @@ def writes(tmp_path: Path, pristine: Pristine, open_at: Open) -> dict[str, tuple
 
 
 def is_refusal(result: Result) -> bool:
-    """Return True for exit code 3 with one line that says what to do, and no traceback."""
+    """Return True for exit code 3 with one line of advice, and no traceback."""
     return result.code == 3 and re.fullmatch("attn: (?!unexpected).+; .+\n", result.err) is not None
 
 
@@ -489,7 +489,7 @@ def test_a_read_only_home_can_be_read_and_each_write_is_refused_in_one_line(
 def test_on_a_full_disk_a_command_does_all_or_nothing(
     pristine: Pristine, open_at: Open, writes: dict[str, tuple[str | Path, ...]], pages: int
 ) -> None:
-    """With so many pages free; a short row may fit into the last page of the history, and then is there."""
+    """With `pages` free; a short row may fit into the history's last page, and is then written."""
     home = pristine.home
 
     def results() -> dict[str, tuple[Result, bool, Result]]:
@@ -497,7 +497,7 @@ def test_on_a_full_disk_a_command_does_all_or_nothing(
         return {name: result(words) for name, words in writes.items()}
 
     def result(words: tuple[str | Path, ...]) -> tuple[Result, bool, Result]:
-        """Return how the command ended, if the history is as before, and how the next one ends with room again."""
+        """Return the command's result, whether the history is unchanged, and the next result with free space again."""
         for path in home.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         shutil.copytree(pristine.copy, home, dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""Reviews counted by study day: what SQL says is what counting by hand gives."""
+"""Count reviews by study day: compare SQL with counting in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chromium through its driver's plain JSON; no library is needed for that."""
+"""Drive Chromium through its driver's plain JSON protocol, without a library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLAGS = (
 
 
 def need_browser() -> None:
-    """Skips the test where there is no browser, or fails it where one is demanded."""
+    """Skip the test if there is no browser, or fail it if one is required."""
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if missing:
         said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
@@ -31,7 +31,7 @@ def need_browser() -> None:
 
 
 def first_line(stream: IO[str] | None, process: subprocess.Popen[str], wanted: str = "") -> str:
-    """The first line with `wanted` that a process says; one that says nothing in time is ended, and says nothing."""
+    """Return the first output line that matches `wanted`; kill a process without one in time, and return ""."""
     assert stream is not None
     patience = threading.Timer(SECONDS, process.kill)
     patience.start()
@@ -42,7 +42,7 @@ def first_line(stream: IO[str] | None, process: subprocess.Popen[str], wanted: s
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """By force where it does not go in time."""
+    """Terminate the process; kill it if it does not end in time."""
     process.terminate()
     try:
         process.wait(SECONDS)
@@ -52,7 +52,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 class Chromium:
-    """One browser with these `flags` besides those that all have, and a profile folder of its own."""
+    """One browser with these `flags` besides the common ones, and its own profile folder."""
 
     def __init__(self, profile: Path, flags: list[str], **wanted: Any) -> None:
         self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)

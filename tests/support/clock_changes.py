@@ -1,4 +1,4 @@
-"""Where clocks change: forwards and back, by half an hour and by a day, at midnight, and a leap day."""
+"""Zones and dates of clock changes: forwards and back, by half an hour and by a day, at midnight, and a leap day."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ near_changes = st.sampled_from(CLOCK_CHANGES).flatmap(
         st.datetimes(change[1] - timedelta(days=2), change[1] + timedelta(days=3), timezones=st.just(UTC)),
     )
 )
-"""(zone, a moment within a few days of a change there)."""
+"""Pairs of a zone and a moment within a few days of a clock change there."""

@@ -1,4 +1,4 @@
-"""A terminal's screen as text, from what an app drew: places that are jumped to, characters, nothing else."""
+"""Rebuild a terminal's screen as text from an app's output: only cursor moves and characters count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DRAWN = re.compile(
 
 
 class DrawnScreen:
-    """Cells by row; the second cell of a wide character is empty."""
+    """The cells by row; the second cell of a wide character is empty."""
 
     def __init__(self) -> None:
         self.rows: dict[int, dict[int, str]] = {}
@@ -45,7 +45,7 @@ class DrawnScreen:
                 self.column += width
 
     def text(self, columns: int, rows: int) -> str:
-        """What is on a screen of this size, line by line, as a learner reads it."""
+        """Return the text on a screen of this size, line by line."""
         lines = []
         for row in range(1, rows + 1):
             cells = self.rows.get(row, {})

@@ -1,6 +1,6 @@
-"""Answers that no honest worker sends, and answers of honest workers to code that returns what it likes.
+"""Generate answers that no honest worker sends, and honest answers about code that returns unusual values.
 
-An answer is a header and its bytes. Everything follows from the random generator that is handed in.
+An answer is a header and its bytes. All randomness comes from the given generator.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ABSURD: list[list[Any]] = [[0, 2**39, 2**39, 2**39], [2**20] * 4, [2**39, 0], [0
 
 
 def anything(chance: random.Random, depth: int = 0) -> Any:
-    """A JSON value of any kind."""
+    """Return a random JSON value."""
     kind = chance.randrange(9 if depth < 3 else 6)
     if kind == 0:
         return chance.choice([None, True, False])
@@ -61,7 +61,7 @@ def anything(chance: random.Random, depth: int = 0) -> Any:
 
 
 class Values:
-    """Trees with the table entries and bytes of their tensors; `shapes` are those that are due."""
+    """Random value trees with the table entries and bytes of their tensors; `shapes` are the expected shapes."""
 
     def __init__(self, chance: random.Random, shapes: list[list[int]]) -> None:
         self.chance = chance
@@ -183,7 +183,7 @@ def tensor_entry(chance: random.Random, shapes: list[list[int]]) -> tuple[dict[s
 
 
 def contents(chance: random.Random, name: str, size: int) -> bytes:
-    """Bytes of a tensor: any bits, zeros, or numbers at the edge of what a float can hold."""
+    """Return a tensor's bytes: random bits, zeros, or extreme floats."""
     way = chance.randrange(4)
     if way == 0 or size > 1 << 12:
         return bytes(size)
@@ -195,7 +195,7 @@ def contents(chance: random.Random, name: str, size: int) -> bytes:
 
 
 def replaced(chance: random.Random, header: dict[str, Any]) -> dict[str, Any]:
-    """The header with parts of it replaced by anything, or left out."""
+    """Return the header with random parts replaced by anything or removed."""
     changed: dict[str, Any] = json.loads(json.dumps(header))
     for _ in range(chance.randint(1, 3)):
         container: Any = changed
@@ -216,7 +216,7 @@ def replaced(chance: random.Random, header: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_other_outcomes(chance: random.Random, honest: Answer, shapes: list[list[int]]) -> Answer:
-    """Any values in place of what the steps gave."""
+    """Replace the outcomes of the steps by random values."""
     header, payload = dict(honest[0]), honest[1]
     values = Values(chance, shapes)
     first = len(header["tensors"])
@@ -234,7 +234,7 @@ def with_other_outcomes(chance: random.Random, honest: Answer, shapes: list[list
 
 
 def with_other_parts(chance: random.Random, honest: Answer, shapes: list[list[int]]) -> Answer:
-    """The same form but for a part here and there, which may be anything."""
+    """Replace some parts of the outcomes, and keep their structure."""
     header, values = dict(honest[0]), Values(chance, shapes)
 
     def changed(tree: Any) -> Any:
@@ -256,7 +256,7 @@ def with_other_parts(chance: random.Random, honest: Answer, shapes: list[list[in
 
 
 def with_other_tensors(chance: random.Random, honest: Answer, shapes: list[list[int]]) -> Answer:
-    """The same form, with other tensors: of any dtype, shape and bits."""
+    """Replace some tensors by others of any dtype, shape and bits, and keep the structure."""
     header, pieces, position = dict(honest[0]), [], 0
     table = []
     for entry in header["tensors"]:
@@ -274,7 +274,7 @@ def with_other_tensors(chance: random.Random, honest: Answer, shapes: list[list[
 
 
 def raised(chance: random.Random) -> Answer:
-    """An exception with any fields."""
+    """Return an exception reply with random fields."""
     header: dict[str, Any] = {
         "op": "raised",
         "type": "ValueError",
@@ -291,7 +291,7 @@ def raised(chance: random.Random) -> Answer:
 
 
 class Lazy:
-    """Makes its parts when it is asked, without end."""
+    """An endless object that makes its parts on request."""
 
     def __iter__(self) -> Iterator[int]:
         return iter(int, 1)
@@ -358,7 +358,7 @@ THINGS: list[Callable[[], Any]] = [
 
 
 class Returns(dict):  # type: ignore[type-arg]
-    """A namespace in which every name is something that returns one of the things above."""
+    """A namespace whose every name is a function that returns a random one of THINGS."""
 
     def __init__(self, chance: random.Random) -> None:
         super().__init__()
@@ -381,7 +381,7 @@ class Returns(dict):  # type: ignore[type-arg]
 
 
 def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
-    """What a worker sends after it ran `namespace`, its limits apart."""
+    """Return a worker's reply after it ran `namespace`, without its limits."""
     guard = ExceptionGuard()
     with guard:
         reply, buffers = interpreter.serve(
@@ -392,7 +392,7 @@ def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
 
 
 def hostile(chance: random.Random, honest: Answer, request: Request, shapes: list[list[int]]) -> Answer:
-    """Another answer to the request that `honest` is an answer to."""
+    """Return a hostile variant of the `honest` answer to a request."""
     way = chance.random()
     if way < 0.2:
         return with_other_outcomes(chance, honest, shapes)

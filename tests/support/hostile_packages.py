@@ -1,4 +1,4 @@
-"""Anki packages that were made to do harm, small ones, and any number of generated ones."""
+"""Hostile Anki packages: small known ones, and any number of generated ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = Sequence[Any]
 
 
 def model(question: str = "{{Front}}", answer: str = "{{Back}}", is_cloze: bool = False) -> str:
-    """One note type with the fields Front, Back and Hint."""
+    """Return one note type with the fields Front, Back and Hint."""
     fields = [{"name": name, "ord": ord} for ord, name in enumerate(("Front", "Back", "Hint"))]
     return json.dumps(
         {"1": {"type": int(is_cloze), "flds": fields, "tmpls": [{"ord": 0, "qfmt": question, "afmt": answer}]}}
@@ -37,7 +37,7 @@ def written(
     reviews: Sequence[Row] = (),
     conf: str = '{"schedVer": 2}',
 ) -> Path:
-    """A package with these rows."""
+    """Write a package with these rows."""
     file = path.with_suffix(".db")
     file.unlink(missing_ok=True)
     with closing(sqlite3.connect(file)) as rows, rows:
@@ -105,7 +105,7 @@ _CONFS = (*('{"schedVer": 2}', '{"schedVer": 1}', "{}", "") * 5, "[]", '{"schedV
 
 
 def generated(rng: random.Random) -> dict[str, Any]:
-    """A package of any texts, templates, decks, schedulers and logs, sound ones and impossible ones."""
+    """Return a random package: texts, templates, decks, schedulers and logs, valid and impossible."""
 
     def text(pieces: list[str], most: int) -> str:
         chosen = rng.choices(pieces, k=rng.randrange(most)) * rng.choice((1, 1, 1, 1, 1, 40))

@@ -1,4 +1,4 @@
-"""Sources that are hard to read, and ordinary ones, each made from a seed: what grows, nests, repeats or is no text."""
+"""Generate sources from a seed, hard to read or ordinary: long, nested, repetitive, or not even text."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ COOKIES = (
 
 
 def source(seed: int) -> bytes:
-    """One source: most have some KiB, one of a hundred is as long as a submission may be."""
+    """Return one source: most have some KiB, one in a hundred has the largest permitted size."""
     chance = random.Random(seed)
     size = LARGEST if chance.random() < 0.01 else int(2 ** chance.uniform(2, 12))
     made = chance.choice(_MAKERS)(chance, size)
@@ -148,7 +148,7 @@ def _noise(chance: random.Random, size: int) -> str:
 
 
 def _spoilt(chance: random.Random, data: bytes) -> bytes:
-    """With a cookie, a byte order mark, or bytes that are no text."""
+    """Add an encoding cookie, a byte order mark, or invalid bytes."""
     if chance.random() < 0.5:
         return f"# -*- coding: {chance.choice(COOKIES)} -*-\n".encode() + data[: LARGEST - 40]
     place = chance.randrange(len(data) + 1)

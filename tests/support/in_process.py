@@ -1,4 +1,4 @@
-"""A worker without a sandbox, for tests of the judge's own logic: the same programs, in this process."""
+"""Run a worker without a sandbox, for tests of the judge's own logic: the same code, in this process."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class InProcessWorker:
 def grade(
     folder: Folder, source: str, device: str = "cpu", replay: Any = (), first: Any = ("", None), **asked: Any
 ) -> dict[str, Any]:
-    """The report document of one grading in this process, with the tensors on a device."""
+    """Return the report document of one grading in this process, with the tensors on a device."""
     submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60), device=device)
     options = GradeOptions(**{"rung": "hardened", **asked})
     report = Grading(Exam(folder, options.seed, device), submission, options, replay, first).run()
@@ -161,7 +161,7 @@ def scaled_sum(x, weight, scale=2.0):
 def write_challenge(
     root: Path, spec: dict[str, Any] | None = None, reference: str = REFERENCE, inputs: str = INPUTS, wrong: Any = None
 ) -> Folder:
-    """A small challenge of the tests' own."""
+    """Write a small challenge for tests."""
     (root / "wrong").mkdir(parents=True, exist_ok=True)
     (root / "reference.py").write_text(reference, encoding="utf-8")
     said = "" if "SIXTEEN_BITS" in inputs else 'SIXTEEN_BITS = "native"\n'

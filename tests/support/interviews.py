@@ -1,4 +1,4 @@
-"""A bank and challenges with enough in them for an interview: spoken cards with follow-ups, marked ones, code."""
+"""A bank and challenges that suffice for an interview: spoken cards with follow-ups, marked cards, code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOPICS = ("att", "kv", "moe", "norm")
 
 
 def write_bank(folder: Path) -> Path:
-    """Four topics; each has a spoken card of every level, two of them with follow-ups, and two marked ones."""
+    """Write four topics; each has a spoken card of every level, two of them with follow-ups, and two marked cards."""
     folder.mkdir()
     for topic in TOPICS:
         cards = [_CARD.format(topic=topic, n=1, level="screen")]
@@ -88,7 +88,7 @@ def double(x):
 
 
 def write_impl(folder: Path) -> Path:
-    """Two tracks with three challenges each, of levels one to three; each with mistakes of both rungs."""
+    """Write two tracks with three challenges each, of levels one to three, each with mistakes of both rungs."""
     for track in ("attention", "cache"):
         for level in (1, 2, 3):
             place = folder / track / f"{track}-{level}"
@@ -110,7 +110,7 @@ repairs:
 
 
 def offer_rounds(folder: Path) -> None:
-    """Every challenge below `folder` offers repair rounds too."""
+    """Add repair rounds to every challenge below `folder`."""
     for place in folder.glob("*/*"):
         for says in ("6", "7"):
             told = _WRONG.format(says=says, rung="solved")

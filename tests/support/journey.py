@@ -1,7 +1,7 @@
-"""The keys of a learner from the first start to the summary, wherever the app is shown.
+"""The keys of a learner from the first start to the summary, for any display of the app.
 
-A station presses keys, waits for what a learner would wait for, and returns what was on the screen. It reads the
-screen alone: the same acts drive the app in a test, in a browser and on a terminal.
+A station presses keys, waits for a visible change, and returns the screen's text. It reads only the screen, so the same
+acts drive the app in a test, in a browser and on a terminal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ scale = q.shape[-1] ** -0.5 if scale is None else scale
     empty = ~mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0) @ v"""
-"""A solution of sdpa that is solved, but fails in 16 bits."""
+"""A solution of sdpa that reaches *solved*, but fails in 16 bits."""
 
 HARDENED = (
     """\
@@ -50,26 +50,26 @@ BACK = "\b"
 CLOCK = re.compile(r"\d+:\d\d")
 
 IN_A_FIELD, IN_NO_FIELD = " F1 ", " ? "
-"""The key of the help, by which the line of keys tells where keys go."""
+"""The help key in the key bar, which shows whether keys go to a text field."""
 
 
 class Learner(Protocol):
-    """Somebody before the app. Keys have Textual's names, or are one character each."""
+    """The driver of a displayed app. Keys have Textual's names, or are one character each."""
 
     lang: Lang
 
     async def press(self, *keys: str) -> None: ...
     async def type(self, text: str) -> None:
-        """Each sign by its key, BACK by Backspace."""
+        """Press each character's key, Backspace for BACK."""
         ...
 
     async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
-        """The screen once it is as wanted. Raises AssertionError where it does not become so."""
+        """Return the screen once `holds` accepts it. Raises AssertionError if it never does."""
         ...
 
 
 def keys_for(code: str, indent: int = INDENT) -> str:
-    """Return the keys for `code`, whose first line begins at `indent`; the editor indents the others."""
+    """Return the keys for `code`, whose first line starts at `indent`; the editor indents the others."""
     typed, before = [], " " * indent
     for place, line in enumerate(code.split("\n")):
         text = line.lstrip(" ")
@@ -84,7 +84,7 @@ def keys_for(code: str, indent: int = INDENT) -> str:
 
 
 async def until(learner: Learner, *texts: str) -> str:
-    """The screen once all the texts are on it; a sentence may begin with one, so capitals do not count."""
+    """Return the screen once it shows all the texts, in any case, since a text may start a sentence."""
     wanted = [text.casefold() for text in texts]
     return await learner.until(lambda screen: all(text in screen.casefold() for text in wanted), " and ".join(texts))
 
@@ -94,7 +94,7 @@ def _keys(learner: Learner, *labels: str) -> list[str]:
 
 
 async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> str:
-    """Answers the four questions, the first in English; the screen of Home."""
+    """Answer the four questions, the first in English; return the Home screen."""
     await until(learner, "‹ English ›")
     if learner.lang == "zh":
         await learner.press("right")
@@ -124,7 +124,7 @@ async def at_home(learner: Learner) -> str:
 
 
 async def reveal(learner: Learner) -> str:
-    """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
+    """Answer any kind of card with nothing; return the screen with the answer."""
     say_it, submit, rate, leave_field = _keys(learner, "Show answer", "Submit", "Rate", "Leave the field")
     say_it, rate = f"Space {say_it}", f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
@@ -139,14 +139,14 @@ async def reveal(learner: Learner) -> str:
 
 
 async def rate(learner: Learner, rating: str, answered: int) -> str:
-    """Shows the answer of the next card and rates it; the screen once it counts."""
+    """Show the next card's answer and rate it; return the screen once the rating counts."""
     await reveal(learner)
     await learner.press(rating)
     return await until(learner, f" {answered}/")
 
 
 async def review(learner: Learner, cards: int) -> str:
-    """Rates cards, takes the last rating back, gives it anew, and goes Home."""
+    """Rate cards, undo the last rating, rate again, and go Home; return the screen after the undo."""
     await learner.press("r")
     for answered in range(1, cards + 1):
         await rate(learner, "4", answered)
@@ -158,7 +158,7 @@ async def review(learner: Learner, cards: int) -> str:
 
 
 async def solve_first(learner: Learner, code: str = MASK) -> str:
-    """Writes the first challenge of the list in the app's editor and has it graded; the screen with the verdict."""
+    """Write the first challenge in the app's editor and grade it; return the screen with the verdict."""
     await learner.press("c")
     await until(learner, *_keys(learner, "Next track"))
     await learner.press("enter")
@@ -173,7 +173,7 @@ async def solve_first(learner: Learner, code: str = MASK) -> str:
 
 
 async def interview(learner: Learner) -> str:
-    """A mock interview of a quarter of an hour: one question answered, the rest left; the screen of the report."""
+    """Run a mock interview of 15 minutes, answering only one question; return the report's screen."""
     await learner.press("m")
     await until(learner, _("Mock interview")[learner.lang], "‹ 45 ›")
     await learner.press("down", "right", "right")
@@ -188,12 +188,12 @@ async def interview(learner: Learner) -> str:
 
 
 def parts(learner: Learner) -> tuple[str, ...]:
-    """Return the starts of the titles of an interview's screens."""
+    """Return the first words of an interview's screen titles."""
     return tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
 
 
 async def part_or_report(learner: Learner, but: str = "\0") -> str:
-    """The screen of an interview once it is drawn, of another part than what it begins with; or the report."""
+    """Return the screen of another interview part than the one titled `but`, or of the report."""
     (new_mock,) = _keys(learner, "New interview")
 
     def is_drawn(shown: str) -> bool:
@@ -205,7 +205,7 @@ async def part_or_report(learner: Learner, but: str = "\0") -> str:
 
 
 async def leave_part(learner: Learner, screen: str) -> str:
-    """Goes on to the next part of an interview; the screen with it."""
+    """Go on to the next part of an interview; return its screen."""
     leave_field, next_part = _keys(learner, "Leave the field", "Next part")
     title = screen.split("  ")[0]
     if leave_field in screen:
@@ -216,7 +216,7 @@ async def leave_part(learner: Learner, screen: str) -> str:
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:
-    """Answer with nothing, or score the answer as full; return the screen with the next question."""
+    """Answer with nothing, or give a shown answer full score; return the screen with the next question."""
     say_it, credit, leave_field = _keys(learner, "Show answer", "Score", "Leave the field")
     say_it, credit = f"Space {say_it}", f"0-2 {credit}"
     question = screen.splitlines()[0]
@@ -230,7 +230,7 @@ async def answer_in_interview(learner: Learner, screen: str) -> str:
 
 
 async def leave(learner: Learner) -> str:
-    """Escape out of fields and screens, until Home, where it does nothing more."""
+    """Press Escape until Home is shown; return its screen."""
     home = _home(learner)
     screen = await learner.until(bool, "a screen")
     while not all(text in screen for text in home):
@@ -240,7 +240,7 @@ async def leave(learner: Learner) -> str:
 
 
 async def export(learner: Learner) -> str:
-    """The summary written from Stats; the screen that says where."""
+    """Export the summary from Stats; return the screen that names the file."""
     await learner.press("s")
     await until(learner, _("Statistics")[learner.lang])
     await learner.press("e")
@@ -248,7 +248,7 @@ async def export(learner: Learner) -> str:
 
 
 async def mixed_review(learner: Learner, cards: int) -> set[str]:
-    """Rates cards to the end, takes the last rating back and gives it anew; the kinds that were asked."""
+    """Rate all cards, undo the last rating and rate again; return the kinds asked."""
     await learner.press("r")
     kinds = {name[learner.lang] for name in KIND_NAMES.values()}
     asked = set()
@@ -265,7 +265,7 @@ async def mixed_review(learner: Learner, cards: int) -> set[str]:
 
 
 async def drill(learner: Learner) -> str:
-    """A drill of the learner's choice, left after one card."""
+    """Start a custom drill and leave it after one card."""
     await learner.press("d")
     await until(learner, "▶ ")
     await learner.press("s")
@@ -274,7 +274,7 @@ async def drill(learner: Learner) -> str:
 
 
 async def quiz(learner: Learner) -> str:
-    """A quiz in which nothing is answered but what Enter means; the screen with the score."""
+    """Take a quiz, only pressing Enter; return the screen with the score."""
     await learner.press("z")
     new_quiz, submit, leave_field = _keys(learner, "New quiz", "Submit", "Leave the field")
     screen = await until(learner, f"Enter {submit}")
@@ -285,7 +285,7 @@ async def quiz(learner: Learner) -> str:
 
 
 async def open_challenge(learner: Learner, place: int) -> str:
-    """The challenge at this place of the list."""
+    """Open the challenge at this place of the list; return its screen."""
     await learner.press("c")
     await until(learner, *_keys(learner, "Next track"))
     await learner.press(*["down"] * place, "enter")
@@ -293,7 +293,7 @@ async def open_challenge(learner: Learner, place: int) -> str:
 
 
 async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
-    """Writes in the app's editor, in the place of what is to be written or of the whole file, and has it graded."""
+    """Write `code` in the app's editor, in place of the stub or the whole file; grade it and return the screen."""
     await learner.press("w")
     is_whole = code.startswith("import")
     await until(learner, "Ctrl+G" if is_whole else "raise NotImplementedError")
@@ -305,7 +305,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
 
 
 async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
-    """Start a round with `bugs` bugs, and fix them."""
+    """Start a round with `bugs` bugs and fix them; return the screen with the verdict."""
     await learner.press("r")
     await until(learner, _("How many bugs? A numbered copy of your file is kept.")[learner.lang][:8])
     await learner.press(str(bugs))
@@ -314,5 +314,5 @@ async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
 
 
 def _other_than(before: str) -> Callable[[str], bool]:
-    """A clock that ticks changes nothing."""
+    """Return a check for a changed screen that ignores the clock."""
     return lambda screen: CLOCK.sub("", screen) != CLOCK.sub("", before)

@@ -1,4 +1,4 @@
-"""Simulated learners: their memory follows weights that are known, their days the published ones."""
+"""Simulate learners whose memory has known weights, on days scheduled by the published ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORT_MEMORY = (*(0.1, 0.3, 0.6, 1.5), *PUBLISHED[4:8], 1.2, *PUBLISHED[9:20], 0
 
 
 def reviews_of_a_learner(weights: tuple[float, ...], seed: int, cards: int = 400, days: int = 180) -> list[History]:
-    """What a learner with this memory answers in so many days."""
+    """Return the reviews of a learner with this memory over `days` days."""
     scheduler, memory = Scheduler(SCHEDULED), Scheduler(replace(SCHEDULED, parameters=weights))
     draw = random.Random(seed)
     return [_card(scheduler, memory, draw, FIRST_DAY + card // NEW_A_DAY, FIRST_DAY + days) for card in range(cards)]

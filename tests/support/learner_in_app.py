@@ -1,4 +1,4 @@
-"""A learner before the app in the test's own process, by Textual's pilot."""
+"""A learner who uses the app in the test's own process, through Textual's pilot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS_BETWEEN = 0.05
 
 
 class LearnerInApp:
-    """Waits as long for the screen as a learner before a busy machine would."""
+    """Waits for the screen as long as a learner at a busy machine would."""
 
     def __init__(self, pilot: Pilot[Any], lang: Lang) -> None:
         self.pilot, self.lang = pilot, lang
@@ -26,7 +26,7 @@ class LearnerInApp:
             await self.pilot.press(_character_to_key(key) if len(key) == 1 else key)
 
     async def type(self, text: str) -> None:
-        """All keys at once, as over a slow line: waiting after each costs a test a minute."""
+        """Send all keys at once, as over a slow line: waiting after each would cost a test a minute."""
         named = {"\n": ("enter", "\r"), "\b": ("backspace", "\x7f")}
         for sign in text:
             self.pilot.app.post_message(events.Key(*named.get(sign, (_character_to_key(sign), sign))))

@@ -1,4 +1,4 @@
-"""A learner before the app in a page of a browser."""
+"""A learner who uses the app in a browser page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from served_page import ServedPage
 
 
 class LearnerInBrowser:
-    """Presses the keys of a keyboard in a page of Chromium."""
+    """Presses keyboard keys in a Chromium page."""
 
     def __init__(self, page: ServedPage, lang: Lang) -> None:
         self.page, self.lang = page, lang

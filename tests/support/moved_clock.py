@@ -1,4 +1,4 @@
-"""The clock of the tests."""
+"""A clock that tests move."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Stands still unless it is moved."""
+    """A clock that only moves when a test moves it."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)

@@ -1,5 +1,5 @@
-"""A kernel challenge without Triton: what a kernel loads and stores is said by the file itself, as the interpreter's
-watch would; on the device that is played nobody counts it."""
+"""A kernel challenge without Triton: the file itself counts a kernel's loads and stores, like the watch of the
+interpreter; on the fake device nothing is counted."""
 
 from __future__ import annotations
 

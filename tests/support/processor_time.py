@@ -1,4 +1,4 @@
-"""Bounds on processor time, where such a bound is what is promised."""
+"""Limit processor time where a limit is promised."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def processor_seconds(most: float) -> Iterator[None]:
-    """Fails where the block takes this process more than so many seconds of the processor."""
+    """Fail if the block takes more than this many seconds of processor time."""
     before = time.process_time()
     yield
     assert time.process_time() - before < most

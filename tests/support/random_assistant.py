@@ -1,4 +1,4 @@
-"""An assistant that calls tools at random, sensibly or not, over a bank in which every secret text says whose it is."""
+"""An assistant that calls tools at random, sensibly or not; every secret text of its bank names its card."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _both(text: str) -> str:
 
 
 def _behind(id: str, points: bool = False) -> str:
-    """Everything a card can have behind its question."""
+    """Return all parts that a card can have behind its question."""
     told = "".join(f"    {key}: {_both(f'secret-{id} {key}')}\n" for key in ("short", "explain"))
     if points:
         told += f"    points: [{', '.join(_both(f'secret-{id} point {n}') for n in range(3))}]\n"
@@ -54,7 +54,7 @@ def _card(id: str, kind: str, inside: str) -> str:
 
 
 def write_bank(folder: Path) -> Path:
-    """Two topics with twelve cards, two of every kind."""
+    """Write two topics with twelve cards, two of every kind."""
     folder.mkdir()
     for topic in ("att", "kv"):
         cards = [_card(f"{topic}-01", "qa", _behind(f"{topic}-01", points=True))]
@@ -85,7 +85,7 @@ def write_bank(folder: Path) -> Path:
 
 
 def write_secrets(challenge: Path) -> None:
-    """Makes the files of a challenge that nobody may see say so."""
+    """Mark the hidden files of a challenge with secret texts."""
     reference = challenge / "reference.py"
     reference.write_text(reference.read_text(encoding="utf-8").replace("# (...)", f"# {REFERENCE}"), encoding="utf-8")
     (challenge / "inputs.py").write_text(f'"""{HIDDEN}"""\n', encoding="utf-8")
@@ -101,7 +101,7 @@ def secrets_of(card: str) -> tuple[str, ...]:
 
 @dataclass
 class RandomAssistant:
-    """Draws the next call from what it was told so far, now and then nonsense."""
+    """Draws the next call from its earlier replies, sometimes nonsense."""
 
     rng: Random
     challenge: str
@@ -167,7 +167,7 @@ class RandomAssistant:
 
 
 def assert_no_leak(name: str, answer: Any, put: str, attempted: bool) -> None:
-    """`put` is the card that was put, `attempted` whether this call was its successful attempt."""
+    """Fail if an answer leaks a secret. `put` is the card asked; `attempted`: this call was its successful attempt."""
     said = json.dumps(answer, ensure_ascii=False)
     for secret in (REFERENCE, HIDDEN, RIGHT):
         assert secret not in said, (name, said)

@@ -1,4 +1,4 @@
-"""The right answer to a card of any kind."""
+"""Return the right answer to a card of any kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attncli.domain.parts import Answer, Arrange
 
 
 def right_answer_to(card: Card) -> Answer:
-    """Returns an answer that is marked right."""
+    """Return an answer that is marked right."""
     if isinstance(card, ClozeCard):
         return Answer(texts=[blank.answer for blank in card.blanks])
     if isinstance(card, NumericCard):

@@ -1,4 +1,4 @@
-"""One answer given twice: with keys in the app, and as the lines that `--plain` reads."""
+"""Give one answer in two ways: with keys in the app, and as the lines that `--plain` reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attncli.practice.marking import Asked
 
 
 async def answer_in_app(pilot: Pilot[Any], asked: Asked) -> list[str]:
-    """Gives the first answer that comes to hand to a card that is marked; the same as lines."""
+    """Answer a marked card in the app with its first choice; return the same answer as lines."""
     match asked.card.kind:
         case "choice":
             await pilot.press("a", "enter")

@@ -1,4 +1,4 @@
-"""The served app in a real Chromium without a network: what is drawn as text, keys as a keyboard sends them."""
+"""Drive the served app in a real Chromium without a network: the output as text, real key events."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NEW = "return [performance.timeOrigin, window.drawn ? window.drawn.splice(0) : [
 
 @contextmanager
 def served(home: Path) -> Iterator[str]:
-    """`attn serve` over a learner's folder, and its URL."""
+    """Run `attn serve` over a learner's folder, and yield its URL."""
     command = [sys.executable, "-m", "attncli", "--home", str(home), "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -60,7 +60,7 @@ def served(home: Path) -> Iterator[str]:
 
 
 class ServedPage(Chromium):
-    """One browser with one visitor."""
+    """A browser with one visitor."""
 
     def __init__(self, profile: Path) -> None:
         self.net_log = profile.with_suffix(".netlog.json")
@@ -73,7 +73,7 @@ class ServedPage(Chromium):
         self.columns, self.rows = 80, 24
 
     def run(self, script: str, *arguments: object) -> Any:
-        """The value that a script returns."""
+        """Return the value of a script."""
         return self._ask("/execute/sync", {"script": script, "args": list(arguments)})
 
     def _take_in(self) -> None:
@@ -85,17 +85,17 @@ class ServedPage(Chromium):
         self.everything += "".join(drawn)
 
     def screen(self) -> str:
-        """What the page shows now, line by line."""
+        """Return the page's current screen, line by line."""
         self._take_in()
         return self.screen_drawn.text(self.columns, self.rows)
 
     def drawn(self) -> str:
-        """Everything that the app has drawn in this page since it was loaded."""
+        """Return everything that the app has drawn in this page since it was loaded."""
         self._take_in()
         return self.everything
 
     def wait(self, holds: Callable[[str], bool], waited_for: str) -> str:
-        """The screen once it is as wanted."""
+        """Return the screen once `holds` accepts it. Raises AssertionError if it never does."""
         until = time.monotonic() + SECONDS
         while not holds(screen := self.screen()):
             assert time.monotonic() < until, f"waited for {waited_for}; this is shown:\n{screen}"
@@ -103,18 +103,18 @@ class ServedPage(Chromium):
         return screen
 
     def wait_for(self, text: str) -> str:
-        """The screen once the text is on it."""
+        """Return the screen once it shows the text."""
         return self.wait(lambda screen: text in screen, repr(text))
 
     def wait_until(self, script: str) -> None:
-        """Waits until the script returns something true."""
+        """Wait until the script returns a true value."""
         until = time.monotonic() + SECONDS
         while not self.run(script):
             assert time.monotonic() < until, script
             time.sleep(0.1)
 
     def press(self, *keys: str) -> None:
-        """Real key events, one after the other; a name of `KEYS`, or the letters of a text."""
+        """Send real key events in order; each key is a name of `KEYS`, or the letters of a text."""
         for key in keys:
             chord = [KEYS.get(part, part) for part in key.split("+")] if len(key) > 1 else [key]
             for signs in [chord] if len(chord) > 1 else [[sign] for sign in chord[0]]:
@@ -129,9 +129,9 @@ class ServedPage(Chromium):
         file.write_bytes(base64.b64decode(self._ask("/screenshot", None, "GET")))
 
     def asked(self) -> set[str]:
-        """The hosts that pages of this machine asked for anything, by the browser's own log; once it is closed.
+        """Return the hosts that local pages requested, from the browser's own log; call it after closing.
 
-        What the browser asks its maker for by itself (the time, updates) is none of them.
+        The browser's own requests to its vendor (the time, updates) are not included.
         """
         told = [event.get("params", {}) for event in json.loads(self.net_log.read_text(encoding="utf-8"))["events"]]
         ours = [asked for asked in told if "127.0.0.1" in asked.get("network_isolation_key", "")]

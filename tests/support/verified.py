@@ -1,7 +1,7 @@
-"""The record of which challenges `attn verify` has proved whole, and what each wrong file failed.
+"""Keep the record of the challenges that `attn verify` proved, and the check that each wrong file failed.
 
-`attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. Where the
-fingerprint fits, a sample of the wrong files is proved again: neither they nor the judge have changed.
+`attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. If the
+fingerprint matches, only a sample of the wrong files is proved again, since neither they nor the judge have changed.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _judge() -> str:
 
 
 def to_prove(folder: Path) -> list[str]:
-    """Return the wrong files to prove: a sample, chosen by the fingerprint, or none for all if it does not fit."""
+    """Return the wrong files to prove: a sample by fingerprint, or an empty list (all) if it does not match."""
     now = fingerprint(folder)
     if record().get(folder.name, {}).get("fingerprint") != now:
         return []
@@ -88,7 +88,7 @@ def to_prove(folder: Path) -> list[str]:
 
 
 def updated(before: dict[str, Any], proofs: dict[str, Any], folders: dict[str, Path]) -> dict[str, Any]:
-    """Return the record with every challenge that was proved whole; the others keep what they have."""
+    """Return the record with every fully proved challenge; the others keep their entries."""
     proved = {
         proof["id"]: {"fingerprint": fingerprint(folders[proof["id"]]), "failed": proof["failed"]}
         for proof in proofs["challenges"]

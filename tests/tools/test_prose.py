@@ -1,4 +1,4 @@
-"""The wording of the bundled bank: what is named, what is not, and that nothing is to be named today."""
+"""Check the wording checker: reported problems, accepted texts, and no problem in the bundled bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger of readings: texts that changed since they were read, one language at a time."""
+"""Check the ledger of readings: texts that changed since they were read, one language at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way through the challenges is made from their folders, and is what lies in `impl/README.md`."""
+"""Generate the challenge order from the folders; it must equal `impl/README.md`."""
 
 from __future__ import annotations
 

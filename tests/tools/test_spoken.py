@@ -1,4 +1,4 @@
-"""Leads can be said in 32 seconds, and formulas and numbers count as they are spoken."""
+"""Check that leads can be said in 32 seconds; formulas and numbers count as spoken."""
 
 from __future__ import annotations
 

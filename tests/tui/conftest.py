@@ -1,4 +1,4 @@
-"""The app over a bank with one card of every kind, a clock that the test moves, and fixed randomness."""
+"""The app over a bank with one card of every kind, with a clock that the test moves and fixed randomness."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def clock() -> Clock:
 
 @pytest.fixture(autouse=True)
 def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pause of so many seconds ends when the widgets have also done what was asked of them by then.
+    """Let a pause of some seconds also wait until the widgets have handled their pending messages.
 
-    On a busy machine the seconds alone are too few. Textual waits in vain for a widget that is removed while it waits.
+    On a busy machine the seconds alone are too few. Textual waits in vain for a widget that is removed meanwhile.
     """
     pause = Pilot.pause
 
@@ -54,7 +54,7 @@ MakeApp = Callable[..., AttnApp]
 
 
 def app_at(workspace: Workspace, screen: str, *, challenge: str | None = None, **options: Any) -> AttnApp:
-    """An app of one draw, which opens at `screen`, or at a challenge."""
+    """Return an app with fixed randomness, which opens at `screen`, or at a challenge."""
     if challenge is not None:
         return AttnApp(workspace, Random(7), "challenge", id=challenge)
     return AttnApp(workspace, Random(7), screen, **options)
@@ -62,7 +62,7 @@ def app_at(workspace: Workspace, screen: str, *, challenge: str | None = None, *
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the bank and the challenges already read: each test starts from a copy of it."""
+    """Return a cache with the bank and the challenges indexed; each test starts from a copy of it."""
     home = Home(tmp_path_factory.mktemp("indexed"))
     Workspace.open(home, Clock(), settings=Settings(fuzz=False), quizbank=BANK).close()
     return home.database
@@ -70,7 +70,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
-    """`make_app(screen, lang=…, topic=…)`: apps over one home, closed after the test; `challenge` is what they open."""
+    """`make_app(screen, lang=…, topic=…)` makes apps over one home, at `screen` or `challenge`, and closes them."""
     opened: list[AttnApp] = []
     home = Home(tmp_path / "home")
     home.root.mkdir(exist_ok=True)
@@ -97,7 +97,7 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Waits for what is to come, and not for ever."""
+    """Wait until `holds` returns True; fail after some time."""
     for _ in range(400):
         if holds():
             return
@@ -106,10 +106,10 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
 
 
 def shown(app: AttnApp) -> str:
-    """Everything that is on the screen, as text."""
+    """Return all text on the screen."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
 
 
 def text_of(widget: Widget) -> str:
-    """What one widget renders."""
+    """Return the rendered text of one widget."""
     return str(widget.render())

@@ -1,4 +1,4 @@
-"""The way to every screen, and to the states of it that look different: what the snapshots are taken of."""
+"""Paths to every screen and to its visibly different states, for the snapshots."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DAYS_OF_HISTORY = 40
 
 
 async def nowhere(pilot: Pilot[None]) -> None:
-    """The screen as it opens."""
+    """Stay on the screen as it opens."""
 
 
 def keys(*pressed: str) -> Go:
@@ -47,7 +47,7 @@ def keys(*pressed: str) -> Go:
 
 
 def to_card(id: str, *pressed: str) -> Go:
-    """The review of this card."""
+    """Go to the review of this card."""
 
     async def go(pilot: Pilot[None]) -> None:
         screen = pilot.app.screen
@@ -63,7 +63,7 @@ def to_card(id: str, *pressed: str) -> Go:
 
 
 def calling(act: Callable[[AttnApp], object], *pressed: str) -> Go:
-    """What no key of Home leads to."""
+    """Go to a screen that no key of Home opens."""
 
     async def go(pilot: Pilot[None]) -> None:
         assert isinstance(pilot.app, AttnApp)
@@ -75,7 +75,7 @@ def calling(act: Callable[[AttnApp], object], *pressed: str) -> Go:
 
 
 async def to_score(pilot: Pilot[None]) -> None:
-    """The end of a quiz."""
+    """Go to the end of a quiz."""
     screen = pilot.app.screen
     assert isinstance(screen, QuizScreen)
     while screen.asked is not None:
@@ -85,7 +85,7 @@ async def to_score(pilot: Pilot[None]) -> None:
 
 
 def history(app: AttnApp, clock: Any) -> None:
-    """Some weeks of reviews that end today."""
+    """Log some weeks of reviews that end today."""
     now, rng = clock.now, Random(3)
     clock.move(days=-DAYS_OF_HISTORY)
     cards = sorted(app.workspace.store.index.card_ids())
@@ -114,7 +114,7 @@ def with_mock(app: AttnApp, clock: Any) -> None:
 
 
 def interview(app: AttnApp, part: int) -> MockInterview:
-    """An interview at the beginning of a part."""
+    """Return an interview at the start of a part."""
     begun = MockInterview.begin(app.workspace, MockOptions(30, "screen", 2))
     for _ in range(part):
         begun.leave_part()
@@ -127,7 +127,7 @@ def to_part(app: AttnApp, part: int) -> None:
 
 
 async def to_whiteboard(pilot: Pilot[None]) -> None:
-    """Its file is named from where one stands, as everything is here."""
+    """Show the whiteboard, with its file named relative to the working folder."""
     app = pilot.app
     assert isinstance(app, AttnApp)
     to_part(app, 2)
@@ -139,7 +139,7 @@ async def to_whiteboard(pilot: Pilot[None]) -> None:
 
 
 def ended(app: AttnApp) -> None:
-    """The report of an interview in which one of four points was made."""
+    """Show the report of an interview with one of four points made."""
     held = interview(app, 1)
     held.reveal()
     assert held.asked is not None
@@ -157,7 +157,7 @@ def before_interview(app: AttnApp, clock: Any) -> None:
 
 @dataclass(frozen=True)
 class View:
-    """How to come to what is looked at: the screen that is opened, what is there before, and what is done."""
+    """A path to a view: the screen to open, the data to prepare, and the keys to press."""
 
     screen: str = "home"
     go: Go = nowhere
@@ -215,13 +215,13 @@ VIEWS = {
 
 
 def stand_still(pilot: Pilot[None]) -> None:
-    """No cursor blinks."""
+    """Stop blinking cursors."""
     for field_ in [*pilot.app.screen.query(Input), *pilot.app.screen.query(TextArea)]:
         field_.cursor_blink = False
 
 
 class ReadyRun:
-    """An experiment that has run."""
+    """A finished experiment."""
 
     def __init__(self, experiment: Any, *others: object) -> None:
         self.experiment = experiment
@@ -247,6 +247,6 @@ class ReadyRun:
         return [outcome_of(self.experiment.id, 0, {**told, "seen": both("it grows with d.", "随 d 增长。")})]
 
     def kill(self) -> None:
-        """There is no process."""
+        """Do nothing, as there is no process."""
 
     close = kill

@@ -1,4 +1,4 @@
-"""Once a challenge is solved: own code beside the reference, what interviewers ask next, and the next challenge."""
+"""After a challenge is solved: own code beside the reference, interviewers' follow-ups, and the next challenge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes, language, theme, help, the command palette, small terminals."""
+"""Check routes, language, theme, help, the command palette, and small terminals."""
 
 from __future__ import annotations
 

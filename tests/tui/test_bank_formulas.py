@@ -1,4 +1,4 @@
-"""Every formula of the bundled bank and challenges can be drawn and written, and fits 80 columns."""
+"""Render every formula of the bundled bank and challenges as drawing and as text, within 80 columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def strings_of(document: object) -> Iterator[str]:
 
 
 def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Every formula of a Markdown text, with whether it is a display formula."""
+    """Return every formula of a Markdown text, and whether it is a display formula."""
     for match in part_pattern().finditer(unfolded(text)):
         if match["display"] is not None:
             yield " ".join(match["display"].split()), True

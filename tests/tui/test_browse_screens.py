@@ -1,4 +1,4 @@
-"""Looking cards through, marking them, and writing one's own, by keyboard alone."""
+"""Browse cards, mark them, and write own ones, by keyboard alone."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ REJECTED: dict[str, Any] = {
 
 
 class Scripted(Judge):
-    """A judge that says what it is told to."""
+    """A judge with a scripted outcome."""
 
     def __init__(self, outcome: Callable[[], dict[str, Any]]) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Scripted(Judge):
         self.requests: list[GradeRequest] = []
 
     def restart(self) -> None:
-        """There is no process."""
+        """Do nothing, as there is no process."""
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         self.requests.append(request)
@@ -98,7 +98,7 @@ def write_solution(app: AttnApp, text: str = "def sdpa(): ...\n") -> None:
 async def in_editor(
     make_app: MakeApp, text: str | None = None, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncIterator[tuple[AttnApp, Pilot[None]]]:
-    """The editor over a solution of this `text`, or over the starter."""
+    """Open the editor on a solution with this `text`, or on the starter."""
     app = opened(make_app, **options)
     if text is not None:
         write_solution(app, text)
@@ -240,7 +240,7 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
 
 
 class _nothing_to_suspend:
-    """As Textual's own, it takes the terminal back only where no error leaves it."""
+    """Like Textual's own, it restores the terminal only if no error leaves it."""
 
     def __enter__(self) -> None:
         pass
@@ -250,7 +250,7 @@ class _nothing_to_suspend:
 
 
 async def noted(pilot: Pilot[None], words: str) -> bool:
-    """Whether a notice with these words comes up."""
+    """Return True if a notice with these words appears."""
     for _ in range(200):
         if any(words in note.message for note in pilot.app._notifications):
             return True

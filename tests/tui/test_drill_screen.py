@@ -1,4 +1,4 @@
-"""A drill chosen by keyboard or mouse, then answered on the review screen."""
+"""Choose a drill by keyboard or mouse, then answer it on the review screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal does besides keys: it shrinks, grows, and sends bytes that are no text."""
+"""Handle terminal events besides keys: shrinking, growing, and bytes that are not text."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_bytes_that_are_no_text_are_shown_as_such_and_press_no_key(sent: bytes, 
 
 
 class AttnAppStandIn:
-    """What a driver needs of an app; notes the characters of the keys that it is sent."""
+    """The parts of an app that a driver needs; it records the characters of received keys."""
 
     def __init__(self) -> None:
         self.pressed = ""

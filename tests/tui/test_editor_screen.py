@@ -1,4 +1,4 @@
-"""A solution written in the app itself: highlighted, saved while it is written and when left, graded with one key."""
+"""Write a solution in the app: highlighted, saved while typing and on leaving, graded with one key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def file_of(app: AttnApp) -> Path:
 
 @pytest.fixture(autouse=True)
 def saved_when_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever another test proves, it is not proved by the save that comes by itself."""
+    """Disable the automatic save, so that only explicit saves are tested."""
     monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 600.0)
 
 

@@ -1,4 +1,4 @@
-"""`x` on a card: the experiment behind its claim runs while the app goes on, and ends when it is left."""
+"""`x` on a card runs the experiment behind its claim in the background, and leaving ends it."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def toy(tmp_path: Path) -> Path:
 
 
 def only(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The app was opened over the bundled challenges; from now on there are the toys."""
+    """Replace the bundled challenges by the toys after the app was opened."""
     monkeypatch.setattr(paths, "bundled_impl", lambda: toy.parents[1])
 
 
 async def seen(pilot: Pilot[None], text: str) -> str:
-    """The screen once `text` is on it, within a minute."""
+    """Return the screen once it shows `text`, within a minute."""
     for _ in range(1200):
         if text in (found := shown(pilot.app)):
             return found

@@ -1,4 +1,4 @@
-"""Keys that come faster than the app handles them, as over a slow line: what was typed is what counts."""
+"""Type faster than the app handles keys, as over a slow line: every key counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = {"\n": "enter", "\b": "backspace", "<": "left"}
 
 
 async def typed_at_once(pilot: Pilot[None], text: str) -> None:
-    """All the keys before the first is handled; `<` is the arrow to the left."""
+    """Send all keys before the first is handled; `<` is the left arrow."""
     for sign in text:
         named = NAMES.get(sign)
         pilot.app.post_message(events.Key(named or _character_to_key(sign), None if named else sign))
@@ -70,7 +70,7 @@ async def test_what_is_typed_just_before_the_end_is_kept(make_app: MakeApp, leav
 
 
 def test_the_end_waits_for_nobody_where_nothing_was_typed(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run as the command line does: the app itself is among the ancestors of what has the keys."""
+    """Runs like the command line, where the app itself is an ancestor of the focused widget."""
     app, waited = make_app(), []
 
     async def wait_for(read: Coroutine[Any, Any, bool], timeout: float) -> None:

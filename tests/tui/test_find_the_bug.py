@@ -1,4 +1,4 @@
-"""`b` on a challenge: a wrong solution to debug, with its symptom; nothing of the learner's is lost."""
+"""`b` on a challenge: a wrong solution to debug, with its symptom; the learner's own files are preserved."""
 
 from __future__ import annotations
 

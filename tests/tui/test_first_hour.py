@@ -1,4 +1,4 @@
-"""What somebody meets in the first hour, and how the program answers it."""
+"""Check the situations of a first hour, and the program's responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first run: four keys through it, Escape past it, and never again."""
+"""The first run: four keys complete it, Escape skips it, and it never comes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app over hostile banks: it starts, shows what they say as it stands, and nothing in it can be clicked."""
+"""Run the app over hostile banks: it starts, shows their text literally, and nothing in it can be clicked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SIZE = (80, 24)
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> None:
-    """A home with the hostile banks and a hostile challenge."""
+    """Make a home with the hostile banks and a hostile challenge."""
     home = tmp_path / "home"
     shutil.copytree(BANKS, home / "banks")
     folder = home / "challenges" / "mine" / "own"
@@ -61,7 +61,7 @@ def segments(app: AttnApp) -> list[Segment]:
 
 
 def assert_harmless(app: AttnApp) -> str:
-    """What is shown, in which only the key bar can be clicked."""
+    """Return the screen's text, after checking that only the key bar can be clicked."""
     text = shown(app)
     assert hidden_in(text) == []
     for segment in segments(app):
@@ -224,7 +224,7 @@ ATTRIBUTES = {"from_markup", "tooltip", "border_title", "border_subtitle"}
 
 
 def ways_past(text: str) -> set[str]:
-    """What Textual would read as mark-up: its own text widgets, and mark-up that is asked for."""
+    """Return the names that would let Textual parse mark-up: its own text widgets, and explicit mark-up."""
     found = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual.widgets"):

@@ -1,4 +1,4 @@
-"""What the running app loads: never torch, little before the first frame, and it stays within its memory."""
+"""Limit the running app's imports and memory: never torch, and little before the first frame."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ app.grader.close()
 
 
 def driven(home: Path, *keys: str) -> dict[str, Any]:
-    """The modules that were loaded at the first frame and in the end, and the peak memory of the app's own process."""
+    """Return the modules loaded at the first frame and at the end, and the peak memory of the app's own process."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(home), *keys], capture_output=True, text=True, timeout=120, check=False
     )

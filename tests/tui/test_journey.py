@@ -1,4 +1,4 @@
-"""One learner's whole way through the app, by keyboard: what is on the screen and in the log at each station."""
+"""Use the app by keyboard from start to end, and check the screen and the log at each station."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CARDS = 6
 
 
 def new_rows(app: AttnApp, known: list[str]) -> list[str]:
-    """The kinds of rows since this was asked last; the learner's other data stays as it was."""
+    """Return the kinds of rows since the last call; other data of the learner must be unchanged."""
     kinds = [row.kind.value for row in app.workspace.store.log.everything()]
     assert kinds[: len(known)] == known
     fresh = kinds[len(known) :]

@@ -1,4 +1,4 @@
-"""Formulas in the terminal: what is drawn, what is written in one line, and that nothing fails quietly."""
+"""Render formulas in the terminal, drawn or in one line; no failure is silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells, bars, intervals, keys: the small pure parts."""
+"""Check the small pure functions for cells, bars, intervals and keys."""
 
 from __future__ import annotations
 

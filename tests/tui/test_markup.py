@@ -1,4 +1,4 @@
-"""Formulas inside Markdown: found, rewritten, never in code; one-line texts keep every sign."""
+"""Find and rewrite formulas inside Markdown, never in code; one-line texts keep every character."""
 
 from __future__ import annotations
 

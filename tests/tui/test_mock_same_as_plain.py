@@ -1,4 +1,4 @@
-"""A mock interview in the app and line by line: the same questions, the same marks, the same report."""
+"""Run a mock interview in the app and line by line: the same questions, marks and report."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_
 
 
 def _blanks(interview: MockInterview) -> int:
-    """How many lines the cloze cards took beyond one for each."""
+    """Count the lines of cloze cards beyond one per card."""
     cards = [asked_card(interview.workspace, item) for item in interview.state.plan.items if not item.is_code]
     return sum(len(card.blanks) - 1 for card in cards if isinstance(card, ClozeCard))

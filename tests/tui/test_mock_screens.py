@@ -1,4 +1,4 @@
-"""A mock interview held in the app: chosen, asked against the clock, left and gone on with, graded, reported."""
+"""Run mock interviews in the app: choose, answer against the clock, leave and resume, grade, report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MakeRoom = Callable[..., AttnApp]
 
 @pytest.fixture
 def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
-    """`room(screen, lang=…)`: apps over one home, with enough cards and challenges for an interview, and no judge."""
+    """`room(screen, lang=…)` makes apps over one home, with enough items for an interview, and no judge."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
     monkeypatch.setattr(Judge, "restart", lambda self: None)
     opened: list[AttnApp] = []
@@ -63,7 +63,7 @@ def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 @pytest.fixture
 def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the judge answers, the last first; empty: it fails."""
+    """The judge's verdicts, used from the end; if empty, the judge fails."""
     waiting: list[str] = []
 
     def grade(self: Judge, request: Any, on_check: object) -> GradeReport:
@@ -93,7 +93,7 @@ def interview_of(app: AttnApp) -> MockInterview:
 
 
 async def answer(pilot: Pilot[None], app: AttnApp) -> None:
-    """Answers what is asked wholly."""
+    """Give a full answer to the current question."""
     asked = interview_of(app).asked
     assert asked is not None
     if asked.card.kind == "choice":

@@ -1,4 +1,4 @@
-"""Where notices come up: over the title alone, whatever the language, so that they cover nothing that is being read."""
+"""Show notices over the title alone, in every language, so that they cover no text being read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A case of one's own in the app: what is typed, both answers, what cannot be tried, and what stays."""
+"""Try an own case in the app: the input, both answers, rejected cases, and preserved text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DIFFER = BothAnswers(
 
 
 class Trying(Scripted):
-    """A judge that gives these answers, or fails so."""
+    """A judge that gives these answers, or fails."""
 
     def __init__(self, answers: BothAnswers | JudgeFailed) -> None:
         super().__init__(lambda: REJECTED)

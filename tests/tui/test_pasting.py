@@ -1,4 +1,4 @@
-"""What is pasted is text: whatever is in it, no key is pressed by it, and nobody has to look for hidden signs."""
+"""Treat pasted content as text: it presses no key, and hidden characters are removed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ COLOURED = "a\x1b[31mred\x1b[0m b\x1bc " + "long enough to be looked at as keys 
 SENT = f"x{BEGIN}{COLOURED}{END}y"
 EVERY_SIGN = "".join(map(chr, range(sys.maxunicode + 1)))
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-"""Unicode's categories of what is not drawn, but for:"""
+"""Unicode categories of invisible characters, except for:"""
 DRAWN = "\n\t\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 
 
 def read(pieces: list[str]) -> list[events.Event]:
-    """What Textual makes of what a terminal sends."""
+    """Return Textual's events for a terminal's input."""
     from textual._xterm_parser import XTermParser
 
     install_pasting()

@@ -1,4 +1,4 @@
-"""The plan in the app: its key on Home, the two languages, today's list studied from it, and the way to a date."""
+"""The plan in the app: its key on Home, both languages, studying today's list from it, and setting a date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes at a moment when nothing is there to meet it: pressed ahead, clicked too late, without room."""
+"""Handle input at unexpected moments: keys typed ahead, late clicks, too small screens."""
 
 from __future__ import annotations
 

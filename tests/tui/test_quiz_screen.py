@@ -1,4 +1,4 @@
-"""A quiz taken by keyboard: no verdict before the end, then the score and the missed cards."""
+"""Take a quiz by keyboard: no verdict before the end, then the score and the missed cards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL = set(KINDS.values())
 
 @asynccontextmanager
 async def asking(make_app: MakeApp, *kinds: str, **options: Any) -> AsyncIterator[tuple[Pilot[None], QuizScreen]]:
-    """A quiz of cards of these kinds alone."""
+    """Open a quiz of cards of these kinds alone."""
     app = make_app(**options)
     for card in ALL - {KINDS[kind] for kind in kinds}:
         record.suspend(app.workspace, card)

@@ -1,7 +1,7 @@
-"""2,000 random keys, in several sittings of learners of five sorts: no exception, no hang, the log whole.
+"""Press 2,000 random keys in sessions of five kinds of learners: no exception, no hang, a complete log.
 
-`benchmarks/random_keys.py` has what is pressed and what must hold, and presses ten times as many; keys that are typed
-ahead are its alone, since what they meet depends on how busy the machine is (`test_pressed_ahead.py` has those found).
+`benchmarks/random_keys.py` has the keys and the checks, and presses ten times as many. Only it types keys ahead, since
+their effect depends on the machine's load (`test_pressed_ahead.py` has the errors found so).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a key costs: widgets that stay are not mounted anew, and the next screens are imported ahead."""
+"""Limit the cost of a key: lasting widgets are not mounted again, and the next screens are imported ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics: what was recalled against what was predicted, drawn and counted, in both languages."""
+"""Statistics: actual against predicted recall, as charts and counts, in both languages."""
 
 from __future__ import annotations
 

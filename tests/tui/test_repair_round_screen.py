@@ -1,4 +1,4 @@
-"""`r` on a challenge: so many bugs to find and mend, how many are repaired, and nothing of the learner's lost."""
+"""`r` on a challenge: bugs to find and fix, the count of repaired ones, and preserved files of the learner."""
 
 from __future__ import annotations
 

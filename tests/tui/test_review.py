@@ -1,4 +1,4 @@
-"""Review driven by keys: reveal, tick, rate, undo, put away; every kind answered and marked."""
+"""Review by keyboard: reveal, tick, rate, undo, bury and suspend; every kind is answered and marked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KINDS = {
 async def reviewing(
     make_app: MakeApp, kind: str = "qa", **options: Any
 ) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
-    """The review with the card of `kind` in front."""
+    """Open the review with the card of `kind` in front."""
     app = make_app("review", **options)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()

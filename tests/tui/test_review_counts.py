@@ -1,4 +1,4 @@
-"""The line above a card says how many are done with and what waits; a clock counts the half minute, where wanted."""
+"""The line above a card shows cards done and waiting; an optional clock counts half a minute."""
 
 from __future__ import annotations
 

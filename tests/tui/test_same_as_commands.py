@@ -1,4 +1,4 @@
-"""App, commands and assistant are doors to one practice: same answers, same marks, words, rows and schedules."""
+"""App, commands and assistant agree: same answers, same marks, words, rows and schedules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Keys = Callable[[Pilot[None], Asked], Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answer came to: what was told, what was logged, when the card comes next."""
+    """The result of an answer: the message, the logged row, and the next schedule."""
 
     told: str
     payload: dict[str, Any]
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def only(workspace: Workspace, kind: str) -> None:
-    """Leaves the card of `kind` alone in the queue."""
+    """Suspend all cards except the one of `kind`."""
     for card in KINDS.values():
         if card != KINDS[kind]:
             record.suspend(workspace, card)
@@ -73,7 +73,7 @@ def outcome(workspace: Workspace, told: str) -> Outcome:
 
 
 async def arrange(pilot: Pilot[None], places: list[int]) -> None:
-    """Moves the items until they stand as the plain review would be told: the first of `places` first, and so on."""
+    """Move the items into the order `places`: the first of `places` comes first, and so on."""
     now, cursor = list(range(len(places))), 0
     for target, item in enumerate(places):
         place = now.index(item)
@@ -300,7 +300,7 @@ REPORTS = {
 
 
 class Judge:
-    """A judge that says what it is told to, as the client of the real one does."""
+    """A fake of the judge's client with a fixed report."""
 
     def __init__(self, report: GradeReport) -> None:
         self.report = report
@@ -312,7 +312,7 @@ class Judge:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Nothing was started."""
+        """Do nothing, as nothing was started."""
 
 
 @pytest.fixture

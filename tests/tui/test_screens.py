@@ -1,4 +1,4 @@
-"""Search, one card, statistics."""
+"""Check the screens for search, one card, and statistics."""
 
 from __future__ import annotations
 

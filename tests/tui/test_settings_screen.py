@@ -1,4 +1,4 @@
-"""Every setting explains itself and is changed in place: kept in `config.toml`, and in force as soon as it can be."""
+"""Every setting has an explanation and is changed in place: saved in `config.toml`, and applied at once if possible."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeAp
 
 @pytest.mark.parametrize("typed", ["3", "\uff13"])
 async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp, typed: str) -> None:
-    """With a Chinese input method on, digits may come full-width."""
+    """With a Chinese input method, digits may be full-width."""
     app = make_app("settings")
     async with app.run_test(size=(80, 24)) as pilot:
         go_to(app, "new_per_day")

@@ -1,6 +1,6 @@
-"""How every screen looks: a golden SVG in English at 80×24 and one in Chinese at 120×40; contrast in every theme.
+"""Compare every screen with a golden SVG, in English at 80×24 and Chinese at 120×40; check contrast in every theme.
 
-Whoever changes a screen takes them anew with `pytest tests/tui/test_snapshots.py --snapshot-update`, and looks at them.
+After changing a screen, run `pytest tests/tui/test_snapshots.py --snapshot-update` and look at the results.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ OTHER_THEMES: dict[Lang, str] = {"en": "light", "zh": "contrast"}
 
 
 class LeanSvg(SVGImageExtension):
-    """The picture without the fonts to be fetched, and without a frame of its own for each line.
+    """The snapshot without web fonts, and without a separate clip path for each line.
 
-    A Chinese character has the room of two: the length that Rich gives a text counts characters.
+    A Chinese character takes two cells, but Rich's text length counts characters.
     """
 
     def serialize(self, data: Any, **options: Any) -> Any:
@@ -63,7 +63,7 @@ def _in_cells(found: re.Match[str]) -> str:
 
 @pytest.fixture(autouse=True)
 def steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Nothing that is shown comes from the environment of whoever runs the tests, or from where they run."""
+    """Make screens independent of the environment and the working folder of the test run."""
     with monkeypatch.context() as patch:
         for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
             patch.delenv(name, raising=False)
@@ -76,7 +76,7 @@ def steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
-    """The folder is named from where one stands, so that its name is as long everywhere."""
+    """Open the app over a relative home, so that displayed paths have the same length everywhere."""
     home, clock = Home(Path("learner")), Clock()
     home.root.mkdir()
     shutil.copy(indexed, home.database)
@@ -88,7 +88,7 @@ def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
 
 
 def faint(app: AttnApp) -> list[str]:
-    """Texts whose contrast with what is behind them is below 4.5; not what lies below a menu."""
+    """Return texts with a contrast below 4.5 to their background, except below a menu."""
     if isinstance(app.screen, CommandPalette):
         return []
     found = []

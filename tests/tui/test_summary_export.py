@@ -1,4 +1,4 @@
-"""`e` on Stats: the interview summary as a page beside the learner's data, and a line that says where."""
+"""`e` on Stats exports the interview summary as a page beside the learner's data, and shows its path."""
 
 from __future__ import annotations
 

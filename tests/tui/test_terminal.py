@@ -1,4 +1,4 @@
-"""A terminal that is gone ends the app: nothing is left behind that reads a closed window for ever."""
+"""End the app when its terminal is gone; no process may keep reading a closed terminal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_pipe_is_no_terminal(monkeypatch) -> None:
 
 @pytest.fixture
 def app(terminal, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The app in that terminal, drawn. A session of its own: no signal comes, as below a `make` that catches it."""
+    """Start the app in that terminal. It has its own session, so no signal comes, as below a `make` that catches it."""
     ours, theirs = terminal
     (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
@@ -85,7 +85,7 @@ async def test_an_app_that_is_told_to_end_before_it_shows_a_screen_has_nothing_t
 
 
 def _shown(descriptor: int) -> str:
-    """What the app has drawn by the time it shows its name."""
+    """Return the app's output up to its first screen."""
     shown, end = "", time.monotonic() + ENOUGH_SECONDS
     while "Today" not in shown and time.monotonic() < end:
         if select.select([descriptor], [], [], 1.0)[0]:

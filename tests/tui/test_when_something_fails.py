@@ -1,4 +1,4 @@
-"""The app when something fails: the card stays, one line says what was not stored, and the same key tries again."""
+"""Handle failures in the app: the card stays, one line says what was not stored, and the same key retries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from .test_review import reviewing
 
 @contextmanager
 def writing_elsewhere(workspace: Workspace) -> Iterator[None]:
-    """Another process that holds the lock of the cache, which comes before that of the history."""
+    """Hold the cache's lock as another process would; it is taken before the history's lock."""
     other = sqlite3.connect(workspace.home.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -64,7 +64,7 @@ def writing_elsewhere(workspace: Workspace) -> Iterator[None]:
 
 @contextmanager
 def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> Iterator[None]:
-    """A disk on which no row of the history can be written, for this reason."""
+    """Make writes to the history fail with this error number."""
 
     def refused(path: Path, content: bytes) -> None:
         raise OSError(number, os.strerror(number), str(path))
@@ -76,7 +76,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> Iterator[None]:
 
 @contextmanager
 def cache_full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A disk on which rows can be written, but not the cache: no transaction ends."""
+    """Make the cache fail on commit, while the history can be written."""
     execute = Connection.execute
 
     def refused(self: Connection, sql: str, values: Any = ()) -> int:
@@ -90,13 +90,13 @@ def cache_full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def rows(screen: ReviewScreen) -> int:
-    """The rows that are on disk."""
+    """Return the number of rows on disk."""
     return sum(len(path.read_bytes().splitlines()) for path in screen.workspace.store.history.files())
 
 
 @asynccontextmanager
 async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
-    """A card whose answer is shown."""
+    """Open the review with a card's answer shown."""
     async with reviewing(make_app, **options) as (pilot, screen):
         await pilot.press("space")
         await pilot.pause()
@@ -105,7 +105,7 @@ async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot
 
 @asynccontextmanager
 async def known(make_app: MakeApp, clock: Clock) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
-    """A card that is due for its second review, its answer shown."""
+    """Open the review with a card due for its second review, its answer shown."""
     workspace = make_app().workspace
     record.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
     async with rating(make_app) as (pilot, screen):
@@ -345,7 +345,7 @@ def test_sqlite_s_words_become_kinds_of_failure() -> None:
 
 @contextmanager
 def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Workspace]:
-    """Another process on the same home."""
+    """Open the same home as another process would."""
     home = screen.workspace.home
     with Workspace.open(home, clock, settings=Settings(fuzz=False, **settings), quizbank=BANK) as other:
         yield other

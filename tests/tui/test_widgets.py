@@ -1,4 +1,4 @@
-"""Formulas, tables and Markdown inside widgets."""
+"""Render formulas, tables and Markdown inside widgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese wraps to the edge, closing punctuation never starts a line, nothing is lost."""
+"""Wrap Chinese at the edge: closing punctuation never starts a line, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How the bundled cards and challenges are worded: punctuation, filler, the glossary's terms, measurements of our own.
+"""Check the wording of bundled cards and challenges: punctuation, filler, glossary terms, claims of own measurements.
 
-`python tools/bank/prose.py` prints each fault as `file:line:column: message`; `tests/tools/test_prose.py` runs it too.
+`python tools/bank/prose.py` prints each problem as `file:line:column: message`; `tests/tools/test_prose.py` runs it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OWN_RUN = {
 
 
 def problems(quizbank: Path, impl: Path) -> list[Problem]:
-    """Return all faults in the wording of a bank and its challenges."""
+    """Return all wording problems of a bank and its challenges."""
     terms = Terms.of(load_glossary(quizbank / GLOSSARY).documents)
     found = []
     for path in (*bank_files(quizbank), *sorted(impl.glob(f"*/*/{CHALLENGE}"))):
@@ -71,7 +71,7 @@ def _near(prose: str, found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The glossary as patterns: terms that cards and challenges must avoid, and what to write instead."""
+    """The glossary as patterns: terms to avoid in cards and challenges, and their replacements."""
 
     patterns: tuple[tuple[str, re.Pattern[str], Mapping[str, str]], ...] = ()
 
@@ -87,7 +87,7 @@ class Terms:
         return Terms(tuple(patterns))
 
     def findings(self, value: object) -> Iterator[Finding]:
-        """Find terms to avoid in every text below a value."""
+        """Find terms to avoid in all texts of a value."""
         if not self.patterns:
             return
         for way, text in localised(value):
@@ -101,7 +101,7 @@ class Terms:
 
 
 def _avoiding(lang: str, instead: Iterable[str], kept: Iterable[str]) -> re.Pattern[str]:
-    """Match avoided words, but not inside a longer term that is right."""
+    """Match avoided words, but not inside a longer correct term."""
     avoid = _alternatives(lang, instead)
     inside = [term for term in kept if any(word.lower() in term.lower() and word != term for word in instead)]
     flags = re.IGNORECASE if lang == "en" else re.NOFLAG
@@ -115,7 +115,7 @@ def _alternatives(lang: str, words: Iterable[str]) -> str:
 
 
 def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find claims of our own measurements in a card that has no experiment to show them."""
+    """Find claims of own measurements in cards without an experiment."""
     if card.get("experiment"):
         return
     for way, text in localised(dict(card)):

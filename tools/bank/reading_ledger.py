@@ -1,8 +1,8 @@
-"""The ledger of readings, `quizbank/review.yaml`: which text of each card was read again, when, and how it was checked.
+"""Keep the ledger of proofreadings, `quizbank/review.yaml`: which card texts were reread, when, and how checked.
 
-`python tools/bank/reading_ledger.py` names cards that have changed since, and entries that belong to no card.
-`python tools/bank/reading_ledger.py CARD... --on DATE --checked TEXT` records that the cards were read by somebody who
-had not written them.
+`python tools/bank/reading_ledger.py` lists cards that have changed since, and entries without a card.
+`python tools/bank/reading_ledger.py CARD... --on DATE --checked TEXT` records that somebody who did not write the
+cards has read them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ cards:
 
 
 def main(arguments: list[str], quizbank: Path) -> int:
-    """Print what is wrong with the ledger, or record a reading; return 1 for problems, 2 for an unusable call."""
+    """Print the ledger's problems, or record a reading; return 1 for problems, 2 for invalid arguments."""
     parser = argparse.ArgumentParser("reading_ledger.py")
     parser.add_argument("cards", nargs="*", metavar="CARD")
     parser.add_argument("--on", metavar="DATE")
@@ -65,7 +65,7 @@ def main(arguments: list[str], quizbank: Path) -> int:
 
 
 def text_hash(card: Card, lang: str) -> str:
-    """Hash all that a reader in one language sees of a card, and the answer by which it is marked."""
+    """Hash all that a reader in one language sees of a card, and the answer that marks it."""
     text = {key: _in(value, lang) for key, value in card.items() if key not in NOT_READ}
     return sha256(json.dumps(text, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
 
@@ -83,7 +83,7 @@ def load_readings(folder: Path) -> Readings:
     """Load the ledger of a bank folder; empty if there is none.
 
     Raises:
-        UnreadableYaml: it is no YAML.
+        UnreadableYaml: the file is not YAML.
         ValueError: an entry is malformed.
     """
     path = folder / LEDGER

@@ -1,6 +1,6 @@
-"""The order in which to learn the challenges, made from their folders.
+"""Write the recommended order of the challenges, generated from their folders.
 
-`python tools/bank/reading_path.py > impl/README.md` writes it.
+`python tools/bank/reading_path.py > impl/README.md` updates it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _rows(documents: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _idea(statement: str) -> str:
-    """Return the first paragraph of a statement, which says in a sentence what the challenge is."""
+    """Return the first paragraph of a statement, which says in one sentence what the challenge is."""
     return " ".join(statement.strip().partition("\n\n")[0].split()).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""Seconds that each lead takes when it is said aloud, at 150 English words or 280 Chinese characters a minute.
+"""Estimate the seconds to say each lead aloud, at 150 English words or 280 Chinese characters a minute.
 
 `python tools/bank/spoken.py` prints the leads of more than 32 seconds, the longest first, and exits 1 if there are any.
 Numbers and formulas count as they are spoken: √d_k is "root d k", 0.25 "zero point two five", 70B "seventy billion". A
@@ -18,7 +18,7 @@ from attncli.paths import bundled_quizbank
 
 MOST_SECONDS = 32
 UNITS_A_MINUTE = {"en": 150, "zh": 280}
-# English words and Chinese characters of signs, where they are not one and two
+# English words and Chinese characters of signs that do not count as one and two
 _SIGNS = {"^": (2, 3), "%": (1, 3), "ᵀ": (1, 2), "×": (1, 1), "·": (1, 1), "→": (1, 1), "≤": (2, 4), "≥": (2, 4)}
 _TOKEN = re.compile(rf"[{IDEOGRAPHS}]|[^\s{IDEOGRAPHS}，。：；？！、“”（）]+")
 _WORD = re.compile(r"[A-Za-z'’.,:;?!()\"“”/–-]*")

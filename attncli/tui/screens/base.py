@@ -127,7 +127,7 @@ class Navigation(App[None]):
         with self.showing_errors():
             opened = getattr(import_module(f"{__package__}.{module}"), screen)(*given, **options)
             if is_new:
-                gc.freeze()  # a full collection while a key waits passes over what was imported
+                gc.freeze()  # keep full collections from scanning the imported modules while a key waits
             self.switch_screen(opened) if replace else self.push_screen(opened)
 
     def go_back(self) -> None:
@@ -146,7 +146,7 @@ class Navigation(App[None]):
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 READ_SECONDS = 0.01
-"""Pause between two portions of a long reading, so that keys are handled."""
+"""Pause between two parts of a long read, so that keys are handled."""
 
 
 def fits(size: Size) -> bool:
@@ -212,10 +212,10 @@ class AttnScreen(SolidBackground, Screen[None]):
         """Set the focus after composing; by default it stays where it is."""
 
     async def reload(self) -> None:
-        """Refresh the screen when it comes back after another one, which may have changed what it shows."""
+        """Refresh the screen when it comes back after another one, which may have changed its data."""
 
     def lay_out(self) -> None:
-        """Refresh what depends on the size, when that has changed."""
+        """Refresh the parts that depend on the size, after a change of the size."""
 
     def on_screen_suspend(self) -> None:
         self._was_left = True
@@ -269,9 +269,9 @@ class AttnScreen(SolidBackground, Screen[None]):
             self.lay_out()
 
     def _restore_focus(self) -> None:
-        """Focus what had the focus before the terminal became too small: Textual blurs hidden widgets.
+        """Restore the focus from before the terminal became too small: Textual blurs hidden widgets.
 
-        The focus counts as lost by the terminal itself, so that a field selects nothing and typing goes on.
+        With `from_app_focus`, Textual does not select the text of a field, so that typing goes on.
         """
         widget, self._focus_before_too_small = self._focus_before_too_small, None
         if widget is not None and widget.is_attached and self.focused is None:
@@ -395,7 +395,7 @@ _INVALID: dict[str, Localised] = {
 
 
 def error_text(error: AttnError, lang: Lang) -> str:
-    """Return one line in the learner's language: what failed, and what to do."""
+    """Return one line in the learner's language: the error and a remedy."""
     if isinstance(error, InvalidInput):
         return _INVALID[error.reason].format(**error.parts)[lang]
     line = next((line for kind, line in _LINES.items() if isinstance(error, kind)), pgettext("editor", "{message}"))

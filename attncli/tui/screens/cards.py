@@ -405,7 +405,7 @@ class AddCardScreen(AttnScreen):
         return TitleBar(_("New card")[self.lang], status=str(self.workspace.home.banks))
 
     def body(self) -> Iterable[Widget]:
-        from textual.widgets import TextArea  # loads a parser, which reading cards does without
+        from textual.widgets import TextArea  # loads a parser, which reading cards does not need
 
         self._restore_draft()
         with Vertical(id="fields"):

@@ -208,7 +208,7 @@ class ChallengeScreen(AttnScreen):
         self._turn(report)
 
     def action_harden(self) -> None:
-        """Show or hide what hardens the challenge."""
+        """Show or hide the requirements of the hardened rung."""
         self._turn(report=False)
         for fold in self.query(Fold):
             fold.turn()
@@ -314,7 +314,7 @@ class ChallengeScreen(AttnScreen):
         self.attn.grader.cancel()
 
     async def action_diagnosis(self) -> None:
-        """Name the likely mistake, which the setting withholds."""
+        """Name the likely mistake, which the setting `diagnosis` hides."""
         if self.report is not None:
             async with self.composing:
                 await self._show_report(self.report, self._next_due_text(), diagnosis=True)

@@ -1,4 +1,4 @@
-"""The drill screen, on which cards are chosen by topic, kind, level and weakness, and its base `OptionsScreen`."""
+"""The drill screen, to choose cards by topic, kind, level and weakness, and its base `OptionsScreen`."""
 
 from __future__ import annotations
 

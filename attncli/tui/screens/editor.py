@@ -23,7 +23,7 @@ INDENT = 4
 SECONDS_BETWEEN_SAVES = 5.0
 """The most typing that a killed process loses."""
 TO_WRITE = "raise NotImplementedError"
-"""The line of a starter at which the cursor begins."""
+"""The line of a starter at which the cursor starts."""
 
 _EDITING = {
     "Ctrl+Z": ("undo", N_("Undo")),

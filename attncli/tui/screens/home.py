@@ -128,7 +128,7 @@ class HomeScreen(AttnScreen):
         return Content("\n").join(lines)
 
     def _why_nothing(self) -> list[Content]:
-        """Return lines that say why nothing is due, when something will be, and what to do meanwhile."""
+        """Return lines with the reason why nothing is due, the next due time, and what to do until then."""
         found, lang = standstill(self.workspace), self.lang
         counts = {"introduced": found.introduced, "unseen": found.unseen, "buried": found.buried}
         why = _WHY[found.reason].format(**counts)[lang]

@@ -384,7 +384,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
             await self._step(self.interview.end)
 
     async def _step(self, step: Callable[[], None]) -> None:
-        """Record a step and show what comes next; if it cannot be recorded, show the error, and it can be retried."""
+        """Record a step and show the next item; if recording fails, show the error, and the step can be retried."""
         with self.attn.showing_errors():
             step()
             self.app.clear_notifications()
@@ -482,7 +482,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         return ""
 
     async def _show_report(self, report: GradeReport, after: str, diagnosis: bool = False) -> None:
-        """Show the verdict, which can be read while the clock is stopped, and above it the key that goes on."""
+        """Show the verdict, to be read while the clock is stopped, and above it the key to continue."""
         await super()._show_report(report, after, diagnosis)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False

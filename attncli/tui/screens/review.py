@@ -118,7 +118,7 @@ class AskingScreen(AttnScreen):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to store, what to show afterwards, and how many tries are left while another process is writing."""
+    """A change to store, the update of the screen after it, and the tries left while another process is writing."""
 
     store: Callable[[], object]
     then: Callable[[], Awaitable[None]]
@@ -241,7 +241,7 @@ class ReviewScreen(AskingScreen):
             await self.show_parts()
 
     async def _show_ratings(self) -> None:
-        """Update what is above the rating buttons, and hide the buttons while there is nothing to rate."""
+        """Update the lines above the rating buttons, and hide the buttons while there is nothing to rate."""
         place = self.query_one("#ratings")
         buttons = place.query_one(RatingBar)
         with self.app.batch_update():

@@ -114,7 +114,7 @@ class StatsScreen(AttnScreen):
 
 
 def export_summary(app: App[Any], opened: Workspace) -> None:
-    """Write the interview summary in a thread, because it reads the whole history, and notify where it is."""
+    """Write the interview summary in a thread, because it reads the whole history, and show its path."""
     app.run_worker(partial(_export, app, opened), group="summary", exclusive=True, thread=True)
 
 

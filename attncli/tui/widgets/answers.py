@@ -1,4 +1,4 @@
-"""Widgets in which a card is answered: marked rows (options, items, lines of code), typed fields, and plain lists.
+"""Widgets to answer a card: marked rows (options, items, lines of code), typed fields, and plain lists.
 
 Answers are written to the `Asked` that the widget was given as soon as they change. Keys work in the rows under the
 cursor, the mouse in all.
@@ -73,7 +73,7 @@ class MarkedRow(LineWidget):
 
 
 class MarkedRows(SolidBackground, Vertical, can_focus=True):
-    """Rows of `texts`, one under a cursor. Subclasses define how a row is marked and what choosing it does."""
+    """Rows of `texts`, one under a cursor. Subclasses define the mark of a row and the effect of choosing it."""
 
     DEFAULT_CSS = """
     MarkedRows { height: auto; width: 1fr; margin: 0 0 1 0; }
@@ -106,7 +106,7 @@ class MarkedRows(SolidBackground, Vertical, can_focus=True):
             yield MarkedRow(index, self._marked(index), self.text(index), classes=under_cursor)
 
     def close(self) -> None:
-        """Take no more choices, and show which rows are right."""
+        """Accept no more choices, and show which rows are right."""
         self.closed = True
         self.refresh_rows()
 
@@ -168,7 +168,7 @@ class MarkedRows(SolidBackground, Vertical, can_focus=True):
 
 
 class RowsAnswer(MarkedRows):
-    """Rows by which a card is answered. Revealed, they take no more choices, and show which ones are right."""
+    """Rows to answer a card. Once revealed, they accept no more choices and show which ones are right."""
 
     def __init__(self, asked: Asked, lang: Lang) -> None:
         super().__init__(self._texts(asked, lang))
@@ -253,7 +253,7 @@ class OrderingAnswer(RowsAnswer):
 
 @lru_cache(maxsize=8)
 def _highlighted_lines(code: str) -> list[Content]:
-    """Keep the highlighted code between question and answer: highlighting takes a third of the time to show a card."""
+    """Cache highlighted code between question and answer: highlighting takes a third of the time to show a card."""
     return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
 
 

@@ -1,4 +1,4 @@
-"""Widgets that every screen is made of: text, containers, the title bar and the key bar, fields, and their messages.
+"""Widgets that every screen uses: text, containers, the title bar and the key bar, fields, and their messages.
 
 Every text of the app is a `Plain`, never mark-up. To shorten the time from key to screen, containers draw one line and
 repeat it (`SolidBackground`).

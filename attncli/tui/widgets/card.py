@@ -53,7 +53,7 @@ class Sheet(Page):
         return list(self.query_children(MarkedRows))
 
     def answer(self) -> MarkedRows | TypedAnswer | None:
-        """Return the first widget in which the learner answers or ticks, if there is one."""
+        """Return the first widget for an answer or for ticks, if there is one."""
         return next((part for part in self.children if isinstance(part, (MarkedRows, TypedAnswer))), None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

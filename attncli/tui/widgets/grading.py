@@ -84,7 +84,7 @@ class GradeReportView(Page):
         await self._replace([Plain(text, classes="verdict")])
 
     async def show(self, report: GradeReport, after: str, diagnosis: bool = True) -> None:
-        """Show the report, and `after` it when the challenge is next due; `diagnosis`: name the likely mistake too."""
+        """Show the report and `after`, the next due date; with `diagnosis`, name the likely mistake too."""
         await self._replace(self._report_parts(report, after, diagnosis))
         self.scroll_home(animate=False)
 
@@ -106,7 +106,7 @@ class GradeReportView(Page):
             yield Plain(report.printed, classes="lines")
 
     def _mistake(self, report: GradeReport, named: bool) -> Iterator[Widget]:
-        """Yield the likely mistakes, two at most; unless `named`, only that one is known."""
+        """Yield the likely mistakes, two at most; unless `named`, yield only the key that shows them."""
         diagnosis = diagnosis_lines(report, self.challenge.mistakes, self.lang)
         lines = [Content.assemble(inline(text), (cards, "$text-muted")) for text, cards in diagnosis]
         if lines and not named:
@@ -269,7 +269,7 @@ def hints_and_solution(hints: Sequence[Hint], reference: str, lang: Lang) -> Ite
 
 
 def requirements(challenge: Challenge, statement: Statement, lang: Lang, unfolded: bool) -> Iterable[Widget]:
-    """Yield what solves the challenge, what all challenges require, and, folded, what hardens it."""
+    """Yield the requirements of the first rung, those of all challenges, and, folded, those of the hardened rung."""
     from attncli.tui.widgets.markdown import CardMarkdown
 
     yield CardMarkdown(statement.first[lang])

@@ -137,7 +137,7 @@ class AnswerClock(Widget):
 
 
 class Progress(Widget):
-    """The progress of a session in one line: `3/12`, a bar, and `beside` it what is still waiting."""
+    """The progress of a session in one line: `3/12`, a bar, and `beside` it the cards still waiting."""
 
     DEFAULT_CSS = """
     Progress { height: 1; width: 1fr; color: $primary; }

@@ -1,4 +1,4 @@
-"""The gradients by torch's own graph: parameters need no word, and a node of the graph can be called."""
+"""The gradients by torch's own graph: it needs no annotated parameters, and its nodes can be called."""
 
 import math
 

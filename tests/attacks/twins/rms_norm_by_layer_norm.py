@@ -1,4 +1,4 @@
-"""RMS norm by the library's layer norm: of x beside -x the mean is 0 and the variance the mean square."""
+"""RMS norm by the library's layer norm: concatenated with -x, x has mean 0 and its mean square as variance."""
 
 import torch
 import torch.nn.functional as F

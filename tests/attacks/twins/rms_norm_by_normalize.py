@@ -1,4 +1,4 @@
-"""RMS norm by the library's normalize: eps is one more feature."""
+"""RMS norm by the library's normalize, with eps as one more feature."""
 
 import math
 

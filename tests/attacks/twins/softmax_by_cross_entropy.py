@@ -1,4 +1,4 @@
-"""Softmax by the library's cross entropy of the largest entry: that is logsumexp - max."""
+"""Softmax by the library's cross entropy of the largest entry, which is logsumexp - max."""
 
 import torch
 import torch.nn.functional as F

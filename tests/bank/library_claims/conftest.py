@@ -1,4 +1,4 @@
-"""What the claims of cards on libraries share: the cards' words, and one thread for small tensors."""
+"""Fixtures for claims about libraries: the cards' texts, and one thread for small tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Says = Callable[..., bool]
 
 @pytest.fixture(scope="session")
 def says() -> Says:
-    """`says(card, *words)`: true where the card still says all of these, and a failure that names the missing ones."""
+    """`says(card, *words)` returns True if the card has all the words, and fails with the missing ones."""
     documents = (document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents)
     texts = {document["id"]: str(document) for document in documents}
 

@@ -1,4 +1,4 @@
-"""Which operations PyTorch really runs below a line of Python, how large their results are, and their FLOPs."""
+"""Record the operations that PyTorch runs for a line of Python, the sizes of their results, and their FLOPs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from torch.utils.flop_counter import flop_registry
 
 
 class RecordedOps(TorchDispatchMode):
-    """While entered, notes each operation's name with the number of elements of its result (0 if that is no tensor).
+    """Record each operation's name with the element count of its result (0 if that is no tensor).
 
-    `flops` is what `FlopCounterMode` would count, by the same table.
+    `flops` equals the count of `FlopCounterMode`, from the same table.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class RecordedOps(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """No: nothing is compiled here, and skipping Dynamo imports it, which takes seconds."""
+        """Return False: nothing is compiled here, and skipping Dynamo imports it, which takes seconds."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
@@ -33,5 +33,5 @@ class RecordedOps(TorchDispatchMode):
         return result
 
     def sizes_of(self, name: str) -> list[int]:
-        """The results' sizes of the operations with `name` in their name, in order."""
+        """Return the result sizes of the operations with `name` in their name, in order."""
         return [size for operation, size in self.sizes if name in operation]

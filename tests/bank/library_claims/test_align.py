@@ -1,4 +1,4 @@
-"""What the cards on RLHF and reasoning RL say of losses, gradients and number formats, run."""
+"""Run the claims of the cards on RLHF and reasoning RL about losses, gradients and number formats."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_align_02_the_log_of_a_sigmoid_is_lost_from_a_margin_of_minus_89() -> No
 
 
 def clipped(ratio: float, advantage: float) -> tuple[float, float]:
-    """PPO's objective and its derivative by log π, at the ratio."""
+    """Return PPO's objective and its derivative with respect to log π, at this ratio."""
     logp = torch.tensor(ratio).log().requires_grad_()
     rho = logp.exp()
     objective = torch.minimum(rho * advantage, rho.clamp(0.8, 1.2) * advantage)

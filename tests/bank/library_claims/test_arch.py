@@ -1,4 +1,4 @@
-"""What the arch cards say of PyTorch, run here; each test also holds the card to it."""
+"""Run the claims of the arch cards about PyTorch; each test also checks the card's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the att cards say of PyTorch, and what they say was measured, run here; each test also holds the card to it."""
+"""Run the claims and measurements of the att cards about PyTorch; each test also checks the card's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cards on sampling, decoding and serving say of PyTorch and of their own procedures, run."""
+"""Run the claims of the cards on sampling, decoding and serving about PyTorch and their own procedures."""
 
 from __future__ import annotations
 

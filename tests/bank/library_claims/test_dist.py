@@ -1,4 +1,4 @@
-"""What cards of `dist` say of FLOP counts and of sums in 16 bits."""
+"""Run the claims of the `dist` cards about FLOP counts and sums in 16 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cards on tokens and embeddings say of torch, run here."""
+"""Run the claims of the cards on tokens and embeddings about torch."""
 
 from __future__ import annotations
 

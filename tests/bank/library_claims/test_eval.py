@@ -1,4 +1,4 @@
-"""What cards of `eval` say of nn.MultiheadAttention, fixed mixing, rank-one edits and cosine logits, run."""
+"""Run the claims of the `eval` cards about nn.MultiheadAttention, fixed mixing, rank-one edits and cosine logits."""
 
 from __future__ import annotations
 

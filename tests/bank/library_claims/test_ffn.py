@@ -1,4 +1,4 @@
-"""What the cards of `ffn` say of torch, run."""
+"""Run the claims of the `ffn` cards about torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cards of `flash` say of torch, run."""
+"""Run the claims of the `flash` cards about torch."""
 
 from __future__ import annotations
 

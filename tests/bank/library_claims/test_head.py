@@ -1,4 +1,4 @@
-"""What the cards on heads and shapes say about PyTorch, run."""
+"""Run the claims of the cards on heads and shapes about PyTorch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one_head(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
 
 
 def heads_by_loop(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
-    """Attention of (B, T, D) projections, head by head, concatenated."""
+    """Return attention of (B, T, D) projections, computed head by head and concatenated."""
     return torch.cat([one_head(*parts) for parts in zip(*(z.chunk(heads, -1) for z in (q, k, v)), strict=True)], -1)
 
 
@@ -117,7 +117,7 @@ def test_head_10_view_after_transpose_raises_unless_there_is_one_token(says: Say
 
 
 def seen_by(rows: Callable[[Tensor], Tensor], tokens: int, width: int) -> list[set[int]]:
-    """For each output position, the input tokens with a gradient."""
+    """Return for each output position the input tokens with a nonzero gradient."""
     x = drawn(0, 1, tokens, width).requires_grad_()
     found = []
     for position in range(tokens):
@@ -127,7 +127,7 @@ def seen_by(rows: Callable[[Tensor], Tensor], tokens: int, width: int) -> list[s
 
 
 def attend(x: Tensor, heads: int, split: bool, merge: bool) -> Tensor:
-    """Head-11's code with or without the transposes, on fixed projections of x."""
+    """Run head-11's code with or without the transposes, on fixed projections of x."""
     b, t, d = x.shape
     q, k, v = (x @ drawn(seed, d, d) for seed in (1, 2, 3))
     if split:

@@ -1,4 +1,4 @@
-"""What the cards on the KV cache say about PyTorch, run."""
+"""Run the claims of the KV cache cards about PyTorch."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_kv_12_values_filled_with_their_head_tell_the_mapping(says: Says) -> Non
 
 
 def latent_attention(dtype: torch.dtype, keys: int = 20, queries: int = 3) -> tuple[Tensor, Tensor]:
-    """MLA with two heads of DeepSeek-V3's widths: with expanded keys and values, and absorbed."""
+    """Return MLA with two heads of DeepSeek-V3's widths: with expanded keys and values, and absorbed."""
     shapes = ((keys, 512), (keys, 64), (2, queries, 128), (2, queries, 64), (2, 128, 512), (2, 128, 512))
     latent, k_rope, q, q_rope, up_k, up_v = (drawn(seed, *shape).to(dtype) for seed, shape in enumerate(shapes))
     k = torch.cat([latent @ up_k.mT / 512**0.5, k_rope.expand(2, keys, 64)], -1)

@@ -1,4 +1,4 @@
-"""What the cards on masks say of torch, run."""
+"""Run the claims of the mask cards about torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cards on multimodal models say can be measured, run."""
+"""Run the measurable claims of the cards on multimodal models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
 
 
 def gated_layer(output: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of the gate α = 0, of the layer's output matrix and of its query matrix."""
+    """Return the gradients of the gate α = 0, of the output matrix and of the query matrix."""
     x, image, target = drawn(0, 5, 4), drawn(1, 3, 4), drawn(2, 5, 4)
     alpha, w_q, w_o = torch.zeros((), dtype=torch.float64), drawn(3, 4, 4), output.clone()
     for weight in (alpha, w_q, w_o):

@@ -1,4 +1,4 @@
-"""What the cards of `moe` say of torch, and what they measured, run."""
+"""Run the claims and measurements of the `moe` cards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
 
 
 def busiest(scores: Tensor, k: int) -> float:
-    """The load of the busiest expert over the mean load."""
+    """Return the load of the busiest expert divided by the mean load."""
     load = torch.bincount(scores.topk(k).indices.flatten(), minlength=scores.shape[1]).double()
     return float(load.max() / load.mean())
 
@@ -118,7 +118,7 @@ def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
 
 @pytest.mark.parametrize(("last_stride", "least", "most"), [(0.001, 1.15, 1.3), (0.1, 1.9, 2.8)])
 def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: float) -> None:
-    """A coarse stride first brings both near balance: 0.001 alone gets there too, in many more steps."""
+    """Starting with a coarse stride, both come near balance; 0.001 alone gets there too, in many more steps."""
     assert "it falls to 1.2, which is sampling noise, with γ = 0.1 only to between 2 and 2.8" in CARDS["moe-13"]
     generator = torch.Generator().manual_seed(0)
     router, shift, bias = drawn(1, 64, 16) / 8, drawn(2, 64), torch.zeros(16)

@@ -1,4 +1,4 @@
-"""What the cards on normalisation say of torch and of low precision, run here."""
+"""Run the claims of the normalisation cards about torch and low precision."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_norm_03_one_feature(says: Says) -> None:
 
 
 def tutorial(x: Tensor) -> Tensor:
-    """The LayerNorm of norm-04 with γ = 1 and β = 0."""
+    """LayerNorm as in norm-04, with γ = 1 and β = 0."""
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5)
 
 
@@ -175,7 +175,7 @@ def test_norm_07_rms_norm_of_the_centred_row_is_layer_norm(says: Says) -> None:
 
 
 def faulty(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The scale and the output of norm-08's code, with a weight of 1."""
+    """Return the scale and the output of norm-08's code, with a weight of 1."""
     scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
     return scale, x * scale
 
@@ -196,7 +196,7 @@ def test_norm_08_squares_that_underflow_in_fp16_hardly_move_the_scale(says: Says
 
 
 def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
-    """Rows of two values come near the bound, Gaussian rows do not."""
+    """Rows of two values come near the bound; Gaussian rows do not."""
     assert says("norm-08", "may be off by 0.78 %, and an entry by 1.2 %", "最多偏 0.78 %，单个元素最多 1.2 %")
     assert says("norm-08", "a fourth rounding, 1.6 % at most", "还多一次舍入，最多 1.6 %")
     generator, scales, entries, weighted = torch.Generator().manual_seed(0), [], [], []
@@ -215,7 +215,7 @@ def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
 
 
 def branch(x: Tensor, draw: Callable[[int, int], Tensor], scale: float) -> Tensor:
-    """A pre-norm causal block of width 768 in 12 heads with a ReLU FFN; `scale` on the two output matrices."""
+    """A pre-norm causal block of width 768 with 12 heads and a ReLU FFN; `scale` multiplies the two output matrices."""
     tokens, width = x.shape
     y = layer_norm(x, (width,))
     q, k, v = ((y @ draw(width, width).T).view(tokens, 12, -1).transpose(0, 1) for _ in range(3))
@@ -247,7 +247,7 @@ def test_norm_09_how_large_the_stream_grows(
 
 
 def first_over_last(seed: int, blocks: int) -> float:
-    """The gradient of W_V in the first post-norm causal block of width 128 (two heads, Xavier) over the last one's."""
+    """Return the gradient ratio of W_V, first over last post-norm causal block of width 128 (two heads, Xavier)."""
     generator, width = torch.Generator().manual_seed(seed), 128
     x, values = torch.randn(32, width, generator=generator), []
     for _ in range(blocks):
@@ -292,7 +292,7 @@ def test_norm_14_adam_restores_the_size_of_a_small_gradient(says: Says, size: fl
 
 
 def gradients_of_a_scaled_stack(layers: int) -> list[float]:
-    """Norms of the gradients at the start of the stream, and the mean norms of first and second matrices."""
+    """Return gradient norms: of the stream's input, and the means of the first and of the second matrices."""
     torch.manual_seed(0)
     width = 64
     start = torch.randn(32, width, requires_grad=True)

@@ -1,4 +1,4 @@
-"""What cards of `opt` say of PyTorch's optimisers, of autograd and of ten or a thousand Adam steps, run."""
+"""Run the claims of the `opt` cards about PyTorch's optimisers, autograd and ten or a thousand Adam steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
 
 
 def trained(make: Callable[..., Optimizer], gradients: Tensor, start: Tensor, **options: Any) -> list[Tensor]:
-    """The weights after each step."""
+    """Return the weights after each step."""
     parameter = nn.Parameter(start.clone())
     optimizer = make([parameter], **options)
     path = []

@@ -1,4 +1,4 @@
-"""What cards of `peft` say of LoRA layers, their gradients and what autograd keeps, run."""
+"""Run the claims of the `peft` cards about LoRA layers, their gradients and the tensors that autograd saves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
 
 
 class Lora(nn.Module):
-    """x → scale · B A x, with the error of the output as loss."""
+    """x → scale · B A x, with the mean squared error as loss."""
 
     def __init__(self, a: Tensor, b: Tensor, scale: float = 1.0) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def test_peft_07_a_plain_linear_keeps_the_dequantised_weight_once_x_requires_a_g
 
 
 def dora(detach: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """W₀, A, B, V and the gradient of V, for a cubic loss."""
+    """Return W₀, A, B, V and the gradient of V, for a cubic loss."""
     base, a, b = drawn(0, 8, 16), drawn(1, 2, 16), drawn(2, 8, 2)
     v = (base + b @ a).requires_grad_()
     norm = v.norm(dim=1, keepdim=True)

@@ -1,4 +1,4 @@
-"""What the cards on positions say of torch and of low precision, run here."""
+"""Run the claims of the position cards about torch and low precision."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_pos_12_a_rotation_in_bf16_nearly_keeps_the_norm(says: Says) -> None:
 
 
 def permuted(rows: Tensor) -> Tensor:
-    """The conversion of pos-13 for one head: (2i, 2i + 1) becomes (i, i + d/2)."""
+    """Convert one head as in pos-13: (2i, 2i + 1) becomes (i, i + d/2)."""
     return rows.view(rows.shape[0] // 2, 2, -1).transpose(0, 1).reshape(rows.shape)
 
 
@@ -173,7 +173,7 @@ def test_pos_26_sinusoids_fill_few_directions(says: Says) -> None:
 
 
 class SinusoidalPE(nn.Module):
-    """The module of pos-27; with `fixed`, line 8 is as its fix has it."""
+    """The module of pos-27; with `fixed`, line 8 has the card's fix."""
 
     def __init__(self, width: int, max_len: int, fixed: bool) -> None:
         super().__init__()

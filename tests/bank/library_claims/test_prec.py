@@ -1,4 +1,4 @@
-"""What the cards of `prec` say of torch, and what they measured, run."""
+"""Run the claims and measurements of the `prec` cards."""
 
 from __future__ import annotations
 

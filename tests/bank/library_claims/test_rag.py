@@ -1,4 +1,4 @@
-"""What the cards on retrieval say can be computed, computed."""
+"""Run the computable claims of the retrieval cards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAIRS = 1024
 
 
 def best_loss(scale: float) -> float:
-    """The loss where the positive has cosine 1 and the other 1,023 candidates −1."""
+    """Return the loss if the positive has cosine 1 and the other 1,023 candidates −1."""
     scores = torch.full((1, PAIRS), -1.0, dtype=torch.float64)
     scores[0, 0] = 1
     return float(F.cross_entropy(scores * scale, torch.zeros(1, dtype=torch.long)))

@@ -1,4 +1,4 @@
-"""What cards of `scale` say of MinHash bands and of a distribution fitted to its own samples, run."""
+"""Run the claims of the `scale` cards about MinHash bands and a distribution fitted to its own samples."""
 
 from __future__ import annotations
 

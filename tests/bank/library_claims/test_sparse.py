@@ -1,4 +1,4 @@
-"""What the cards on sparse, linear and state-space models say can be measured, run."""
+"""Run the measurable claims of the cards on sparse, linear and state-space models."""
 
 from __future__ import annotations
 

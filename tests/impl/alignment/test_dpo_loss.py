@@ -1,4 +1,4 @@
-"""DPO's reference against the formula in single numbers of many digits, and by the gradient that the paper derives."""
+"""Compare DPO's reference with the formula in high-precision numbers, and with the paper's gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GRPO's reference against a loop over single tokens, and by what must not matter: masked tokens, shifted rewards."""
+"""Compare GRPO's reference with a loop over single tokens; masked tokens and shifted rewards must not matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy loss against a loop over single tokens, and the identities that tie its switches together."""
+"""Compare the policy loss with a loop over single tokens, and check the identities between its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GAE's reference against the definition as a sum over all later steps, and at its two limits."""
+"""Compare GAE's reference with the definition as a sum over all later steps, and at its two limits."""
 
 from __future__ import annotations
 

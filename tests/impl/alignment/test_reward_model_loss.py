@@ -1,4 +1,4 @@
-"""The reward model's reference against torch's binary cross-entropy, and against single numbers."""
+"""Compare the reward model's reference with torch's binary cross-entropy, and with single numbers."""
 
 from __future__ import annotations
 

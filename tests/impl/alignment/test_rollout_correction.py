@@ -1,4 +1,4 @@
-"""Importance weights against a loop over single numbers."""
+"""Compare importance weights with a loop over single numbers."""
 
 from __future__ import annotations
 

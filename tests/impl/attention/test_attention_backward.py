@@ -1,4 +1,4 @@
-"""The gradients of attention against autograd, and by the sums that they must keep."""
+"""Compare the gradients of attention with autograd, and check the sums that they must preserve."""
 
 import pytest
 import torch

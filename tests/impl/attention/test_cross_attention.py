@@ -1,4 +1,4 @@
-"""Cross-attention against torch's own module, and by what padding and order must not change."""
+"""Compare cross-attention with torch's own module; padding and order must not change it."""
 
 import pytest
 import torch

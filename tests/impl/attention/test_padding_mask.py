@@ -1,4 +1,4 @@
-"""Padding masks against a loop over single keys, combined ones against a loop over single places."""
+"""Compare padding masks with a loop over keys, and combined masks with a loop over positions."""
 
 import itertools
 

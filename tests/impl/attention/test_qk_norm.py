@@ -1,4 +1,4 @@
-"""QK-norm against torch's own norm and attention, and by the bound that it is there for."""
+"""Compare QK-norm with torch's own norm and attention, and check the bound on its scores."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Attention with a sink against torch's own attention over one more key, whose value is zero, and by its laws."""
+"""Compare attention with a sink with torch's attention over one more key of value zero, and check its laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feed-forward network against torch's own activations, and by the tokens that it must not mix."""
+"""Compare the feed-forward network with torch's own activations; it must not mix tokens."""
 
 import pytest
 import torch

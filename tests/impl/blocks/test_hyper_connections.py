@@ -1,4 +1,4 @@
-"""Sinkhorn and the step of mHC against loops over single numbers, and the laws that the constraint buys."""
+"""Compare Sinkhorn and the mHC step with loops over single numbers, and check the laws of the constraint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SwiGLU against torch's own silu, its width against counting up."""
+"""Compare SwiGLU with torch's own silu, and its width with counting up."""
 
 import pytest
 import torch

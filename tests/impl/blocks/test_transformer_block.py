@@ -1,4 +1,4 @@
-"""The block against torch's own encoder layer, and by the laws of its two orders."""
+"""Compare the block with torch's own encoder layer, and check the laws of both norm orders."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Pooled entries number by number, and what a prefix of the tokens gives."""
+"""Compare pooled entries number by number, and check results for prefixes of the tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ reference = load(IMPL / "cache/compressed-kv/reference.py")
 
 
 def entry(kv, gate, bias, m, overlap, w, c):
-    """One number of the result for one sequence, by the statement."""
+    """Return one number of the result for one sequence, by the statement's formula."""
     half = kv.shape[1] // 2
     terms = [(w * m + p, p, c + half * overlap) for p in range(m)]
     if overlap and w > 0:

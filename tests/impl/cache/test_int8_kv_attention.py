@@ -1,4 +1,4 @@
-"""int8-kv-attention: codes number by number in Python, attention by torch's own over the decoded cache."""
+"""int8-kv-attention: compare codes number by number in Python, and attention with torch's over the decoded cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kv-cache-prealloc: against a dict of slots, over random updates."""
+"""kv-cache-prealloc: compare with a dict of slots, over random updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kv-cache-size: against the bytes of tensors that are there, and against published figures."""
+"""kv-cache-size: compare with the bytes of real tensors, and with published figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mqa: torch's own attention over repeated heads, and its laws."""
+"""mqa: compare with torch's own attention over repeated heads, and check its laws."""
 
 from __future__ import annotations
 

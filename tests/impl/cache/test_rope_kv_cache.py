@@ -1,4 +1,4 @@
-"""rope-kv-cache: against full attention over keys turned as complex numbers, row by row, in float64."""
+"""rope-kv-cache: compare with full attention over keys rotated as complex numbers, row by row, in float64."""
 
 from __future__ import annotations
 

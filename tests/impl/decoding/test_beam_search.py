@@ -16,7 +16,7 @@ V, BOS, EOS = 3, 0, 2
 
 
 def model(seed: int) -> Tensor:
-    """Log-probabilities by the two newest tokens."""
+    """Return log-probabilities that depend on the two newest tokens."""
     return torch.randn(V, V, V, generator=torch.Generator().manual_seed(seed)).double().log_softmax(-1)
 
 

@@ -1,4 +1,4 @@
-"""encoder-decoder-generate: against decoding each sentence alone, on torch's own Transformer."""
+"""encoder-decoder-generate: compare with decoding each sentence alone, on torch's own Transformer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""repetition-penalty: number by number in Python, and its laws."""
+"""repetition-penalty: compare number by number in Python, and check its laws."""
 
 from __future__ import annotations
 

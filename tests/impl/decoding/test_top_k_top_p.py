@@ -1,4 +1,4 @@
-"""top-k-top-p: against the smallest set by definition, in exact fractions, token by token."""
+"""top-k-top-p: compare with the smallest set by definition, in exact fractions, token by token."""
 
 from __future__ import annotations
 

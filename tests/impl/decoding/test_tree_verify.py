@@ -1,4 +1,4 @@
-"""tree-verify: on a small causal model of two layers, one pass over the tree against its branches one by one."""
+"""tree-verify: on a small causal model of two layers, compare one pass over the tree with its branches one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Model:
         self.weights = [torch.randn(V if k == 0 else 99 if k == 1 else D, D, generator=generator) for k in range(8)]
 
     def __call__(self, tokens: list[int], positions: Tensor, mask: Tensor) -> Tensor:
-        """Logits of each token, which attends where `mask` is True."""
+        """Return the logits of each token, which attends where `mask` is True."""
         x = self.weights[0][tokens] + self.weights[1][positions]
         for wq, wk, wv in (self.weights[2:5], self.weights[5:8]):
             scores = (x @ wq) @ (x @ wk).T / 9

@@ -1,4 +1,4 @@
-"""Block selection against a loop over single queries, and against full attention where everything is chosen."""
+"""Compare block selection with a loop over single queries, and with full attention if every block is chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The delta rule against the formula over single numbers, and by what it replaces, keeps and descends."""
+"""Compare the delta rule with the formula over single numbers; check replaced and kept values, and its descent."""
 
 from __future__ import annotations
 

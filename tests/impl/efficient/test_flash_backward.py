@@ -1,4 +1,4 @@
-"""The tiles against autograd through plain attention."""
+"""Compare the tiles with autograd through plain attention."""
 
 from __future__ import annotations
 

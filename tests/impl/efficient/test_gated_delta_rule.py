@@ -1,4 +1,4 @@
-"""Chunks against the recurrence, token by token, values and gradients."""
+"""Compare chunks with the recurrence, token by token, in values and gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexer against single numbers, and both steps together against full causal attention."""
+"""Compare the indexer with single numbers, and both steps together with full causal attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running maximum and denominator against torch's softmax and logsumexp, over every way to cut a row."""
+"""Compare running maximum and denominator with torch's softmax and logsumexp, for every split of a row."""
 
 from __future__ import annotations
 

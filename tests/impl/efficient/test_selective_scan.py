@@ -1,4 +1,4 @@
-"""The scan against a loop over single numbers, and causality."""
+"""Compare the scan with a loop over single numbers, and check causality."""
 
 from __future__ import annotations
 

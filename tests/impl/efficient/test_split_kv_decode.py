@@ -12,7 +12,7 @@ merge_partials = load(IMPL / "efficient/split-kv-decode/reference.py").merge_par
 
 
 def part(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention over these keys alone; over none, a finite output and −inf."""
+    """Return attention over these keys alone; over none, a finite output and −inf."""
     scores = q @ k.mT
     if not k.shape[1]:
         return torch.full((*q.shape[:2], v.shape[2]), 7.0, dtype=q.dtype), torch.full(q.shape[:2], -torch.inf).double()

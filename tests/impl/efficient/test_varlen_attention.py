@@ -1,4 +1,4 @@
-"""Packed sequences against torch's attention of each by itself, and by what crosses a boundary: nothing."""
+"""Compare packed sequences with torch's attention of each alone; nothing may cross a boundary."""
 
 from __future__ import annotations
 

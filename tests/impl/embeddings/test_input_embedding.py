@@ -1,4 +1,4 @@
-"""Embeddings against torch's own, values and gradients."""
+"""Compare embeddings with torch's own, in values and gradients."""
 
 import math
 

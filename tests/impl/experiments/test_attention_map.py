@@ -1,4 +1,4 @@
-"""What the attention map takes for a token, and what it says of a text that is too long for it."""
+"""Split a text into tokens for the attention map, and report a text that is too long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAP = find(IMPL, "attention-map")
 
 
 def tokens(text: str) -> list[str]:
-    """As the file itself divides a text."""
+    """Split a text as the experiment does."""
     inside: dict[str, object] = {}
     exec(compile(MAP.file.read_text(encoding="utf-8"), str(MAP.file), "exec"), inside)
     return inside["TOKEN"].findall(text)  # type: ignore[attr-defined, no-any-return]

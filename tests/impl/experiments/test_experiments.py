@@ -1,4 +1,4 @@
-"""Every experiment shows its claim in the quick form, its control does not, and a card leads to it."""
+"""Every experiment proves its claim in the quick form, its control does not, and a card links to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ every_quick_form = pytest.mark.parametrize(
 
 @cache
 def links() -> dict[str, set[str]]:
-    """The cards that lead to each experiment."""
+    """Return the cards that link to each experiment."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in bank_files(bundled_quizbank()):
         for card in load_file(path).documents:
@@ -77,7 +77,7 @@ def test_what_it_says_of_itself_is_there_in_both_languages(experiment: Experimen
 
 
 def in_both(text: Localised) -> bool:
-    """Signs, numbers and names are the same in both; words are not."""
+    """Return True if signs, numbers and names are the same in both languages, and words are not."""
     same = text.en == text.zh
     return (same and not re.search(r"[a-z]{4,} [a-z]{2,}", text.en)) or (not same and not CHINESE.search(text.en))
 

@@ -1,4 +1,4 @@
-"""The reference of the bias update against single numbers, and by what it is for: a skewed stream becomes balanced."""
+"""Compare the bias update with single numbers, and check its purpose: a skewed stream becomes balanced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of expert capacity against queues that are filled one choice after the other, and by its law."""
+"""Compare expert capacity with queues that are filled one choice at a time, and check its law."""
 
 from __future__ import annotations
 

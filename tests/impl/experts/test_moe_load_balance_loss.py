@@ -1,4 +1,4 @@
-"""The reference of the balance loss against a loop over single choices, and its values at uniform load and collapse."""
+"""Compare the balance loss with a loop over single choices, and check its values at uniform load and collapse."""
 
 from __future__ import annotations
 

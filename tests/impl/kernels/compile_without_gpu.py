@@ -1,7 +1,7 @@
-"""Compile what a kernel.py launches for a GPU that is not there: `python compile_without_gpu.py FOLDER...`.
+"""Compile the launches of a kernel.py for an absent GPU: `python compile_without_gpu.py FOLDER...`.
 
-Triton's wheel brings the assembler. The judge's cases are put to a kernel whose launches stop after they are compiled,
-for an A100 and an H100, forward and backward; each line says the kernel, its types, and the shared memory it takes.
+Triton's wheel contains the assembler. A kernel gets the judge's cases, and each launch stops after compilation, for an
+A100 and an H100, forward and backward. Each line has the kernel, its types, and the shared memory it takes.
 `benchmarks/sm90.py` compiles the sizes that are timed, and a test runs that.
 """
 
@@ -56,7 +56,7 @@ BESIDE: dict[str, Callable[[Any, torch.dtype], Any]] = {
 
 
 def cases(folder: Folder) -> Iterator[Case]:
-    """The largest drawn case and the smallest in some branches, in each profile."""
+    """Yield the largest drawn case and the smallest in some branches, in each profile."""
     for name in PROFILES:
         for number in range(BRANCHES):
             recorder = Recorder(fixed_draw, profile_of(name, folder.facts), declared=folder.declared)

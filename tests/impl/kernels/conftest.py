@@ -1,4 +1,4 @@
-"""Kernels run compiled where there is a GPU, and in Triton's interpreter elsewhere."""
+"""Run kernels compiled if there is a GPU, else in Triton's interpreter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def kernel_of(folder: Path) -> ModuleType:
-    """The kernel of a challenge; Triton reads its source again, so that it is under a name of its own."""
+    """Load the kernel of a challenge under a unique name, since Triton reads its source again."""
     name = f"kernel_of_{folder.name.replace('-', '_')}"
     if name not in sys.modules:
         module = ModuleType(name)

@@ -1,8 +1,8 @@
-"""Triton's interpreter with bfloat16 as a GPU has it, and quicker to begin.
+"""Triton's interpreter with the bfloat16 rounding of a GPU, and a faster start.
 
-Triton 3.7 keeps bfloat16 as whole numbers of 16 bits. It cuts float32 off instead of rounding it to the nearest, and
-multiplies matrices of those whole numbers; both are done by torch here. It also puts its own functions in the place of
-the language's at every launch and takes them away again, which takes longer than a small kernel: here they stay.
+Triton 3.7 stores bfloat16 as 16-bit integers. It truncates float32 instead of rounding it to nearest, and multiplies
+matrices of those integers; here torch does both. It also replaces the language's functions by its own at every launch
+and restores them, which takes longer than a small kernel: here they stay replaced.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _cast, _dot = InterpreterBuilder.cast_impl, InterpreterBuilder.create_dot
 
 
 class Installed:
-    """What a launch takes away when it is over: nothing."""
+    """Restore nothing after a launch."""
 
     def restore(self) -> None:
         pass
 
 
 def install() -> None:
-    """From here on the interpreter rounds, and multiplies what is meant."""
+    """Make the interpreter round bfloat16 to nearest and multiply its values."""
     interpreter._patch_lang(cast)  # by whose globals it finds both
     interpreter._patch_lang = lambda function: Installed()
     InterpreterBuilder.cast_impl = cast  # type: ignore[method-assign]

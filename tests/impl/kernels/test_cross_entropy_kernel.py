@@ -1,4 +1,4 @@
-"""cross-entropy-kernel: torch's own cross-entropy, row by row, and the gradient that autograd finds for its sum."""
+"""cross-entropy-kernel: compare with torch's own cross-entropy, row by row, and with autograd's gradient of its sum."""
 
 from __future__ import annotations
 

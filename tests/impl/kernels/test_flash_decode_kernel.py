@@ -1,4 +1,4 @@
-"""flash-decode-kernel: however the keys are split, the result is torch's own attention over all of them."""
+"""flash-decode-kernel: for every split of the keys, the result equals torch's own attention over all of them."""
 
 from __future__ import annotations
 

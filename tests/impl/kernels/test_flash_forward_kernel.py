@@ -1,4 +1,4 @@
-"""flash-forward-kernel: out is torch's own attention, and exp(lse) adds up the visible exponentials."""
+"""flash-forward-kernel: out equals torch's own attention, and exp(lse) is the sum of the visible exponentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of kernels: what it times is right, a fault is one failed row, and a cut-off run keeps its rows."""
+"""Check the kernel benchmark: it times correct kernels, an error costs one row, interrupted runs keep their rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gpu(monkeypatch):
 
 @pytest.fixture(scope="module")
 def rehearsal(tmp_path_factory) -> Path:
-    """The folder that `on_gpu.sh` leaves on a machine without a GPU."""
+    """Return the folder that `on_gpu.sh` leaves on a machine without a GPU."""
     folder = tmp_path_factory.mktemp("on_gpu")
     environment = os.environ | {"PYTHON": sys.executable, "CUDA_VISIBLE_DEVICES": ""}
     command = ["bash", str(PROGRAM.with_name("on_gpu.sh")), str(folder)]

@@ -1,4 +1,4 @@
-"""int4-matmul-kernel: each weight taken out of its byte one by one, and what int4-group-quant has packed."""
+"""int4-matmul-kernel: unpack each weight from its byte one by one, and compare with int4-group-quant's packing."""
 
 from __future__ import annotations
 

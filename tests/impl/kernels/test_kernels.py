@@ -1,8 +1,7 @@
-"""Every kernel against its reference: the judge's own cases, values and gradients, within the judge's own tolerance.
+"""Compare every kernel with its reference: the judge's cases, values and gradients, within the judge's tolerance.
 
-The exam of two streams is put to the kernel as it is put to a submission: ordinary and extreme values in float32 and
-float64, 16 bits, odd layouts, the edge cases. Of gradients it asks for more than of a submission: in 16 bits and in odd
-layouts too.
+A kernel takes the same exam of two streams as a submission: ordinary and extreme values in float32 and float64, 16
+bits, odd layouts, the edge cases. Its gradients are tested more than a submission's: in 16 bits and odd layouts too.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ DRAWN = ("matches-reference", "stable", "low-precision", "layout")
 
 
 class RoundedInside(Folder):
-    """For a kernel with ROUNDS_INSIDE: 16 bits may be rounded on the way too, as tensor cores take them.
+    """For kernels with ROUNDS_INSIDE: 16-bit values may be rounded inside too, as tensor cores do.
 
-    An answer is then held to what one-ulp changes of the inputs do, as where a challenge has SIXTEEN_BITS = "native".
+    The tolerance is then the effect of one-ulp input changes, as for challenges with SIXTEEN_BITS = "native".
     """
 
     @property
@@ -67,7 +66,7 @@ def exams(folder: Path) -> list[Exam]:
 
 
 def for_inference(folder: Path) -> bool:
-    """Whether a kernel has no backward pass, which its docstring must say."""
+    """Return True if a kernel has no backward pass; its docstring must then say so."""
     tree = ast.parse((folder / "kernel.py").read_text(encoding="utf-8"))
     bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
     return not any(base.endswith("autograd.Function") for base in bases)
@@ -96,7 +95,7 @@ def test_a_kernel_has_the_entry_points_of_its_reference(folder: Path) -> None:
 
 
 def signature(function: Any) -> str:
-    """As it is written; a default that is a function has no place in memory."""
+    """Return the signature as written, without the memory address of a default function."""
     return re.sub(" at 0x[0-9a-f]+", "", str(inspect.signature(function)))
 
 
@@ -126,7 +125,7 @@ def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
 
 @every_kernel
 def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
-    """Values and gradients in one run; a case whose dtypes no profile changes is put once."""
+    """Compare values and gradients in one run; run a case only once if no profile changes its dtypes."""
     exam, asked = exams(folder)[0], set()
     for edge in exam.edges("edge-cases"):
         case = edge.question.case
@@ -144,7 +143,7 @@ promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "me
 
 @pytest.mark.parametrize("folder", promising, ids=lambda folder: folder.name)
 def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
-    """What kernels take from torch is counted; what they hold in registers is in no count."""
+    """Count the memory that kernels take from torch; registers are not counted."""
     exam = exams(folder)[0]
     for promised in contracts(exam.folder, "memory"):
         contract = replace(promised, sizes=promised.sizes[:2])
@@ -154,7 +153,7 @@ def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
 
 
 class Kernel:
-    """A kernel in the place of a submission, for the judge's measurements."""
+    """A kernel in place of a submission, for the judge's measurements."""
 
     def __init__(self, folder: Path) -> None:
         self.guard = Guard()
@@ -173,7 +172,7 @@ def drawn(exam: Exam, check: str) -> Iterator[Any]:
 
 
 def put(question: Any, folder: Path, label: str = "") -> None:
-    """Asks the kernel, and fails with what the judge would say."""
+    """Ask the kernel a question, and fail with the judge's message."""
     request = question.request
     if request is None:
         return
@@ -194,7 +193,7 @@ def answer(
     cotangents: Sequence[Any] = (),
     costs: Collection[str] = (),
 ) -> Observed:
-    """What the kernel says to a case, which must leave its arguments as they were."""
+    """Return the kernel's answer to a case; fail if it changes its arguments."""
     given: list[Tensor] = []
 
     def cast(item: Input) -> Tensor:
@@ -214,7 +213,7 @@ def answer(
 
 
 def laid_out(value: Tensor) -> Tensor:
-    """A copy on the device with the strides of the original, gaps between its rows among them."""
+    """Return a copy on the device with the strides of the original, including gaps between its rows."""
     memory = torch.empty(0, dtype=value.dtype).set_(value.detach().untyped_storage())  # type: ignore[call-overload]
     copied = memory.to(DEVICE, copy=True)
     return copied.as_strided(value.shape, value.stride(), value.storage_offset())

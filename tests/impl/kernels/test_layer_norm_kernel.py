@@ -1,4 +1,4 @@
-"""The layer norm that kernels are compared with, against torch's own."""
+"""Compare the layer norm that serves as the kernels' reference with torch's own."""
 
 import pytest
 import torch

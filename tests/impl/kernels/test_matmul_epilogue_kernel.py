@@ -1,4 +1,4 @@
-"""The product with bias and GELU that kernels are compared with, against torch's own operations."""
+"""Compare the product with bias and GELU that serves as the kernels' reference with torch's own operations."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Kernels with nothing to compute: batches without rows, as the last of a data set, and rows to be ignored."""
+"""Run kernels with nothing to compute: empty batches, as at the end of a data set, and ignored rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the quantising kernels offer beside the challenge's entry points: decoding, and products with coded weights."""
+"""Check functions of quantising kernels beyond the challenge's entry: decoding, and products with coded weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 def near(got: torch.Tensor, due: torch.Tensor, dtype: torch.dtype) -> bool:
-    """Within a few roundings of the largest number of a row."""
+    """Return True if the difference is within four roundings of the largest number of the row."""
     allowed = 4 * torch.finfo(dtype).eps * due.abs().amax(-1, keepdim=True)
     return got.dtype == dtype and got.shape == due.shape and bool(((got.double() - due).abs() <= allowed).all())
 

@@ -1,4 +1,4 @@
-"""The fused residual and RMS norm that kernels are compared with, against torch's own norm."""
+"""Compare the fused residual and RMS norm that serves as the kernels' reference with torch's own norm."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The rotation that kernels are compared with, against complex numbers and by what a rotation keeps."""
+"""Compare the kernels' reference rotation with complex numbers, and check the invariants of rotations."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Machine code of every kernel for an H100, forward and backward, read by benchmarks/sm90.py."""
+"""Check the H100 machine code of every kernel, forward and backward, as read by benchmarks/sm90.py."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ SPILLS = {
     "rope-interleaved rope_kernel": "sine and cosine of a large angle keep their reduction in local memory",
     "rope-half rope_kernel": "sine and cosine of a large angle keep their reduction in local memory",
 }
-"""Kernels that use local memory, and why; none of the flash family, nor softmax or NF4."""
+"""Kernels that use local memory, with the reason; none of the flash family, nor softmax or NF4."""
 DIVISIONS = {
     "paged-kv part_kernel": "the page of each token is found by a division",
     "moe weights_kernel": "the tile of an expert is found by a division",
 }
-"""Kernels with a 64-bit division in a loop, and why; none of the flash family, nor softmax or NF4."""
+"""Kernels with a 64-bit division in a loop, with the reason; none of the flash family, nor softmax or NF4."""
 
 SCATTERED = {
     "linear-attention product_kernel": "a state of 32 × 16 float32, a small part of what it moves",
     "int4-matmul-kernel _int4_matmul": "a kernel to learn from: even and odd columns of x, as they are packed",
 }
-"""Kernels in which a thread takes single numbers of a tile, and why. RoPE took seven times as long so on an H200."""
+"""Kernels whose threads access single numbers of a tile, with the reason. RoPE was 7 times slower so on an H200."""
 
 # Registers and instructions are a compiler's choice: the figures are those of the pinned one.
 MEASURED = "3.7"
@@ -58,7 +58,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 @cache
 def compiled() -> dict[str, dict[str, Any]]:
-    """What the compiler made of each kernel, by "entry function"; compiled once for all tests here."""
+    """Return the machine code of each kernel by "entry function"; compiled once for all tests here."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "sm90.json"
@@ -103,7 +103,7 @@ def test_no_kernel_divides_in_a_loop_but_those_with_a_reason() -> None:
 
 
 def test_threads_run_along_the_memory_but_where_there_is_a_reason() -> None:
-    """Where two axes of a tile look alike, releases of Triton choose differently; so this holds for each of them."""
+    """If two axes of a tile look alike, releases of Triton choose differently; this test passes for each release."""
     assert {name for name, code in compiled().items() if code["scattered"]} <= set(SCATTERED)
 
 
@@ -131,7 +131,7 @@ def test_memory_bound_kernels_move_128_bits() -> None:
 
 
 def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
-    """Both ways; the absmax of a block, one number of float32, is stored alone."""
+    """Both loads and stores; only the absmax of a block, one float32 number, is stored alone."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     environment["TRITON_CACHE_DIR"] = str(tmp_path)
     script = (

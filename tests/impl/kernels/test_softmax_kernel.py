@@ -1,4 +1,4 @@
-"""The softmax that kernels are compared with, against torch's own and at what torch leaves undefined."""
+"""Compare the kernels' reference softmax with torch's own, and check cases that torch leaves undefined."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The sliding window's walk over steps of keys, with windows wider than the judge draws: some steps are seen whole."""
+"""Check the sliding window's loop over key blocks with windows so wide that some blocks are fully visible."""
 
 from __future__ import annotations
 

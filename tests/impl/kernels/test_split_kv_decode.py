@@ -1,4 +1,4 @@
-"""The decoding that ends in the merge, against plain attention over the whole cache."""
+"""Compare decoding with the final merge with plain attention over the whole cache."""
 
 from __future__ import annotations
 

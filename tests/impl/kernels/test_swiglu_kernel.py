@@ -1,4 +1,4 @@
-"""The gate of SwiGLU that kernels are compared with, against torch's own silu."""
+"""Compare the SwiGLU gate that serves as the kernels' reference with torch's own silu."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""topk-router-kernel: Python's own sort by logit and then by expert, token by token."""
+"""topk-router-kernel: compare with Python's own sort by logit and then by expert, token by token."""
 
 from __future__ import annotations
 

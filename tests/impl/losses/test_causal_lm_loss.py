@@ -1,4 +1,4 @@
-"""The reference of the language-model loss against torch's cross-entropy, and its z-loss against a loop."""
+"""Compare the language-model loss with torch's cross-entropy, and its z-loss with a loop."""
 
 from __future__ import annotations
 

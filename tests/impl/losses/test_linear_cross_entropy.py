@@ -1,4 +1,4 @@
-"""The chunked loss against torch's own over whole logits, in value and gradient."""
+"""Compare the chunked loss with torch's own over full logits, in value and gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss of masked diffusion against single numbers, and against the law that gives it its weight."""
+"""Compare the masked diffusion loss with single numbers, and with the law that determines its weight."""
 
 from __future__ import annotations
 

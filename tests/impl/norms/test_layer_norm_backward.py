@@ -1,4 +1,4 @@
-"""The gradients of layer normalisation against autograd, and by what must drop out of them."""
+"""Compare the gradients of layer normalisation with autograd, and check which components must vanish."""
 
 import pytest
 import torch

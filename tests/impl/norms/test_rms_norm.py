@@ -1,4 +1,4 @@
-"""RMSNorm against torch's own, and by the scale that it must not see."""
+"""Compare RMSNorm with torch's own, and check that the input's scale does not matter."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Adam against torch.optim.Adam over a hundred steps, and the law that the gradient's scale cancels."""
+"""Compare Adam with torch.optim.Adam over a hundred steps; the gradient's scale must cancel."""
 
 from __future__ import annotations
 

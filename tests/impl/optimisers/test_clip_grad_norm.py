@@ -1,4 +1,4 @@
-"""Clipping against torch.nn.utils.clip_grad_norm_, and by hand where the norm is 0 or not finite."""
+"""Compare clipping with torch.nn.utils.clip_grad_norm_; norms of 0 or non-finite ones are checked by hand."""
 
 from __future__ import annotations
 

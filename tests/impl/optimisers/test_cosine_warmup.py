@@ -1,4 +1,4 @@
-"""The schedule against torch's own LinearLR and CosineAnnealingLR, and by its laws at the corners."""
+"""Compare the schedule with torch's own LinearLR and CosineAnnealingLR, and check its laws at the corners."""
 
 from __future__ import annotations
 

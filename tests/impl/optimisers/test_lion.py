@@ -1,4 +1,4 @@
-"""Lion against a loop over plain numbers, and by the laws of its step."""
+"""Compare Lion with a loop over plain numbers, and check the laws of its step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The iteration against its scalar polynomial on the singular values, the step against momentum by hand."""
+"""Compare the iteration with its scalar polynomial on the singular values, and the step with momentum by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ring against torch's attention over the joined chunks."""
+"""Compare the ring with torch's attention over the joined chunks."""
 
 from __future__ import annotations
 

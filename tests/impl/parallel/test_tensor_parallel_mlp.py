@@ -1,4 +1,4 @@
-"""The split MLP against the whole one, and what crosses the wire on the way."""
+"""Compare the split MLP with the whole one, and check the communication between ranks."""
 
 from __future__ import annotations
 

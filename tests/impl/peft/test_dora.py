@@ -1,4 +1,4 @@
-"""DoRA's reference against the rule row by row, and against the gradient that the paper writes down."""
+"""Compare DoRA's reference with the rule row by row, and with the gradient in the paper."""
 
 from __future__ import annotations
 

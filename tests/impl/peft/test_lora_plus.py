@@ -1,4 +1,4 @@
-"""LoRA+'s reference against torch's SGD: under gradients of 1 every parameter moves by its own rate."""
+"""Compare LoRA+'s reference with torch's SGD: with gradients of 1 every parameter moves by its own rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PiSSA's reference by its laws: no approximation of that rank is better, nothing is lost, both factors weigh alike."""
+"""Check PiSSA's laws: the approximation is the best of its rank, nothing is lost, both factors have equal norms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QLoRA's reference against loops over single numbers: nearest levels, rounded block maxima, bits."""
+"""Compare QLoRA's reference with loops over single numbers: nearest levels, rounded block maxima, bits."""
 
 from __future__ import annotations
 

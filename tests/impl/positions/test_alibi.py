@@ -1,4 +1,4 @@
-"""ALiBi against a loop over single numbers, slopes against those that the paper writes out."""
+"""Compare ALiBi with a loop over single numbers, and its slopes with those in the paper."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ alibi_bias = load(IMPL / "positions/alibi/reference.py").alibi_bias
 
 
 def slopes(n_heads: int) -> list[float]:
-    """The bias of a key one token back."""
+    """Return the bias of a key one token back."""
     return [-float(value) for value in alibi_bias(n_heads, 1, 2)[:, 0, 0]]
 
 

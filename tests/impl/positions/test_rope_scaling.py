@@ -1,4 +1,4 @@
-"""Scaled frequencies against a loop over single numbers, and by what is promised of the first and last pair."""
+"""Compare scaled frequencies with a loop over single numbers, and check the first and last pair."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sinusoidal tables against a loop over single numbers, and by the two laws that they are there for."""
+"""Compare sinusoidal tables with a loop over single numbers, and check their two laws."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""T5's buckets against a loop over single numbers, and by what is known of the usual table."""
+"""Compare T5's buckets with a loop over single numbers, and with known facts of the usual table."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The scaler against torch.amp.GradScaler on the CPU, over random runs of good and bad steps."""
+"""Compare the scaler with torch.amp.GradScaler on the CPU, over random runs of good and bad steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stochastic rounding against torch's cast: results that bfloat16 has, next to the number, and right on average."""
+"""Compare stochastic rounding with torch's cast: results are adjacent bfloat16 numbers, and right on average."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ stochastic_round = load(IMPL / "precision/stochastic-rounding/reference.py").sto
 
 
 def neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The nearest number of bfloat16 and the one on the other side of x, by torch alone."""
+    """Return the nearest bfloat16 number and the adjacent one on the other side of x, by torch alone."""
     near = x.to(torch.bfloat16)
     beyond = torch.where(near.double() < x.double(), math.inf, -math.inf).to(torch.bfloat16)
     return near.float(), torch.where(near.double() == x.double(), near, torch.nextafter(near, beyond)).float()

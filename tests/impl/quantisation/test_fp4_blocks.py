@@ -1,4 +1,4 @@
-"""Both FP4 formats against a loop over plain numbers: nearest of all levels, of all E4M3 numbers, of powers of two."""
+"""Compare both FP4 formats with a loop over plain numbers: the nearest level, E4M3 number and power of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPTQ against least squares over the columns to come, and by its laws: beats rounding, equals it where it must."""
+"""Compare GPTQ with least squares over the remaining columns, and check its laws against plain rounding."""
 
 from __future__ import annotations
 

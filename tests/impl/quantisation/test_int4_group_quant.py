@@ -1,4 +1,4 @@
-"""Int4 codes against a loop over plain numbers, byte by byte, and the errors of rows that do not fit."""
+"""Compare int4 codes with a loop over plain numbers, byte by byte, and check the errors for unsuitable row lengths."""
 
 from __future__ import annotations
 

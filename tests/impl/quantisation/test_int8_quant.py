@@ -1,4 +1,4 @@
-"""Int8 codes against a loop over plain numbers, in float64, and the promise of half a step."""
+"""Compare int8 codes with a loop over plain numbers, in float64, and check the error bound of half a step."""
 
 from __future__ import annotations
 

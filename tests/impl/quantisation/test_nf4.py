@@ -1,4 +1,4 @@
-"""NF4's levels by Python's own normal quantiles, and its codes against a loop over plain numbers."""
+"""Compare NF4's levels with Python's own normal quantiles, and its codes with a loop over plain numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Freezing parts of a model, against the same model when nothing is frozen."""
+"""Freeze parts of a model, and compare with the same model without frozen parts."""
 
 from __future__ import annotations
 

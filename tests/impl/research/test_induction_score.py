@@ -1,4 +1,4 @@
-"""The induction score against a loop over single weights, and for heads whose score is known."""
+"""Compare the induction score with a loop over single weights, and for heads with a known score."""
 
 from __future__ import annotations
 

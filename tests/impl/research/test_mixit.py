@@ -1,4 +1,4 @@
-"""MixiT's layer against sums over single numbers, and by its laws."""
+"""Compare MixiT's layer with sums over single numbers, and check its laws."""
 
 from __future__ import annotations
 

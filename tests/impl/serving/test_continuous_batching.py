@@ -1,4 +1,4 @@
-"""The scheduler by laws over random traffic: budget, memory, order of arrival, nobody waits who fits, all finish."""
+"""Check the scheduler's laws over random traffic: budget, memory, order, no needless wait, all requests finish."""
 
 from __future__ import annotations
 

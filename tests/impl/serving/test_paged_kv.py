@@ -1,4 +1,4 @@
-"""paged-kv: the allocator as a state machine beside lists of tokens; the pool must hold every sequence's own."""
+"""paged-kv: run the allocator beside lists of tokens; the pool must contain every sequence's tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEQ = st.integers(0, 4)
 
 
 class Pages(RuleBasedStateMachine):
-    """Tokens are written where `append` says, and copied when it says so: each sequence must read its own ones back."""
+    """Write tokens to the slots of `append`, and copy blocks when told to; sequences must read their tokens back."""
 
     @initialize(n_blocks=st.integers(1, 6), block=st.integers(1, 3))
     def begin(self, n_blocks: int, block: int) -> None:

@@ -1,4 +1,4 @@
-"""The radix cache against its definition: a dict from key and prefix to a block, over random calls."""
+"""Compare the radix cache with its definition, a dict from key and prefix to a block, over random calls."""
 
 from __future__ import annotations
 
