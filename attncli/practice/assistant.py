@@ -25,7 +25,7 @@ from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, 
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.record import interval_text
-from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
+from attncli.practice.review import DrillSession, ReviewSession, SessionItem
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.today import due_counts
@@ -43,11 +43,11 @@ class OneCard(ReviewSession):
         self._named = Waiting(found.id, found.topic, workspace.store.schedules.get(found.id) is None)
         super().__init__(workspace)
 
-    def _planned(self, when: Moment) -> PlannedCards:
-        return PlannedCards([self._named])
+    def _planned(self, when: Moment) -> list[Waiting]:
+        return [self._named]
 
     def _take(self, when: Moment) -> Waiting | None:
-        return self._plan.take() if self._plan else None
+        return self._plan.popleft() if self._plan else None
 
 
 class AssistantSession:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
@@ -381,8 +381,8 @@ class LineField(KeysInOrder, Input):
 
     SELECTS: ClassVar[bool] = False
 
-    def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:
-        super().__init__(value, placeholder=placeholder, id=id, select_on_focus=self.SELECTS)
+    def __init__(self, value: str = "", **options: Any) -> None:
+        super().__init__(value, select_on_focus=self.SELECTS, **options)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return super().check_consume_key(key, character) or key in ("minus", "slash")

@@ -16,18 +16,11 @@ from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
 from attncli.practice.mock_report import clock_text
 from attncli.practice.record import interval_text
-from attncli.practice.review import ReviewSession, SessionProgress
+from attncli.practice.review import RATINGS, ReviewSession, SessionProgress
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
-
-RATING_NAMES: dict[Rating, Localised] = {
-    Rating.AGAIN: _("Again"),
-    Rating.HARD: _("Hard"),
-    Rating.GOOD: _("Good"),
-    Rating.EASY: _("Easy"),
-}
 
 
 class RatingButton(Plain):
@@ -54,7 +47,7 @@ class RatingButton(Plain):
             self.refresh()
 
     def render(self) -> Content:
-        name = f"{int(self.rating)} {RATING_NAMES[self.rating][self.lang]}"
+        name = f"{int(self.rating)} {RATINGS[self.rating][self.lang]}"
         interval = "" if self.interval is None else interval_text(self.interval, self.lang)
         if self.suggested:
             return Content.assemble((f"» {name} «", "bold"), "\n", " · ".join(filter(None, [interval, "Enter"])))
