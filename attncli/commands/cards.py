@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from attncli.commands.due import print_due
-from attncli.commands.options import DayType, at_option, json_option
+from attncli.commands.options import DayType, at_option, json_option, topic_option
 from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.domain.log_row import Rating, RowKind
@@ -47,7 +47,7 @@ UNDONE: dict[RowKind, Localised] = {
 
 @click.command(help=N_("List cards, or those that match QUERY: English words or prefixes, or any Chinese text."))
 @click.argument("query", required=False)
-@click.option("--topic", help=N_("Only cards of this topic."))
+@topic_option
 @json_option
 def cards(query: str | None, topic: str | None, as_json: bool) -> None:
     with session().workspace() as workspace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sys
@@ -16,7 +15,7 @@ from shutil import get_terminal_size
 import click
 
 from attncli.commands.challenges import print_hint
-from attncli.commands.options import UserPath, json_option
+from attncli.commands.options import TimeLimit, UserPath, examples_option, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session, show_progress
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, Challenge
 from attncli.domain.counterexample_text import counterexample_lines
@@ -74,9 +73,7 @@ CheckStatus = tuple[str, str]
     "--diagnosis/--no-diagnosis", default=None, help=N_("Name the likely mistake, or withhold it (default: setting).")
 )
 @click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
-@click.option(
-    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
-)
+@examples_option
 @click.option(
     "--seed",
     type=click.IntRange(0, STREAMS - 1),
@@ -85,7 +82,7 @@ CheckStatus = tuple[str, str]
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1, 3600),
+    type=TimeLimit(0.1, 3600),
     default=TIMEOUT_SECONDS,
     help=N_("Time limit per run, in seconds (ten times that in total)."),
 )
@@ -117,8 +114,6 @@ def grade(
 ) -> None:
     if device == CUDA:
         require_gpu()
-    if math.isnan(timeout):
-        raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
     if as_json + watch + bool(style) > 1:
         raise UsageError(_("--json, --watch and --format cannot be combined; leave out the others"))
     options = GradeOptions(

@@ -51,17 +51,36 @@ class QuestionChanged(Exception):
     """A command settled or changed the current question of an interview while its answer was awaited."""
 
 
+@dataclass
+class PlainSession:
+    """A session that prints and reads lines."""
+
+    workspace: Workspace
+    read_line: ReadLine
+
+    @property
+    def lang(self) -> Lang:
+        return self.workspace.lang
+
+    def _say(self, message: Localised) -> None:
+        echo(message[self.lang])
+
+    def _line(self) -> str:
+        """Return the next line, stripped, full-width characters as ASCII. Raises LearnerQuit at the end of input."""
+        if line := self.read_line():
+            return unicodedata.normalize("NFKC", line).strip()
+        raise LearnerQuit
+
+
 # `attn review --plain` and `attn drill --plain`
 
 
 @dataclass
-class PlainReview:
+class PlainReview(PlainSession):
     """One review or drill session."""
 
-    workspace: Workspace
     review: ReviewSession
     rng: Random
-    read_line: ReadLine
 
     def run(self) -> None:
         """Ask until the queue is empty, the learner quits or the input ends; each answer is saved at once."""
@@ -83,7 +102,7 @@ class PlainReview:
         self._say(done.format(n=progress.answered, left=progress.remaining))
 
     def _ask(self, item: SessionItem) -> None:
-        lang = self.workspace.lang
+        lang = self.lang
         head = _("{n}. {card}, {topic}, {left} left", n=item.number, card=item.card.id, topic=item.card.topic)
         self._say(head.format(left=self.review.progress.remaining))
         asked = Asked.of(item.card, self.rng)
@@ -102,13 +121,12 @@ class PlainReview:
         self._rate(item, asked)
 
     def _print_answer(self, asked: Asked) -> None:
-        lang = self.workspace.lang
         if asked.marked is not None:
-            echo("  ".join(text[lang] for text in asked.told if text[lang]))
-        echo("\n\n".join(revealed(asked.card, lang)))
+            echo("  ".join(text[self.lang] for text in asked.told if text[self.lang]))
+        echo("\n\n".join(revealed(asked.card, self.lang)))
 
     def _rate(self, item: SessionItem, asked: Asked) -> None:
-        lang, suggested = self.workspace.lang, asked.suggestion
+        lang, suggested = self.lang, asked.suggestion
         while True:
             item = self.review.refresh()
             choices, default = self._choices(item), _rating_word(suggested, lang)
@@ -129,7 +147,7 @@ class PlainReview:
             self._say(INVALID)
 
     def _choices(self, item: SessionItem) -> str:
-        lang = self.workspace.lang
+        lang = self.lang
         named = {rating: f"{int(rating)} {_rating_word(rating, lang)}" for rating in Rating}
         if not self.review.is_recorded:
             return ", ".join(named.values())
@@ -161,12 +179,6 @@ class PlainReview:
             raise CardRemoved
         return line
 
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
-    def _say(self, message: Localised) -> None:
-        echo(message[self.workspace.lang])
-
 
 def _rating(line: str) -> Rating | None:
     """Return the rating that `line` names by its number or its word, or None."""
@@ -182,17 +194,15 @@ def _rating_word(rating: Rating, lang: Lang) -> str:
 
 
 @dataclass
-class PlainQuiz:
+class PlainQuiz(PlainSession):
     """One quiz."""
 
-    workspace: Workspace
     quiz: Quiz
-    read_line: ReadLine
 
     def run(self) -> None:
         """Ask to the end, or until the learner quits; then print the score of what was answered."""
-        lang = self.workspace.lang
-        echo(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded.")[lang])
+        lang = self.lang
+        self._say(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded."))
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
@@ -228,9 +238,6 @@ class PlainQuiz:
             raise LearnerQuit
         return line
 
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
 
 # `attn mock --plain`
 
@@ -241,18 +248,19 @@ def hold_interview(workspace: Workspace, options: MockOptions, read_line: ReadLi
     Quitting stops its clock. Raises NoCardMatches, UsageError.
     """
     try:
-        interview = _open_interview(workspace, options, read_line)
+        interview = _open_interview(PlainSession(workspace, read_line), options)
     except LearnerQuit:
         return
     with Judge() as grader:
         try:
-            PlainMock(interview, grader, read_line).run()
+            PlainMock(workspace, read_line, interview, grader).run()
         finally:
             interview.pause()
 
 
-def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadLine) -> MockInterview:
-    state, lang = mock_log.unfinished(workspace), workspace.lang
+def _open_interview(session: PlainSession, options: MockOptions) -> MockInterview:
+    workspace = session.workspace
+    state = mock_log.unfinished(workspace)
     if state is not None and state.part is not None:
         resume = _(
             "Unfinished interview of {at:%Y-%m-%d %H:%M} ({part}). Enter resume · n start a new one · q quit",
@@ -260,25 +268,24 @@ def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadL
             part=PART_NAMES[state.part.name],
         )
         while True:
-            echo(resume[lang])
-            line = typed_line(read_line).lower()
-            if line in ("q", "quit"):
-                raise LearnerQuit
-            if line == "n":
-                break
-            if not line:
-                return MockInterview(workspace, state)
-            echo(INVALID[lang])
+            session._say(resume)
+            match session._line().lower():
+                case "q" | "quit":
+                    raise LearnerQuit
+                case "n":
+                    break
+                case "":
+                    return MockInterview(workspace, state)
+            session._say(INVALID)
     return MockInterview.begin(workspace, options)
 
 
 @dataclass
-class PlainMock:
+class PlainMock(PlainSession):
     """One mock interview; `part` is the number of the part that was announced last."""
 
     interview: MockInterview
     grader: Judge
-    read_line: ReadLine
     part: int = field(default=-1, init=False)
 
     def run(self) -> None:
@@ -329,7 +336,7 @@ class PlainMock:
     def _ask(self) -> None:
         asked = self.interview.asked
         if asked is None:
-            PlainCode(self.interview, self.grader, self._command_line, self._time).run()
+            self._code()
             return
         if self.interview.time.is_up:
             self._say(TIME_UP)
@@ -394,51 +401,32 @@ class PlainMock:
                 return line
         raise QuestionChanged
 
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
     def _print_report(self) -> None:
         self._say(_("The interview is over."))
         report = report_of(self.interview.workspace, self.interview.state)
         for kind, line in report_lines(report, self.lang, self.interview.options.command):
             echo(f"{INDENTS[kind]}{line}")
 
-    @property
-    def lang(self) -> Lang:
-        return self.interview.workspace.lang
+    # A code round
 
-    def _say(self, message: Localised) -> None:
-        echo(message[self.lang])
-
-
-@dataclass
-class PlainCode:
-    """One code round of an interview, until it is solved, its time is up or the learner leaves it."""
-
-    interview: MockInterview
-    grader: Judge
-    read_command: Callable[[], str]
-    """Returns the next line that is not a command of the interview."""
-    time_left: Callable[[], str]
-
-    def run(self) -> None:
-        """Print the task, then read commands and grade until the round is settled."""
+    def _code(self) -> None:
+        """Print the task of a code round, then read commands and grade until it is solved, left or its time is up."""
         place, code = self.interview.state.place, mock.hand_out(self.interview)
         echo(f"\n{code.challenge.title[self.lang]}")
         echo(f"\n{start.statement(code.challenge).first[self.lang].strip()}\n")
         echo(code_task(code.bugs)[self.lang])
         while self.interview.state.place == place:
             if self.interview.time.is_up:
-                echo(TIME_UP[self.lang])
-            echo(f"{code.path} · {self.time_left()}")
-            echo(_("Enter grade · e editor · s skip")[self.lang])
-            match self.read_command().lower():
+                self._say(TIME_UP)
+            echo(f"{code.path} · {self._time()}")
+            self._say(_("Enter grade · e editor · s skip"))
+            match self._command_line().lower():
                 case "e":
                     self._edit(code)
                 case "" | "g":
                     self._grade(code)
                 case _:
-                    echo(INVALID[self.lang])
+                    self._say(INVALID)
 
     def _edit(self, code: mock.CodeRound) -> None:
         try:
@@ -459,34 +447,21 @@ class PlainCode:
         print_report(report, code.challenge, self.lang)
         failed = next(iter(deciding_checks(report.checks)), None)
         problem = f"{failed.name}: {told(failed, self.lang)}" if failed else ""
-        verdict = (
-            _("Correct: the whiteboard checks pass.") if report.accepted else _("Not yet: {problem}", problem=problem)
-        )
-        echo(verdict[self.lang])
+        correct = _("Correct: the whiteboard checks pass.")
+        self._say(correct if report.accepted else _("Not yet: {problem}", problem=problem))
         mock.settle(self.interview, request, report)
 
     def _ask_by_hand(self, error: EnvironmentFailure) -> None:
         """Ask the learner or the interviewer whether the code is right, because the judge failed."""
         while True:
-            echo(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message)[self.lang])
-            if (line := self.read_command()) in ("0", "1"):
+            self._say(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message))
+            if (line := self._command_line()) in ("0", "1"):
                 break
-            echo(INVALID[self.lang])
+            self._say(INVALID)
         self.interview.tick_code(int(line), 1)
-
-    @property
-    def lang(self) -> Lang:
-        return self.interview.workspace.lang
 
 
 # Reading an answer
-
-
-def typed_line(read_line: ReadLine) -> str:
-    """Return the next line, stripped, full-width characters as ASCII. Raises LearnerQuit at the end of input."""
-    if line := read_line():
-        return unicodedata.normalize("NFKC", line).strip()
-    raise LearnerQuit
 
 
 def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:
