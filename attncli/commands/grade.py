@@ -156,7 +156,8 @@ def _grade_once(id: str, file: Path | None, options: GradeOptions, style: str, l
             report = grading.grade(workspace, judge, id, file, options, None if style else show_check)
         except JudgeFailed as error:
             if style == "json":
-                print_json(report_document(grading.failed_report(id, file, error)))
+                failed = GradeReport(challenge=id, file=str(file), verdict="error", error=error.message)
+                print_json(report_document(failed))
             raise
         first = unsolved and report.repaired is None
         next_challenge = next_unsolved(workspace, id) if report.accepted and first else None

@@ -267,6 +267,11 @@ _ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
 """The kinds that may have an empty subject: a fit is about all cards, and so is its undo."""
 
 
+def iso(at: datetime) -> str:
+    """Format a moment as ISO 8601 in UTC."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def line_of(row: LogRow) -> str:
     """Return a row as one line of JSON."""
     document = {
@@ -274,7 +279,7 @@ def line_of(row: LogRow) -> str:
         "machine": row.machine,
         "kind": row.kind.value,
         "subject": row.subject,
-        "at": row.at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "at": iso(row.at),
         "day": row.day,
         "payload": row.payload,
     }

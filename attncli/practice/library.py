@@ -114,10 +114,6 @@ class Library:
             return self._store.index.list_cards(topic)
         return find(self._store.index, _readable(query), topic)
 
-    def first_cards(self, most: int) -> list[CardSummary]:
-        """Return the first `most` cards in bank order."""
-        return self._store.index.list_cards(None, most)
-
     def count_cards(self) -> int:
         return sum(topic.cards for topic in self.topics())
 

@@ -298,7 +298,7 @@ def _morning(
     exists = workspace.calendar.exists
     minutes = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(when.day, last)}
     challenges = plan_challenges(workspace, settings, minutes)
-    seconds = {day: 60 * (has - challenges.minutes_on(day)) for day, has in minutes.items()}
+    seconds = {day: 60 * (has - sum(challenges.days.get(day, {}).values())) for day, has in minutes.items()}
     return Morning(plan_basis(workspace, last, own), challenges, minutes, seconds)
 
 
@@ -499,9 +499,6 @@ class PlannedChallenges:
 
     days: Mapping[int, dict[str, float]]
     left_out: int
-
-    def minutes_on(self, day: int) -> float:
-        return sum(self.days.get(day, {}).values())
 
 
 def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[int, float]) -> PlannedChallenges:

@@ -101,7 +101,7 @@ class ReviewSession:
 
     def next(self) -> SessionItem | None:
         """Return the item to ask now; None when the session is over."""
-        while self.current is None and not self._limit_reached:
+        while self.current is None and (self.limit is None or len(self._answered) < self.limit):
             if (waiting := self._take(self.workspace.moment())) is None:
                 break
             try:
@@ -227,10 +227,6 @@ class ReviewSession:
     def _settle(self, row: LogRow) -> None:
         self._done.append(row)
         self.current = None
-
-    @property
-    def _limit_reached(self) -> bool:
-        return self.limit is not None and len(self._answered) >= self.limit
 
     def _planned(self, when: Moment) -> list[Waiting]:
         return cards_left(self.workspace, when, self.topic)

@@ -41,6 +41,7 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 MOST_SUGGESTED = 5
 LARGEST_BYTES = 256 * 1024
 """Largest file that the app's own editor opens."""
+_IS_PUBLIC = re.compile(r"[^_]|__.*__\Z")
 _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 _Definition = ast.FunctionDef | ast.ClassDef
 
@@ -221,7 +222,7 @@ def _hollow(node: _Definition, source: str) -> str:
     indent = " " * node.col_offset
     if isinstance(node, ast.FunctionDef):
         return f"{_header(node, source)}\n{indent}    raise NotImplementedError"
-    members = [child for child in node.body if isinstance(child, ast.FunctionDef) and _is_public(child.name)]
+    members = [child for child in node.body if isinstance(child, ast.FunctionDef) and _IS_PUBLIC.match(child.name)]
     body = "\n\n".join(_hollow(member, source) for member in members) or f"{indent}    pass"
     return f"{_header(node, source)}\n{body}"
 
@@ -233,10 +234,6 @@ def _header(node: _Definition, source: str) -> str:
     if last == node.body[0].end_lineno == node.lineno:
         return ast.unparse(node).splitlines()[0]
     return "\n".join(source.splitlines()[first - 1 : last - 1])
-
-
-def _is_public(name: str) -> bool:
-    return not name.startswith("_") or (name.startswith("__") and name.endswith("__"))
 
 
 def _is_import(node: ast.stmt) -> bool:

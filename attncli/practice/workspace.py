@@ -184,7 +184,8 @@ class Workspace:
             return self.scheduler
         topic = self.store.index.topic_of(card)
         if topic not in self._topic_schedulers:
-            self._topic_schedulers[topic] = Scheduler(self.policy.for_topic(topic))
+            retention = dict(self.policy.topic_retention).get(topic, self.policy.desired_retention)
+            self._topic_schedulers[topic] = Scheduler(replace(self.policy, desired_retention=retention))
         return self._topic_schedulers[topic]
 
     @cached_property

@@ -22,14 +22,16 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerCancelled
 
+from attncli.domain.log_row import RowKind
 from attncli.errors import AttnError
 from attncli.i18n import N_, Localised, _, ngettext
+from attncli.memory.replay import ANNOTATIONS, HOLDS
 from attncli.practice import record
 from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
 from attncli.practice.queue import STATES, FoundCards, browse
-from attncli.practice.record import Act, annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
+from attncli.practice.record import annotation, set_note, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
@@ -42,13 +44,13 @@ if TYPE_CHECKING:
 
 # Reading a card
 
-_UNDONE: dict[Act, Localised] = {
-    "review": _("Undone: rating of {card}"),
-    "hold": _("Undone: bury, suspend or unsuspend of {card}"),
-    "annotation": _("Undone: last tag or note of {card}"),
-    "fit": _("Undone: last fit of the parameters"),
-    "mock": _("Undone: last step of the mock interview"),
-    "attempt": _("Undone: last attempt at {card}"),
+_UNDONE: dict[RowKind, Localised] = {
+    RowKind.REVIEW: _("Undone: rating of {card}"),
+    **dict.fromkeys(HOLDS, _("Undone: bury, suspend or unsuspend of {card}")),
+    **dict.fromkeys(ANNOTATIONS, _("Undone: last tag or note of {card}")),
+    RowKind.FIT: _("Undone: last fit of the parameters"),
+    RowKind.MOCK: _("Undone: last step of the mock interview"),
+    **dict.fromkeys((RowKind.ATTEMPT, RowKind.REPAIR), _("Undone: last attempt at {card}")),
 }
 
 
@@ -180,7 +182,7 @@ class CardScreen(AttnScreen):
 
     def action_undo(self) -> None:
         done = take_back(self.workspace)
-        self.notify(_UNDONE[sort_of_act(done)].format(card=done.subject)[self.lang])
+        self.notify(_UNDONE[done.kind].format(card=done.subject)[self.lang])
         self._show_annotation()
 
     def action_suspend(self) -> None:

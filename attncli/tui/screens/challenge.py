@@ -186,7 +186,7 @@ class ChallengeScreen(AttnScreen):
         if action == "other_side":
             return (grading_now or self.report is not None) and self.has_class("-report") != parameters[0]
         if action == "fresh":
-            return not grading_now and self._is_accepted()
+            return not grading_now and self.report is not None and self.report.accepted
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
         if action in ("grade", "edit", "write", "bug", "repair", "own_case"):
@@ -235,9 +235,6 @@ class ChallengeScreen(AttnScreen):
         if ensure_file(self, self.challenge_id, self.file):
             text = counterexample_text(self.challenge, self.report)
             self.app.push_screen(OwnCaseScreen(self.challenge_id, self.file, text))
-
-    def _is_accepted(self) -> bool:
-        return self.report is not None and self.report.accepted
 
     async def action_grade(self) -> None:
         await self._begin(grade_file.GradeOptions(rung=self.workspace.settings.rung))

@@ -130,13 +130,14 @@ class HomeScreen(AttnScreen):
     def _why_nothing(self) -> list[Content]:
         """Return lines that say why nothing is due, when something will be, and what to do meanwhile."""
         found, lang = standstill(self.workspace), self.lang
-        counts = {"introduced": found.introduced, "unseen": found.unseen, "buried": found.buried}
-        why = _WHY[found.reason].format(**counts)[lang]
+        why = _WHY[found.reason].format(**found._asdict())[lang]
         next_one = ""
         if found.next_at is not None:
             interval = interval_text(found.next_at - self.workspace.clock(), lang)
             next_one = _("Next card in {interval}.", interval=interval)[lang]
-        meanwhile = _("Meanwhile: d drill · z quiz · c challenges")[lang] if found.suspended < found.cards else ""
+        meanwhile = (
+            _("Meanwhile: d drill · z quiz · c challenges")[lang] if found.reason not in ("empty", "suspended") else ""
+        )
         gap = " " if lang == "en" else ""
         nothing = Content.assemble((_("Nothing is due.")[lang], "bold $primary"), gap, why)
         return [nothing, Content(gap.join(filter(None, (next_one, meanwhile))))]

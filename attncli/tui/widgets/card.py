@@ -133,7 +133,7 @@ def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Wid
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
     if (widget := ANSWER_WIDGETS.get(type(asked.entry))) is None:
         return
-    if asked.entry.rows or not asked.is_read:
+    if asked.entry.rows or asked.marked or not asked.revealed:
         yield widget(asked, lang)
     if not asked.revealed:
         yield Plain(hint(asked.entry, in_quiz)[lang], classes="note")
