@@ -381,7 +381,7 @@ class GradeWatch:
                     )
                     echo(warning[self.lang])
                 case "e":
-                    self._edit()
+                    edit_file(self.workspace, self.file)
                 case "n":
                     self._next()
                 case "r":
@@ -391,12 +391,6 @@ class GradeWatch:
         except AttnError as error:
             echo(f"attn: {error.line(self.lang)}", err=True)
         return True
-
-    def _edit(self) -> None:
-        try:
-            start.edit(self.file, self.workspace.settings.editor, os.environ)
-        except EditorMissing as error:
-            echo(f"attn: {start.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
         """Watch the next unsolved challenge, with its file in the same folder."""
@@ -411,6 +405,14 @@ class GradeWatch:
             self.file = start_challenge(self.workspace, self.id, folder).path
         self.before, self.seen = {}, _stamp(self.file)
         echo(f"{self.id}: {self.file}")
+
+
+def edit_file(workspace: Workspace, file: Path) -> None:
+    """Open a file in the learner's editor and wait; print an error if there is none."""
+    try:
+        start.edit(file, workspace.settings.editor, os.environ)
+    except EditorMissing as error:
+        echo(f"attn: {start.told(error, workspace.lang)}", err=True)
 
 
 def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang = "en") -> Iterator[str]:

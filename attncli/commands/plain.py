@@ -6,23 +6,22 @@ answer, letters are commands, such as `q` to quit.
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from attncli.commands.grade import print_report
+from attncli.commands.grade import edit_file, print_report
 from attncli.commands.session import echo
 from attncli.domain.grade_report_text import deciding_checks, told
 from attncli.domain.log_row import Rating
 from attncli.domain.mock_interview import PART_NAMES
 from attncli.domain.parts import Arrange, Entry, Fill, FindLine
-from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
+from attncli.errors import AttnError, EnvironmentFailure, NotFound, Outdated, UsageError
 from attncli.export.card_markdown import numbered, revealed
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice import mock, mock_log, start
-from attncli.practice.grade import Judge
+from attncli.practice.grade import Judge, request_for
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
 from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
@@ -422,21 +421,15 @@ class PlainMock(PlainSession):
             self._say(_("Enter grade · e editor · s skip"))
             match self._command_line().lower():
                 case "e":
-                    self._edit(code)
+                    edit_file(self.workspace, code.path)
                 case "" | "g":
                     self._grade(code)
                 case _:
                     self._say(INVALID)
 
-    def _edit(self, code: mock.CodeRound) -> None:
-        try:
-            start.edit(code.path, self.interview.workspace.settings.editor, os.environ)
-        except EditorMissing as error:
-            echo(f"attn: {start.told(error, self.lang)}", err=True)
-
     def _grade(self, code: mock.CodeRound) -> None:
         try:
-            request = mock.request_for(self.interview, code)
+            request = request_for(self.workspace, code.challenge.id, code.path, mock.OPTIONS)
             report = self.grader.grade(request)
         except EnvironmentFailure as error:
             self._ask_by_hand(error)

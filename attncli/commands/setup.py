@@ -41,10 +41,11 @@ from attncli.errors import (
 from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
+from attncli.practice.backups import copies
 from attncli.practice.optimize import Optimised, optimise
 from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
-from attncli.practice.workspace import newest_copy, with_topics_named
+from attncli.practice.workspace import with_topics_named
 
 NAME_CELLS = 12
 
@@ -111,7 +112,7 @@ def _findings(current: Session) -> dict[str, Any]:
 
     database = health.database_health(current.home)
     banks, ahead = _banks_and_clock(current) if database.integrity != "unusable" else ({"problems": []}, [])
-    newest = newest_copy(current.home)
+    kept = copies(current.home.backups)
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
@@ -122,7 +123,7 @@ def _findings(current: Session) -> dict[str, Any]:
             "rows": database.rows,
             "integrity": database.integrity,
             "unwritable": database.unwritable,
-            "newest_copy": newest.isoformat() if newest else None,
+            "newest_copy": kept[0].name[:10] if kept else None,
             "problems": list(database.damages),
         },
         "banks": banks,

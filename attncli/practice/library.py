@@ -63,10 +63,6 @@ class Library:
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    def problems(self) -> list[Localised]:
-        """Return the problems of bank and challenge files, as `file:line:column: message`."""
-        return self._store.files.problems()
-
     def card(self, id: str) -> Card:
         """Return the card `id`, which may be a former id. Raises NotFound with the nearest id."""
         from attncli.domain.card_kinds import card_of  # `attn due` does without
@@ -309,7 +305,7 @@ class SourceFiles:
         """Index the files that have changed.
 
         `moved` gets the ids of cards and challenges that came, went or were renamed. A broken file contributes nothing
-        and is reported by `Library.problems`.
+        and is reported by `BankFiles.problems`.
         """
         stamps = self.stamps()
         if stamps == store.files.stamps():

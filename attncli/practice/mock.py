@@ -374,11 +374,6 @@ def _wrong_names(challenge: Challenge) -> list[str]:
     return sorted(path.stem for path in (Path(challenge.folder) / "wrong").glob("*.py"))
 
 
-def request_for(interview: MockInterview, round: CodeRound) -> GradeRequest:
-    """Build the request to the judge about the file of a round. Raises NotFound, UsageError."""
-    return grade.request_for(interview.workspace, round.challenge.id, round.path, OPTIONS)
-
-
 def settle(interview: MockInterview, request: GradeRequest, report: GradeReport) -> None:
     """Record a grading: as an attempt or a repair, and its result in the interview."""
     workspace = interview.workspace

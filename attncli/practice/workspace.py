@@ -295,14 +295,6 @@ class Workspace:
         self.close()
 
 
-def newest_copy(home: paths.Home) -> date | None:
-    """Return the day of the newest automatic copy, None if there is none."""
-    from attncli.practice import backups
-
-    found = backups.copies(home.backups)
-    return date.fromisoformat(found[0].name[:10]) if found else None
-
-
 # The first run
 
 

@@ -271,7 +271,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         if (terminal := standard_terminal()) is not None:
             self.set_interval(HANG_UP_CHECK_SECONDS, lambda: self.leave_if_hung_up(terminal))
             self.handle_signals()
-        if problems := self.workspace.library.problems():
+        if problems := self.workspace.store.files.problems():
             first = problems[0]
             text = ngettext(
                 "{count} problem in your bank files: {first}. Run `attn bank check`.",

@@ -7,7 +7,7 @@ so that keys are handled meanwhile; the newest query wins.
 from __future__ import annotations
 
 from asyncio import wrap_future
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
@@ -26,12 +26,11 @@ from attncli.domain.log_row import RowKind
 from attncli.errors import AttnError
 from attncli.i18n import N_, Localised, _, ngettext
 from attncli.memory.replay import ANNOTATIONS, HOLDS
-from attncli.practice import record
 from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
 from attncli.practice.queue import STATES, FoundCards, browse
-from attncli.practice.record import annotation, set_note, take_back, toggle_flag, toggle_tag
+from attncli.practice.record import annotation, hold, set_note, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
@@ -52,6 +51,11 @@ _UNDONE: dict[RowKind, Localised] = {
     RowKind.MOCK: _("Undone: last step of the mock interview"),
     **dict.fromkeys((RowKind.ATTEMPT, RowKind.REPAIR), _("Undone: last attempt at {card}")),
 }
+_HELD: dict[str, Localised] = {
+    "bury": _("{card} buried until tomorrow"),
+    "suspend": _("{card} suspended"),
+    "unsuspend": _("{card} unsuspended"),
+}
 
 
 class CardScreen(AttnScreen):
@@ -64,9 +68,9 @@ class CardScreen(AttnScreen):
         Binding("t", "write('tag')", N_("Tag")),
         Binding("n", "write('note')", N_("Note")),
         Binding("e", "edit", N_("Edit")),
-        Binding("minus", "bury", N_("Bury"), show=False, key_display="-"),
-        Binding("exclamation_mark", "suspend", N_("Suspend"), key_display="!"),
-        Binding("equals_sign", "unsuspend", N_("Unsuspend"), key_display="="),
+        Binding("minus", "hold('bury')", N_("Bury"), show=False, key_display="-"),
+        Binding("exclamation_mark", "hold('suspend')", N_("Suspend"), key_display="!"),
+        Binding("equals_sign", "hold('unsuspend')", N_("Unsuspend"), key_display="="),
         Binding("u", "undo", N_("Undo")),
         Binding("x", "experiment", N_("Run the experiment")),
     ]
@@ -185,18 +189,10 @@ class CardScreen(AttnScreen):
         self.notify(_UNDONE[done.kind].format(card=done.subject)[self.lang])
         self._show_annotation()
 
-    def action_suspend(self) -> None:
-        self._change_queue(record.suspend, _("{card} suspended"))
-
-    def action_bury(self) -> None:
-        self._change_queue(record.bury, _("{card} buried until tomorrow"))
-
-    def action_unsuspend(self) -> None:
-        self._change_queue(record.unsuspend, _("{card} unsuspended"))
-
-    def _change_queue(self, change: Callable[[Workspace, str], str], text: Localised) -> None:
-        change(self.workspace, self.card_id)
-        self.notify(text.format(card=self.card_id)[self.lang])
+    def action_hold(self, kind: str) -> None:
+        """Suspend, bury or unsuspend the card."""
+        hold(self.workspace, RowKind(kind), self.card_id)
+        self.notify(_HELD[kind].format(card=self.card_id)[self.lang])
 
 
 # Search

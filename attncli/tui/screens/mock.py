@@ -20,7 +20,7 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockReport
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
-from attncli.i18n import N_, Localised, _
+from attncli.i18n import N_, _
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
@@ -41,11 +41,6 @@ from attncli.tui.widgets.session import MockTimeLine
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
-_LABELS: dict[str, Localised] = {
-    "minutes": _("Minutes"),
-    "level": _("Interview level"),
-    "interviewer": _("With an interviewer"),
-}
 
 
 # Choosing an interview
@@ -76,7 +71,11 @@ class MockScreen(OptionsScreen[MockOptions]):
 
     CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS = ("minutes", "level", "interviewer")
+    FIELDS: ClassVar = {
+        "minutes": _("Minutes"),
+        "level": _("Interview level"),
+        "interviewer": _("With an interviewer"),
+    }
     NAME_CELLS = 24
 
     def __init__(self, options: MockOptions | None = None) -> None:
@@ -115,13 +114,8 @@ class MockScreen(OptionsScreen[MockOptions]):
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(_("▶ Start an interview: {parts}", parts=parts)[self.lang], "bold $primary")
 
-    def label(self, name: str) -> str:
-        return _LABELS[name][self.lang]
-
     def value_text(self, name: str, value: Any) -> str:
-        if isinstance(value, bool):
-            return (_("yes") if value else _("no"))[self.lang]
-        return str(value) if name == "minutes" else LEVEL_NAMES[value][self.lang]
+        return LEVEL_NAMES[value][self.lang] if name == "level" else str(value)
 
     def _past(self) -> list[tuple[str, Content]]:
         rows = []

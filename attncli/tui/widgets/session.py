@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
@@ -135,14 +134,10 @@ class Progress(Widget):
     DEFAULT_CSS = """
     Progress { height: 1; width: 1fr; color: $primary; }
     """
-    done: reactive[int] = reactive(0)
-    total: reactive[int] = reactive(0)
 
-    def __init__(self, done: int = 0, total: int = 0, beside: Content | None = None) -> None:
+    def __init__(self, done: int, total: int, beside: Content | None = None) -> None:
         super().__init__()
-        self._beside = beside or Content("")
-        self.set_reactive(Progress.done, done)
-        self.set_reactive(Progress.total, total)
+        self.show(done, total, beside)
 
     def show(self, done: int, total: int, beside: Content | None = None) -> None:
         self.done, self.total, self._beside = done, total, beside or Content("")
