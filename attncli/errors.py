@@ -32,7 +32,7 @@ A message says what is wrong, where, and what to do, in one line. `exit_code` is
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attncli.i18n import N_, Lang, Localised, _, quoted
 
@@ -122,6 +122,14 @@ def _remedy(error: Exception, remedy: Localised, at_home: bool) -> Localised:
     if at_home and error.errno in _OTHER_PLACE:
         return _("choose another folder with --home")
     return remedy_for(error, remedy)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: Localised) -> Localised:
+    """Return `did you mean rope?`, or `otherwise` if no known word is like this one."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word[:60], list(known), n=1)
+    return _("did you mean {near}?", near=near[0]) if near else otherwise
 
 
 class AttnError(Exception):

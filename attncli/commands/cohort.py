@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import click
 from attncli.commands.options import REMEDY, Target, TimeLimit, UserPath, examples_option, json_option
 from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
 from attncli.domain.grade_report_text import REASONS
-from attncli.domain.text import cells, left, right
+from attncli.domain.text import in_columns, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.i18n import N_, Lang, Localised, _, pgettext
@@ -233,8 +234,6 @@ def _section(title: Localised, rows: Rows, lang: Lang) -> Iterator[str]:
     if not rows:
         return
     yield title[lang]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    sides = [left, right, right, right] if len(widths) == 4 else [left] * len(widths)
-    for row in rows:
-        yield "  " + "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+    sides = [left, right, right, right] if len(rows[0]) == 4 else repeat(left)
+    yield from (f"  {line}" for line in in_columns(rows, sides))
     yield ""

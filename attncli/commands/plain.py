@@ -42,12 +42,8 @@ class LearnerQuit(Exception):
     """The learner quits, or the input has ended."""
 
 
-class CardRemoved(Exception):
-    """A command removed the current card while its answer was awaited."""
-
-
 class QuestionChanged(Exception):
-    """A command settled or changed the current question of an interview while its answer was awaited."""
+    """A command removed, settled or changed the current question while its answer was awaited."""
 
 
 @dataclass
@@ -69,6 +65,13 @@ class PlainSession:
         if line := self.read_line():
             return unicodedata.normalize("NFKC", line).strip()
         raise LearnerQuit
+
+    def _command_line(self) -> str:
+        """Read a line that may be a command. Raises LearnerQuit."""
+        line = self._line()
+        if line.lower() in ("q", "quit"):
+            raise LearnerQuit
+        return line
 
 
 # `attn review --plain` and `attn drill --plain`
@@ -111,7 +114,7 @@ class PlainReview(PlainSession):
                 self._say(_("Enter show answer · u undo · s suspend · b bury · q quit"))
                 self._command_line()
                 asked.submit()
-        except CardRemoved:
+        except QuestionChanged:
             return
         self._print_answer(asked)
         if not asked.is_marked_automatically:
@@ -130,7 +133,7 @@ class PlainReview(PlainSession):
             item = self.review.refresh()
             choices, default = self._choices(item), _rating_word(suggested, lang)
             self._say(_("Rating: {choices}; press Enter for {default}", choices=choices, default=default))
-            line = self._line()
+            line = super()._command_line()
             if self._run_command(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
@@ -153,10 +156,8 @@ class PlainReview(PlainSession):
         return ", ".join(f"{name} ({interval_text(item.interval(rating), lang)})" for rating, name in named.items())
 
     def _run_command(self, line: str) -> bool:
-        """Run `line` if it is a command; return whether the card was removed. Raises LearnerQuit."""
+        """Run `line` if it is a command; return whether the card was removed."""
         match line.lower():
-            case "q" | "quit":
-                raise LearnerQuit
             case "s":
                 self.review.suspend()
             case "b":
@@ -172,10 +173,10 @@ class PlainReview(PlainSession):
         return True
 
     def _command_line(self) -> str:
-        """Read a line that may be a command. Raises CardRemoved, LearnerQuit."""
-        line = self._line()
+        """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
+        line = super()._command_line()
         if self._run_command(line):
-            raise CardRemoved
+            raise QuestionChanged
         return line
 
 
@@ -230,13 +231,6 @@ class PlainQuiz(PlainSession):
             echo(f"{missed.card}  {question}\n    {answer}")
         echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
-    def _command_line(self) -> str:
-        """Read a line that may be a command. Raises LearnerQuit."""
-        line = self._line()
-        if line.lower() in ("q", "quit"):
-            raise LearnerQuit
-        return line
-
 
 # `attn mock --plain`
 
@@ -268,9 +262,7 @@ def _open_interview(session: PlainSession, options: MockOptions) -> MockIntervie
         )
         while True:
             session._say(resume)
-            match session._line().lower():
-                case "q" | "quit":
-                    raise LearnerQuit
+            match session._command_line().lower():
                 case "n":
                     break
                 case "":
@@ -381,10 +373,8 @@ class PlainMock(PlainSession):
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
-        line = self._line()
+        line = super()._command_line()
         match line.lower():
-            case "q" | "quit":
-                raise LearnerQuit
             case "s":
                 self.interview.skip()
             case "n":

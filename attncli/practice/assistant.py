@@ -67,6 +67,9 @@ class AssistantSession:
     def stats(self) -> dict[str, Any]:
         return progress(self.workspace).document()
 
+    def challenges(self, track: str | None = None) -> list[dict[str, Any]]:
+        return [found.document(self.workspace.lang) for found in standings(self.workspace, track)]
+
     def next_card(self, topic: str | None = None, card: str | None = None, weak: bool = False) -> dict[str, Any]:
         """Return the question of the next card. Raises UsageError while an attempt has no rating yet."""
         if self._asked is not None and self._asked.revealed:
@@ -282,11 +285,6 @@ def _follow_up(entry: FollowUp, lang: Lang) -> dict[str, str]:
 
 
 # Challenges
-
-
-def listed(workspace: Workspace, track: str | None = None) -> dict[str, Any]:
-    """Return every challenge (of `track`) with the learner's status in it."""
-    return {"challenges": [found.document(workspace.lang) for found in standings(workspace, track)]}
 
 
 def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = False) -> dict[str, Any]:

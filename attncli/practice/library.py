@@ -27,7 +27,7 @@ from attncli.domain.text import (
     starting_with,
 )
 from attncli.domain.vocabulary import reading_order
-from attncli.errors import InvalidInput, NotFound
+from attncli.errors import InvalidInput, NotFound, did_you_mean
 from attncli.i18n import Localised, _
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp
@@ -172,10 +172,7 @@ def _readable(id: str) -> str:
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> Localised:
-    from difflib import get_close_matches
-
-    near = get_close_matches(id, known, n=1)
-    return _("did you mean {near}?", near=near[0]) if near else _("{command} lists them all", command=command)
+    return did_you_mean(id, known, _("{command} lists them all", command=command))
 
 
 def challenge_of(document: dict[str, Any]) -> Challenge:

@@ -57,6 +57,7 @@ from attncli.practice.challenges import ChallengeStatus, standings
 from attncli.practice.derive import as_day_began
 from attncli.practice.queue import DayList, challenges_left, minutes_of, own_cards
 from attncli.practice.workspace import Workspace
+from attncli.store.database import Database
 from attncli.store.index import CardSummary
 from attncli.store.schedules import Moment
 
@@ -419,8 +420,10 @@ class PlanBasis:
 def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = ()) -> PlanBasis:
     """Collect what the plan for this study day is made from; `own` cards come first."""
     store, policy = workspace.store, workspace.policy
-    reader = HabitReader(workspace)
-    habits, growth, known = reader.habits, reader.growth, reader.cards
+    growth = StabilityGrowth(policy.parameters or PUBLISHED)
+    known = {card.id: card for card in store.index.list_cards(None)}
+    schedules = {id: found for id, found in store.schedules.all() if id in known}
+    habits = _habits(store, growth, known, schedules)
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
         curves = [middle(third) for third in thirds(curves)]
@@ -433,7 +436,7 @@ def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = 
     learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
     review = {kind: habits.reviewing(kind) for kind in learn}
     items = [
-        _item(card, level, reader.schedules.get(card.id), learn[card.kind], review[card.kind], card.id in own)
+        _item(card, level, schedules.get(card.id), learn[card.kind], review[card.kind], card.id in own)
         for card in cards
     ]
     return PlanBasis(items, curves, outlook, habits)
@@ -447,23 +450,20 @@ def _item(card: CardSummary, level: str, schedule: Schedule | None, learn: float
     return Item(card.id, weight, schedule.stability_days, difficulty, schedule.review_day, *rest)
 
 
-class HabitReader:
-    """Reads the habits from the cards that were reviewed last."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.habits = Habits()
-        self.growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
-        self.cards = {card.id: card for card in workspace.store.index.list_cards(None)}
-        self.schedules = {id: found for id, found in workspace.store.schedules.all() if id in self.cards}
-        latest = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
-        renames = workspace.store.index.renames()
-        names = [*latest, *(former for former, id in renames.items() if id in latest)]
-        rows: dict[str, list[LogRow]] = defaultdict(list)
-        for row in workspace.store.log.of_subjects(names) if names else ():
-            if row.kind in (RowKind.REVIEW, RowKind.UNDO):
-                rows[renames.get(row.subject, row.subject)].append(row)
-        for id in latest:
-            _learn_from(self.habits, standing_reviews(rows[id]), self.growth, self.cards[id].kind)
+def _habits(
+    store: Database, growth: StabilityGrowth, cards: Mapping[str, CardSummary], schedules: Mapping[str, Schedule]
+) -> Habits:
+    """Read the habits from the cards that were reviewed last."""
+    habits, renames = Habits(), store.index.renames()
+    latest = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+    names = [*latest, *(former for former, id in renames.items() if id in latest)]
+    rows: dict[str, list[LogRow]] = defaultdict(list)
+    for row in store.log.of_subjects(names) if names else ():
+        if row.kind in (RowKind.REVIEW, RowKind.UNDO):
+            rows[renames.get(row.subject, row.subject)].append(row)
+    for id in latest:
+        _learn_from(habits, standing_reviews(rows[id]), growth, cards[id].kind)
+    return habits
 
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:

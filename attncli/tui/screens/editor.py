@@ -16,7 +16,7 @@ from attncli.errors import AttnError
 from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.start import OpenFile
 from attncli.tui.screens.base import HelpScreen, Navigation
-from attncli.tui.theme import code_theme_named, code_themes
+from attncli.tui.theme import THEMES, code_theme, code_theme_named
 from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
 
 INDENT = 4
@@ -107,8 +107,8 @@ class EditorScreen(Screen[bool]):
         area.indent_width = INDENT
         if "python" in area.available_languages:
             area.language = "python"
-        for theme in code_themes():
-            area.register_theme(theme)
+        for theme in THEMES:
+            area.register_theme(code_theme(theme))
         area.theme = code_theme_named(self.app.current_theme)
         return area
 
