@@ -183,15 +183,7 @@ class InvalidInput(UsageError):
 
 
 class EditorMissing(UsageError):
-    """`editor` cannot be started, because of `why`; if it is empty, no editor is set."""
-
-    def __init__(self, editor: str, why: str = "") -> None:
-        if editor:
-            problem = _("cannot start {editor} ({why}); set an editor: attn config editor vim", editor=editor, why=why)
-        else:
-            problem = _("no editor found; set one: attn config editor vim")
-        super().__init__(problem)
-        self.editor, self.why = editor, why
+    """There is no editor, or it cannot be started."""
 
 
 class Rejected(AttnError):

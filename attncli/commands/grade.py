@@ -231,7 +231,9 @@ def report_lines(
     printed = printable(report.printed).splitlines()[: PRINTED_LINES if layout.full else FEW_PRINTED_LINES]
     after += ["  " + _("Your code printed:")[lang], *(f"    {line}" for line in printed)] if printed else []
     after += [f"  {note[lang]}" for note in _device_notes(report, challenge)]
-    after.append("  " + _foot(report)[lang])
+    layers = ", ".join(report.sandbox)
+    foot = _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
+    after.append(f"  {foot[lang]}")
     room = len(counterexamples) if layout.full else MOST_LINES - len(before) - len(after)
     if len(counterexamples) > room:
         hidden = len(counterexamples) - room + 1
@@ -278,11 +280,6 @@ def _one_line_each(report: GradeReport, failed: Sequence[CheckResult], lang: Lan
     ]
     if any(parts):
         yield "  " + " · ".join(filter(None, parts))
-
-
-def _foot(report: GradeReport) -> Localised:
-    layers = ", ".join(report.sandbox)
-    return _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
 
 
 def _head(report: GradeReport, challenge: Challenge) -> Localised:
@@ -412,7 +409,7 @@ def edit_file(workspace: Workspace, file: Path) -> None:
     try:
         start.edit(file, workspace.settings.editor, os.environ)
     except EditorMissing as error:
-        echo(f"attn: {start.told(error, workspace.lang)}", err=True)
+        echo(f"attn: {error.message[workspace.lang]}", err=True)
 
 
 def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang = "en") -> Iterator[str]:

@@ -88,7 +88,8 @@ def config(key: str | None, value: str | None) -> None:
 def doctor(as_json: bool, rebuild: bool) -> None:
     current = session()
     if rebuild:
-        _rebuild(current)
+        count = health.rebuild(current.home, current.workspace, show_thousands)
+        echo(ngettext("rebuilt {count} schedule", "rebuilt {count} schedules", count)[current.message_lang], err=True)
     found = _findings(current)
     with keep_verdict():
         print_result(as_json, lambda: found, lambda: _report_lines(found, current.message_lang))
@@ -100,11 +101,6 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         raise StoreCorrupt(
             _("{problem}; all other rows count; restore a backup with `attn restore FILE`", problem=problem)
         )
-
-
-def _rebuild(current: Session) -> None:
-    count = health.rebuild(current.home, current.workspace, show_thousands)
-    echo(ngettext("rebuilt {count} schedule", "rebuilt {count} schedules", count)[current.message_lang], err=True)
 
 
 def _findings(current: Session) -> dict[str, Any]:

@@ -272,9 +272,9 @@ def iso(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def line_of(row: LogRow) -> str:
-    """Return a row as one line of JSON."""
-    document = {
+def document_of(row: LogRow) -> dict[str, Any]:
+    """Return a row as a JSON object."""
+    return {
         "id": row.id,
         "machine": row.machine,
         "kind": row.kind.value,
@@ -283,7 +283,11 @@ def line_of(row: LogRow) -> str:
         "day": row.day,
         "payload": row.payload,
     }
-    return json.dumps(document, ensure_ascii=False, sort_keys=True)
+
+
+def line_of(row: LogRow) -> str:
+    """Return a row as one line of JSON."""
+    return json.dumps(document_of(row), ensure_ascii=False, sort_keys=True)
 
 
 def checked_line(row: LogRow) -> str:

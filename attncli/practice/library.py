@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -92,13 +91,9 @@ class Library:
 
     def _linked(self, card: Card) -> Card:
         """Drop links to challenges and experiments that do not exist; banks name planned ones too."""
-        challenges = tuple(challenge for challenge in card.challenges if challenge in self._challenge_ids)
+        challenges = tuple(filter(self._store.index.challenge_owner, card.challenges))
         known = card.experiment and (paths.bundled_impl() / "experiments" / f"{card.experiment}.py").exists()
         return replace(card, challenge=challenges, experiment=card.experiment if known else "")
-
-    @cached_property
-    def _challenge_ids(self) -> frozenset[str]:
-        return frozenset(self._store.index.challenge_ids())
 
     def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
         """Return all cards, or those that `query` finds (best first), of one `topic` if given. Raises NotFound,

@@ -19,7 +19,7 @@ from typing import Any
 from unicodedata import normalize
 
 from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, iso, kept_text
-from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated
+from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated, UsageError
 from attncli.i18n import Lang, Localised, _
 from attncli.memory.replay import ANNOTATIONS, CHALLENGE_ROWS, FLAG, HOLDS, Annotation, fold_annotation, is_leech
 from attncli.practice.derive import derive_everything, derive_subject, derive_subjects
@@ -182,15 +182,10 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
 
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
-    """Add or remove `tag`. Return True if the card has it now. Raises InvalidInput for an invalid tag."""
+    """Add or remove `tag`. Return True if the card has it now. Raises UsageError for an invalid tag."""
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
-        message = _(
-            "“{tag}” is not a valid tag; use at most {longest_tag} letters, digits and hyphens",
-            tag=tag[:LONGEST_TAG],
-            longest_tag=LONGEST_TAG,
-        )
-        raise InvalidInput(message, "tag")
+        raise UsageError(_("Use letters, digits and hyphens for a tag, at most 40."))
     card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
@@ -205,13 +200,11 @@ def toggle_flag(workspace: Workspace, card: str) -> bool:
 def set_note(workspace: Workspace, card: str, text: str) -> None:
     """Replace the note; an empty one removes it. Nothing is recorded if it does not change.
 
-    Raises InvalidInput for a note that is too long to keep.
+    Raises UsageError for a note that is too long to keep.
     """
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
-        raise InvalidInput(
-            _("the note has more than {longest_note} characters; shorten it", longest_note=LONGEST_NOTE), "note"
-        )
+        raise UsageError(_("The note is too long; shorten it."))
     card = workspace.library.card_id(card)
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})

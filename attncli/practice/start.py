@@ -528,40 +528,24 @@ class OpenFile:
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            message = _(
-                "{path} is larger than {largest_bytes} KiB; open it in another editor",
-                path=path,
-                largest_bytes=LARGEST_BYTES // 1024,
-            )
-            raise InvalidInput(message, "file-large", file=str(path))
+            raise UsageError(_("{file} is too large for a solution.", file=path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        message = _("{path} is not UTF-8 text; open it in another editor", path=path)
-        raise InvalidInput(message, "file-no-text", file=str(path)) from error
+        raise UsageError(_("{file} is not UTF-8 text; open it in another editor.", file=path)) from error
     except OSError as error:
-        raise InvalidInput(unreadable(path, error, _("make it readable")), "file-unread", file=str(path)) from error
+        raise UsageError(_("Cannot read {file}; check its permissions.", file=path)) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
     """Open `file` in an external editor and wait until it is closed. Raises EditorMissing."""
     command = editor_command(setting, environ)
     if not command:
-        raise EditorMissing("")
+        raise EditorMissing(_("No editor found. Set one: `attn config editor vim`"))
     try:
         subprocess.run([*command, str(file)], check=False)
     except OSError as error:
-        raise EditorMissing(command[0], error.strerror or "") from error
-
-
-def told(error: EditorMissing, lang: Lang) -> str:
-    """Return the message for an editor that could not be started, and what to do."""
-    if not error.editor:
-        return _("No editor found. Set one: `attn config editor vim`")[lang]
-    return _(
-        "Cannot start the editor “{editor}” ({why}). Set one: `attn config editor vim`",
-        editor=error.editor,
-        why=error.why,
-    )[lang]
+        problem = _("Cannot start the editor “{editor}” ({why}). Set one: `attn config editor vim`")
+        raise EditorMissing(problem.format(editor=command[0], why=error.strerror or "")) from error
 
 
 def editor_command(

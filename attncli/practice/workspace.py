@@ -62,7 +62,6 @@ class Workspace:
         self.source_files = source_files
         self.calendar = StudyCalendar(settings.day_start)
         self._fit = ""
-        self._topic_schedulers: dict[str, Scheduler] = {}
 
     @staticmethod
     def open(
@@ -183,10 +182,8 @@ class Workspace:
         if not self.policy.topic_retention:
             return self.scheduler
         topic = self.store.index.topic_of(card)
-        if topic not in self._topic_schedulers:
-            retention = dict(self.policy.topic_retention).get(topic, self.policy.desired_retention)
-            self._topic_schedulers[topic] = Scheduler(replace(self.policy, desired_retention=retention))
-        return self._topic_schedulers[topic]
+        retention = dict(self.policy.topic_retention).get(topic, self.policy.desired_retention)
+        return Scheduler(replace(self.policy, desired_retention=retention))
 
     @cached_property
     def challenge_scheduler(self) -> Scheduler:
@@ -260,7 +257,6 @@ class Workspace:
         """Discard policy and schedulers, so that the fit is read again when next needed."""
         for name in ("policy", "scheduler", "challenge_scheduler"):
             self.__dict__.pop(name, None)
-        self._topic_schedulers.clear()
 
     def close(self) -> None:
         """Close the database, after making the daily copy if something was recorded.

@@ -33,7 +33,7 @@ from attncli.practice.queue import STATES, FoundCards, browse
 from attncli.practice.record import annotation, hold, set_note, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
+from attncli.tui.screens.base import AttnScreen, Navigation, edit_externally, error_text
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
@@ -61,7 +61,7 @@ _HELD: dict[str, Localised] = {
 class CardScreen(AttnScreen):
     """A card with the learner's tags and note, with `question_first` behind a reveal. Reading changes no schedule."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "reveal", N_("Show answer"), key_display="Space"),
         Binding("f", "flag", N_("Flag")),
@@ -220,7 +220,7 @@ class SearchField(LineField):
 class SearchScreen(AttnScreen):
     """Search over all cards in English and Chinese; the query stays while a card is open."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_query", N_("Search"), key_display="/"),
         Binding("a", "add", N_("Add a card")),
@@ -387,7 +387,7 @@ SECONDS_BETWEEN_DRAFTS = 5.0
 class AddCardScreen(AttnScreen):
     """A topic, a question and an answer, which become a card of the learner's own; unsaved text is a draft."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),
         Binding("escape", "back", N_("Back"), key_display="Esc", priority=True),
@@ -480,9 +480,8 @@ class AddCardScreen(AttnScreen):
     @work
     async def _leave(self) -> None:
         """Leave, after asking if there is typed text."""
-        texts = _("Leave and discard what you typed?"), _("y  Leave"), _("n  Keep writing")
-        question = ConfirmScreen(*(text[self.lang] for text in texts))
-        if self.draft.is_empty or await self.app.push_screen_wait(question):
+        question = _("Leave and discard what you typed?")
+        if self.draft.is_empty or await self.confirm(question, _("y  Leave"), _("n  Keep writing")):
             self._done()
 
     def action_save(self) -> None:

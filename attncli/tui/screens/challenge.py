@@ -46,7 +46,7 @@ from attncli.practice.grade import (
 )
 from attncli.practice.record import interval_text
 from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, edit_externally, ensure_file, error_text
+from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -76,7 +76,7 @@ _NOT_STARTED = _("Press e to start in your editor, or w to start here.")
 class ChallengeScreen(AttnScreen):
     """A challenge. Narrow terminals show the statement or the report (Tab), wide ones both."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", N_("Edit")),
@@ -352,9 +352,7 @@ class ChallengeScreen(AttnScreen):
     async def action_bug(self) -> None:
         """Write a wrong solution to debug; an existing file is kept, after asking."""
         question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
-        texts = question, _("y  Find the bug"), _("n  Cancel")
-        confirm = ConfirmScreen(*(text[self.lang] for text in texts))
-        if not self.file.exists() or await self.app.push_screen_wait(confirm):
+        if not self.file.exists() or await self.confirm(question, _("y  Find the bug"), _("n  Cancel")):
             await self._start(None)
 
     @work
@@ -396,8 +394,7 @@ class ChallengeScreen(AttnScreen):
     async def action_solution(self) -> None:
         """Show the reference, after asking, and record it as seen."""
         question = _("Show the reference? This is recorded: solving it today counts as Again.")
-        texts = question, _("y  Show"), _("n  Cancel")
-        if await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in texts))):
+        if await self.confirm(question, _("y  Show"), _("n  Cancel")):
             with self.attn.showing_errors():
                 self.reference = show_solution(self.workspace, self.challenge_id)
                 await self._show_statement()
@@ -418,7 +415,7 @@ class CaseField(LineField):
 class OwnCaseScreen(AttnScreen):
     """The reference's and the learner's answers to a typed call, side by side; nothing is recorded."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_field", N_("Your case")),
         Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
@@ -546,7 +543,7 @@ class OwnCaseScreen(AttnScreen):
 class BugCountScreen(ModalScreen[int]):
     """Ask for the number of bugs in a repair round; returns 0 on Escape."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(bugs), f"dismiss({bugs})", show=False) for bugs in range(1, MOST_BUGS + 1)),
         Binding("escape,q", "dismiss(0)", show=False),

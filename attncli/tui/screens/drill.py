@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
@@ -84,7 +83,7 @@ COUNTS = (5, 10, 20, 50, 100)
 class DrillScreen(OptionsScreen[CardFilter]):
     """The options of a drill."""
 
-    CSS_PATH = Path(__file__).with_name("drill.tcss")
+    CSS_PATH = "drill.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
     FIELDS: ClassVar = {
         "topic": _("Topic"),

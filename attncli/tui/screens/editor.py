@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, cast
 
 from textual.app import ComposeResult
@@ -79,7 +78,7 @@ class CodeArea(KeysInOrder, TextArea):
 class EditorScreen(Screen[bool]):
     """Edit a file; returns True if it is to be graded. Wide terminals show the statement beside the code."""
 
-    CSS_PATH = Path(__file__).with_name("editor.tcss")
+    CSS_PATH = "editor.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),

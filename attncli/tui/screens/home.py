@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -41,7 +40,7 @@ _WHY: dict[str, Localised] = {
 class HomeScreen(AttnScreen):
     """Home. Enter reviews the topic under the cursor, or offers a drill if it has nothing today; r reviews all."""
 
-    CSS_PATH = Path(__file__).with_name("home.tcss")
+    CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,space", "review_all", N_("Review"), key_display="r"),
         Binding("d", "drill", N_("Drill")),

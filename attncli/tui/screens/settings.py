@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -112,7 +111,7 @@ class SettingRows(Rows):
 class SettingsScreen(AttnScreen):
     """The settings. `message`, the result of changing `changed_key`, is shown while the cursor is on that row."""
 
-    CSS_PATH = Path(__file__).with_name("settings.tcss")
+    CSS_PATH = "settings.tcss"
 
     saved: Settings
     message: Content = Content("")
@@ -260,7 +259,7 @@ class LastField(TypedField):
 class FirstRunScreen(AttnScreen):
     """The questions of the first run. `values` are those in the fields; Enter saves one, in the last field all."""
 
-    CSS_PATH = Path(__file__).with_name("first_run.tcss")
+    CSS_PATH = "first_run.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", N_("Skip all"), key_display="Esc", priority=True),
         Binding("q", "back", N_("Skip all"), show=False),

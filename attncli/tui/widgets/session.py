@@ -89,7 +89,25 @@ STEADY_SECONDS = 10
 """With reduced motion the answer clock changes only this often, and has no bar."""
 
 
-class AnswerClock(Widget):
+class Clockwork(Widget):
+    """A widget that looks at the clock every second, and is redrawn only if what it shows has changed."""
+
+    _shown: object = None
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK_SECONDS, self.tick)
+
+    def tick(self) -> None:
+        """Redraw if what is shown has changed."""
+        if (now := self.reading()) != self._shown:
+            self._shown = now
+            self.refresh()
+
+    def reading(self) -> object:
+        raise NotImplementedError
+
+
+class AnswerClock(Clockwork):
     """A countdown, below the question, of the seconds for an answer said aloud; it interrupts nothing at the end."""
 
     DEFAULT_CSS = """
@@ -100,25 +118,15 @@ class AnswerClock(Widget):
         super().__init__()
         self._clock, self._began_at, self._steady = clock, began_at, steady
         self._lang: Lang = lang
-        self._shown = self._left_seconds()
 
-    def on_mount(self) -> None:
-        self.set_interval(TICK_SECONDS, self.tick)
-
-    def tick(self) -> None:
-        """Redraw if the seconds shown have changed."""
-        left = self._left_seconds()
-        if left != self._shown:
-            self._shown = left
-            self.refresh()
-
-    def _left_seconds(self) -> int:
+    def reading(self) -> int:
+        """Return the seconds left."""
         spent = max(0, int((self._clock() - self._began_at).total_seconds()))
         left = max(0, ANSWER_SECONDS - spent)
         return -(-left // STEADY_SECONDS) * STEADY_SECONDS if self._steady else left
 
     def render(self) -> Content:
-        left = self._shown
+        left = self.reading()
         if not left:
             return Content(_("{seconds} seconds are up; finish your answer.", seconds=ANSWER_SECONDS)[self._lang])
         text = _("{seconds} s", seconds=left)[self._lang]
@@ -219,7 +227,7 @@ class SessionEnd(Plain):
 WARNING_SECONDS = 60
 
 
-class MockTimeLine(Widget):
+class MockTimeLine(Clockwork):
     """The progress of a part of a mock interview and its time left; the only widget redrawn each second."""
 
     DEFAULT_CSS = """
@@ -229,20 +237,17 @@ class MockTimeLine(Widget):
     def __init__(self, interview: MockInterview, lang: Lang) -> None:
         super().__init__()
         self._interview, self._lang = interview, lang
-        self._shown: tuple[object, ...] = ()
         self._was_up = interview.state.is_over or interview.time.is_up
 
-    def on_mount(self) -> None:
-        self.set_interval(TICK_SECONDS, self.tick)
+    def reading(self) -> tuple[int, ...]:
+        """Return the number of the question, of how many, and the seconds left."""
+        return (*self._interview.number, self._interview.time.left_seconds)
 
     def tick(self) -> None:
         """Redraw if the line has changed, and notify once that the time is up."""
         if self._interview.state.is_over:
             return
-        now = (*self._interview.number, self._interview.time.left_seconds)
-        if now != self._shown:
-            self._shown = now
-            self.refresh()
+        super().tick()
         if self._interview.time.is_up and not self._was_up:
             self._was_up = True
             self.notify(
