@@ -178,7 +178,7 @@ Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "bu
 
 
 class Standstill(NamedTuple):
-    """Why nothing is due: the first `reason` that the learner can do something about, if there is one.
+    """The reason why nothing is due: the first that the learner can do something about, if there is one.
 
     `unseen` cards are still to be learned; `introduced` were today. `next_at` is when the next card is due, if any is.
     """

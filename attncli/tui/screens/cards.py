@@ -434,13 +434,10 @@ class AddCardScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one("#question", Input).focus()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._on_typed()
+    def on_text_area_changed(self) -> None:
+        self.on_input_changed()
 
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self._on_typed()
-
-    def _on_typed(self) -> None:
+    def on_input_changed(self) -> None:
         if self.query("#answer"):  # not while the language is being changed
             self._read_fields()
             self.attn.save_text = None if self.draft.is_empty and self.saved.is_empty else self._save_draft

@@ -40,10 +40,6 @@ _COLUMN_GAP = Style.from_meta({"apart": True})
 class MarkedRow(LineWidget):
     """A mark and a text that may wrap beside it; a click chooses it."""
 
-    DEFAULT_CSS = """
-    MarkedRow { height: auto; width: 1fr; }
-    """
-
     @dataclass
     class Chosen(Message):
         """Posted when the row was clicked."""

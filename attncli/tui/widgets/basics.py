@@ -113,6 +113,8 @@ def bar(share: float, width: int, style: str) -> Content:
 class LineWidget(Widget):
     """A widget drawn line by line, as high as the `lines` that its subclass returns for a width."""
 
+    DEFAULT_CSS = "LineWidget { height: auto; width: 1fr; }"
+
     def lines(self, width: int) -> list[Content]:
         raise NotImplementedError
 

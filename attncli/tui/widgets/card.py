@@ -174,8 +174,6 @@ class AskedNext(Plain, can_focus=True):
 class LinkedCards(LineWidget):
     """Follow-ups that are cards: the id of each, and its question beside it."""
 
-    DEFAULT_CSS = "LinkedCards { height: auto; width: 1fr; }"
-
     def __init__(self, cards: Sequence[tuple[Content, Content]]) -> None:
         super().__init__()
         self._cards = cards
