@@ -20,44 +20,19 @@ from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
 from attncli.i18n import CATALOGUE, LANGS, N_, Lang, Localised, _, quoted
 
-COMMANDS: dict[str, str] = {
-    "answer": "attncli.commands.cards:answer",
-    "backup": "attncli.commands.data:backup",
-    "bank": "attncli.commands.authoring:bank",
-    "bury": "attncli.commands.cards:bury",
-    "cards": "attncli.commands.cards:cards",
-    "challenges": "attncli.commands.challenges:challenges",
-    "cohort": "attncli.commands.cohort:cohort",
-    "completion": "attncli.commands.setup:completion",
-    "config": "attncli.commands.setup:config",
-    "doctor": "attncli.commands.setup:doctor",
-    "drill": "attncli.commands.practise:drill",
-    "due": "attncli.commands.cards:due",
-    "experiment": "attncli.commands.experiments:experiment",
-    "export": "attncli.commands.data:export",
-    "grade": "attncli.commands.grade:grade",
-    "hint": "attncli.commands.challenges:hint",
-    "import": "attncli.commands.data:import_",
-    "ladder": "attncli.commands.experiments:ladder",
-    "mcp": "attncli.commands.setup:mcp",
-    "mock": "attncli.commands.practise:mock",
-    "new": "attncli.commands.authoring:new",
-    "optimize": "attncli.commands.setup:optimize",
-    "plan": "attncli.commands.cards:plan",
-    "quiz": "attncli.commands.practise:quiz",
-    "restore": "attncli.commands.data:restore",
-    "review": "attncli.commands.practise:review",
-    "serve": "attncli.commands.setup:serve",
-    "show": "attncli.commands.cards:show",
-    "solution": "attncli.commands.challenges:solution",
-    "start": "attncli.commands.challenges:start",
-    "stats": "attncli.commands.cards:stats",
-    "suspend": "attncli.commands.cards:suspend",
-    "sync": "attncli.commands.data:sync_",
-    "undo": "attncli.commands.cards:undo",
-    "unsuspend": "attncli.commands.cards:unsuspend",
-    "verify": "attncli.commands.challenges:verify",
+_FILES = {
+    "authoring": "bank new",
+    "cards": "answer bury cards due plan show stats suspend undo unsuspend",
+    "challenges": "challenges hint solution start verify",
+    "cohort": "cohort",
+    "data": "backup export import restore sync",
+    "experiments": "experiment ladder",
+    "grade": "grade",
+    "practise": "drill mock quiz review",
+    "setup": "completion config doctor mcp optimize serve",
 }
+COMMANDS = {name: f"attncli.commands.{file}" for file, names in _FILES.items() for name in names.split()}
+"""The module of each command. Its function has the name of the command, and an underscore where that is taken."""
 
 
 SECTIONS: dict[str, tuple[str, ...]] = {
@@ -83,8 +58,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        module = import_module(COMMANDS[cmd_name])
+        command: click.Command = getattr(module, f"{cmd_name}_", None) or getattr(module, cmd_name)
         _accept_global_options(command)
         return with_chinese_help(command) if self.lang == "zh" else command
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
-from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError, unreadable, unwritable
+from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError, did_you_mean, unreadable, unwritable
 from attncli.i18n import LANGS, Lang, Localised, _
 
 THEMES = ("dark", "light", "contrast")
@@ -167,10 +167,7 @@ def known_key(key: str) -> str:
     """Return `key` if there is such a setting. Raises ConfigInvalid that suggests the nearest one."""
     if key in KEYS or topic_in(key):
         return key
-    from difflib import get_close_matches
-
-    near = get_close_matches(key, KEYS, n=1)
-    hint = _("did you mean {near}?", near=near[0]) if near else _("use one of {names}", names=", ".join(KEYS))
+    hint = did_you_mean(key, KEYS, _("use one of {names}", names=", ".join(KEYS)))
     raise ConfigInvalid(_("unknown setting {key}; {hint}", key=key, hint=hint))
 
 

@@ -32,7 +32,7 @@ A message gives the error, its place and a remedy in one line. `exit_code` is th
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attncli.i18n import N_, Lang, Localised, _, quoted
 
@@ -124,6 +124,14 @@ def _remedy(error: Exception, remedy: Localised, at_home: bool) -> Localised:
     return remedy_for(error, remedy)
 
 
+def did_you_mean(word: str, known: Iterable[str], otherwise: Localised) -> Localised:
+    """Return `did you mean rope?`, or `otherwise` if no known word is like this one."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word[:60], list(known), n=1)
+    return _("did you mean {near}?", near=near[0]) if near else otherwise
+
+
 class AttnError(Exception):
     """Base of all errors that are shown to the user as one line."""
 
@@ -175,15 +183,7 @@ class InvalidInput(UsageError):
 
 
 class EditorMissing(UsageError):
-    """`editor` cannot be started, because of `why`; if it is empty, no editor is set."""
-
-    def __init__(self, editor: str, why: str = "") -> None:
-        if editor:
-            problem = _("cannot start {editor} ({why}); set an editor: attn config editor vim", editor=editor, why=why)
-        else:
-            problem = _("no editor found; set one: attn config editor vim")
-        super().__init__(problem)
-        self.editor, self.why = editor, why
+    """There is no editor, or it cannot be started."""
 
 
 class Rejected(AttnError):

@@ -13,10 +13,11 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.text import cells, left
+from attncli.domain.text import in_columns, left
 from attncli.errors import EnvironmentFailure, JudgeFailed
 from attncli.i18n import Lang, Localised, _, quoted
 from attncli.sandbox.worker_process import Ending, Reply, Worker
@@ -551,9 +552,7 @@ def _table(run: LadderRun, origins: Mapping[str, Mapping[str, Any]], lang: Lang)
         status = statuses[_status(run, piece.id, origins)]
         calls = _("{count} ×", count=_calls(run, piece.id))
         rows.append([ROLES[piece.role][lang], piece.id, own[lang], calls[lang], status[lang]])
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(left(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield from in_columns(rows, repeat(left))
 
 
 def _status(run: LadderRun, id: str, origins: Mapping[str, Any]) -> str:

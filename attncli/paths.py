@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from glob import escape
 from itertools import count
 from pathlib import Path
@@ -44,47 +43,20 @@ def in_checkout(package: Path = _PACKAGE) -> bool:
     return not (package / "_data").is_dir() and (package.parent / "pyproject.toml").is_file()
 
 
-@dataclass(frozen=True, slots=True)
 class Home:
     """The folder of one learner, and the paths in it."""
 
-    root: Path
-
-    @property
-    def database(self) -> Path:
-        return self.root / "cache.db"
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config.toml"
-
-    @property
-    def banks(self) -> Path:
-        return self.root / "banks"
-
-    @property
-    def card_draft(self) -> Path:
-        return self.root / "card-draft.json"
-
-    @property
-    def challenges(self) -> Path:
-        return self.root / "challenges"
-
-    @property
-    def solutions(self) -> Path:
-        return self.root / "solutions"
-
-    @property
-    def backups(self) -> Path:
-        return self.root / "backups"
-
-    @property
-    def summaries(self) -> Path:
-        return self.root / "summaries"
-
-    @property
-    def log(self) -> Path:
-        return self.root / "log"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.database = root / "cache.db"
+        self.config = root / "config.toml"
+        self.banks = root / "banks"
+        self.card_draft = root / "card-draft.json"
+        self.challenges = root / "challenges"
+        self.solutions = root / "solutions"
+        self.backups = root / "backups"
+        self.summaries = root / "summaries"
+        self.log = root / "log"
 
     def keep_private(self) -> None:
         """Remove the permissions of others if the folder is the caller's and holds only files of attn.

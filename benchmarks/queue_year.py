@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from attncli.domain.vocabulary import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
 from attncli.memory.forecast import StabilityGrowth
-from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, DayMinutes, Studied
+from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, fitting, usual_seconds
 from attncli.memory.scheduler import fuzzed_days
 from simulated_learners import AGAIN, MODELS, Learner
 
@@ -34,7 +34,7 @@ QUICK_MINUTES, QUICK_LEARNERS = (8, 20), 2
 AGAIN_SECONDS = 20.0
 MOST_OF_MINUTES, MOST_LOST, MOST_MET = 1.1, 0.005, 0.005
 SAMPLED_EVERY = 7
-PACE_DAYS = 28
+PACE_DAYS, PACE_REVIEWS = 28, 600
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Desk:
     due: dict[int, int] = field(default_factory=dict)
     introduced: dict[int, int] = field(default_factory=dict)
     repetitions: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    spent: dict[tuple[int, bool], tuple[int, float]] = field(default_factory=dict)
+    spent: list[tuple[int, bool, float]] = field(default_factory=list)
 
     def study(self, card: int, day: int, year: Year) -> float:
         """Learn or review a card; return the seconds that it took."""
@@ -86,18 +86,17 @@ class Desk:
             year.reviews += 1
             year.recalled += rating != AGAIN
         took = pace * (LEARN_SECONDS if is_new else REVIEW_SECONDS + (AGAIN_SECONDS if rating == AGAIN else 0))
-        cards, seconds = self.spent.get((day, is_new), (0, 0.0))
-        self.spent[day, is_new] = (cards + 1, seconds + took)
+        self.spent.append((day, is_new, took))
         self.repetitions[card] += 1
         self.last[card] = day
         interval = max(1, round(self.stability[card]))
         self.due[card] = day + fuzzed_days(interval, 36_500, f"card-{card}", self.repetitions[card])
         return took
 
-    def studied(self, day: int, is_new: bool) -> Studied:
-        """Return how many cards were learned (or reviewed) in the last weeks, and the seconds spent."""
-        seen = [self.spent[key] for key in self.spent if key[1] == is_new and day - PACE_DAYS <= key[0] < day]
-        return Studied(sum(cards for cards, _ in seen), sum(seconds for _, seconds in seen))
+    def seconds(self, day: int, is_new: bool) -> float:
+        """What learning (reviewing) a card takes, by the log of the last weeks."""
+        seen = [took for on, new, took in self.spent if new == is_new and day - PACE_DAYS <= on < day]
+        return usual_seconds(seen[-PACE_REVIEWS:], LEARN_SECONDS if is_new else REVIEW_SECONDS)
 
     def met(self, cards: Iterable[int], day: int) -> int:
         """Count the cards with a sibling that is among them or was studied yesterday."""
@@ -118,11 +117,11 @@ def by_minutes(desk: Desk, day: int, like: Mapping[int, int]) -> list[int]:
     """Return the queue of `attn review` with minutes set."""
     due = {card for card, on in desk.due.items() if on <= day}
     apart = waiting(_meetings(desk, due, day))
-    room = DayMinutes.of(desk.minutes, 0, desk.studied(day, is_new=True), desk.studied(day, is_new=False))
     open_now = [card for card in due if str(card) not in apart]
     open_now.sort(key=lambda card: (desk.stability[card] + 0.98 * (day - desk.last[card]), card))
-    reviews = open_now[: room.reviews]
-    quota = min(NEW_PER_DAY, room.new_beside(len(reviews)))
+    learn, review = desk.seconds(day, is_new=True), desk.seconds(day, is_new=False)
+    count, quota = fitting(60 * desk.minutes, len(open_now), learn, review)
+    reviews, quota = open_now[:count], min(NEW_PER_DAY, quota)
     new: list[int] = []
     for card in range(CARDS):
         if len(new) == quota:

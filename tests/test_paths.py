@@ -47,7 +47,7 @@ def test_the_option_wins_over_the_environment(tmp_path: Path) -> None:
 
 
 def test_an_empty_variable_counts_as_unset() -> None:
-    assert paths.home(None, {"ATTN_HOME": ""}) == paths.home(None, {})
+    assert paths.home(None, {"ATTN_HOME": ""}).root == paths.home(None, {}).root
     assert paths.home(None, {}).root.name == "attncli"
 
 

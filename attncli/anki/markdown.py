@@ -133,7 +133,7 @@ class _Reader:
             parts.append(source[at : found.start()])
             at = end + len(closed)
             is_displayed = opened in ("\\[", "[$$]") or 'block="true"' in opened
-            latex = _latex(source[found.end() : end])
+            latex = " ".join(_text(source[found.end() : end]).split()).strip("$").strip()
             raw = _text(source[found.start() : at])
             self._formulas[len(self._formulas)] = (latex, "display" if is_displayed else "formula", raw)
             parts.append(f"\ue000{len(self._formulas) - 1}\ue001")
@@ -342,10 +342,6 @@ def _decoded(source: str) -> str:
 
 def _text(source: str) -> str:
     return printable(_decoded(_TOKEN.sub(" ", source)))
-
-
-def _latex(source: str) -> str:
-    return " ".join(_text(source).split()).strip("$").strip()
 
 
 def _is_balanced(latex: str) -> bool:

@@ -65,12 +65,13 @@ class ClassResults:
 def report_document(results: ClassResults, with_times: bool = False) -> Document:
     """Return the document that `attn cohort --json` prints; pages and tables are rendered from it."""
     documents = {pair: _result(results, pair) for pair in sorted(results.graded)}
+    submitted = {submission.challenge for submission in results.folder.submissions}
     report: Document = {
         **stated(results.options),
         "versions": dict(results.versions),
         "sandbox": _sandbox(results.graded.values()),
         "learners": [_learner(results, name, documents) for name in results.folder.learners],
-        "challenges": [_challenge(results, id, documents) for id in _submitted(results)],
+        "challenges": [_challenge(results, id, documents) for id in sorted(submitted)],
         "costliest": {"checks": _checks(documents.values()), "diagnoses": _diagnoses(documents.values())},
         "similarity": {"method": METHOD, "threshold": THRESHOLD},
         "similar": [
@@ -103,10 +104,6 @@ def grading_standard(report: Mapping[str, Any]) -> Localised:
         memory=report["memory_mib"],
         layers=quoted("; ").join(layers) if layers else _("none"),
     )
-
-
-def _submitted(results: ClassResults) -> list[str]:
-    return sorted({submission.challenge for submission in results.folder.submissions})
 
 
 def _sandbox(graded: Iterable[Graded]) -> list[Document]:
@@ -211,7 +208,11 @@ def to_csv(report: Mapping[str, Any], lang: Lang) -> str:
 
 
 def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
-    similar = _similar_learners(report)
+    similar = {
+        (name, group["challenge"]): [other for other in group["learners"] if other != name]
+        for group in report["similar"]
+        for name in group["learners"]
+    }
     for learner in report["learners"]:
         for result in learner["results"]:
             stopped = result["stopped_by"] or {}
@@ -232,15 +233,6 @@ def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
         yield {"learner": failed["learner"], "challenge": failed["challenge"], "problem": failed["error"]}
     for left in report["left_out"]:
         yield {"learner": left["path"], "problem": in_language(left, "message", lang)}
-
-
-def _similar_learners(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
-    """Map each learner and challenge to the learners with similar files."""
-    return {
-        (name, group["challenge"]): [other for other in group["learners"] if other != name]
-        for group in report["similar"]
-        for name in group["learners"]
-    }
 
 
 def _first_names(names: Sequence[str]) -> str:

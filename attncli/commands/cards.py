@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from attncli.commands.due import print_due
-from attncli.commands.options import DayType, at_option, json_option
+from attncli.commands.options import DayType, at_option, json_option, topic_option
 from attncli.commands.session import echo, on_terminal, print_json, print_result, session
 from attncli.config import MOST_MINUTES_PER_DAY
-from attncli.domain.log_row import Rating, RowKind
+from attncli.domain.log_row import Rating, RowKind, iso
 from attncli.domain.text import cells, left, printable, right
 from attncli.errors import NothingFound
 from attncli.export.card_markdown import whole_card
@@ -47,7 +47,7 @@ UNDONE: dict[RowKind, Localised] = {
 
 @click.command(help=N_("List cards, or those that match QUERY: English words or prefixes, or any Chinese text."))
 @click.argument("query", required=False)
-@click.option("--topic", help=N_("Only cards of this topic."))
+@topic_option
 @json_option
 def cards(query: str | None, topic: str | None, as_json: bool) -> None:
     with session().workspace() as workspace:
@@ -128,7 +128,7 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
             card=answered.card,
             rating=rating,
             state=STATES[schedule.state.value],
-            due=record.iso(schedule.due_at),
+            due=iso(schedule.due_at),
             wait=wait,
         )[lang]
     )
@@ -153,7 +153,7 @@ def undo() -> None:
     with session().workspace() as workspace:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
-    message = UNDONE[done.kind].format(card=done.subject, rating=rating, at=record.iso(done.at))
+    message = UNDONE[done.kind].format(card=done.subject, rating=rating, at=iso(done.at))
     echo(message[workspace.lang])
 
 

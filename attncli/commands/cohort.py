@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from attncli.commands.options import REMEDY, Target, UserPath, json_option
+from attncli.commands.options import REMEDY, Target, TimeLimit, UserPath, examples_option, json_option
 from attncli.commands.session import echo, json_text, keep_verdict, print_json, session, show_progress
 from attncli.domain.grade_report_text import REASONS
-from attncli.domain.text import cells, left, right
+from attncli.domain.text import in_columns, left, right
 from attncli.domain.vocabulary import STREAMS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.i18n import N_, Lang, Localised, _, pgettext
@@ -45,14 +46,12 @@ Rows = Sequence[Sequence[str]]
 )
 @json_option
 @click.option("--times", is_flag=True, help=N_("Include timings; reports then differ from run to run."))
-@click.option(
-    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
-)
+@examples_option
 @click.option(
     "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("Seed of the inputs (default: random, then reused).")
 )
 @click.option(
-    "--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help=N_("Time limit per run, in seconds.")
+    "--timeout", type=TimeLimit(0.1, 3600), default=TIMEOUT_SECONDS, help=N_("Time limit per run, in seconds.")
 )
 @click.option(
     "--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help=N_("Memory limit per submission, in MiB.")
@@ -70,9 +69,6 @@ def cohort(
     timeout: float,
     memory: int,
 ) -> None:
-    if math.isnan(timeout):
-        raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
-
     format = _report_format(output)
     options = GradeOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
     draw_seed = None if seed is not None else lambda: Random().randrange(STREAMS)
@@ -239,8 +235,6 @@ def _section(title: Localised, rows: Rows, lang: Lang) -> Iterator[str]:
     if not rows:
         return
     yield title[lang]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    sides = [left, right, right, right] if len(widths) == 4 else [left] * len(widths)
-    for row in rows:
-        yield "  " + "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+    sides = [left, right, right, right] if len(rows[0]) == 4 else repeat(left)
+    yield from (f"  {line}" for line in in_columns(rows, sides))
     yield ""

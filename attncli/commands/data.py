@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from attncli.commands.options import REMEDY, STDOUT, DayType, Target, TargetType, UserPath, json_option
+from attncli.commands.options import REMEDY, STDOUT, DayType, Target, TargetType, UserPath, json_option, topic_option
 from attncli.commands.session import echo, json_text, print_left_out, print_result, session
 from attncli.domain.text import escaped, printable
 from attncli.errors import NotFound, UsageError
@@ -132,7 +132,7 @@ def _summary_text(format: str, summaries: Sequence[Summary], parts: Sequence[Sum
     help=N_("Export an Anki deck with schedules and review history. Importing a newer export updates its cards."),
 )
 @click.option("-o", "--output", "target", type=TargetType(), required=True, help=N_("File to write, e.g. DECK.apkg."))
-@click.option("--topic", default=None, help=N_("Only cards of this topic."))
+@topic_option
 @click.option(
     "--lang", type=click.Choice([*LANGS, "both"]), default="both", help=N_("Languages of the deck (default: both).")
 )

@@ -12,8 +12,8 @@ import click
 from attncli import paths
 from attncli.commands.options import Target, UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_result, session, show_progress
-from attncli.domain.text import cells, left, right
-from attncli.errors import NotFound, Rejected, UsageError
+from attncli.domain.text import in_columns, left, right
+from attncli.errors import NotFound, Rejected, UsageError, did_you_mean
 from attncli.i18n import N_, Lang, _, quoted
 from attncli.paths import expanded
 
@@ -60,12 +60,7 @@ def _list(lang: Lang, as_json: bool) -> None:
         for entry in found:
             times = [_("{count:g} s", count=count)[lang] for count in (entry.quick_seconds, entry.full_seconds)]
             rows.append([entry.id, entry.title[lang], *times, " ".join(entry.cards)])
-        widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-        sides = (left, left, right, right, left)
-        return [
-            "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
+        return list(in_columns(rows, (left, left, right, right, left)))
 
     print_result(as_json, lambda: [entry.document(lang) for entry in found], table)
 
@@ -166,8 +161,6 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
 
 
 def _piece_files(words: Sequence[str]) -> dict[str, Path]:
-    from difflib import get_close_matches
-
     from attncli.ladder import BY_ID
 
     found = {}
@@ -176,11 +169,8 @@ def _piece_files(words: Sequence[str]) -> dict[str, Path]:
         if not sign or not file:
             raise UsageError(_("--piece {word} has no file; write it as --piece rope=rope.py", word=word))
         if id not in BY_ID:
-            near = get_close_matches(id[:60], BY_ID, n=1)
-            raise NotFound(
-                _("the engine has no piece {id}; ", id=id)
-                + (_("did you mean {near}?", near=near[0]) if near else _("use one of {names}", names=", ".join(BY_ID)))
-            )
+            hint = did_you_mean(id, BY_ID, _("use one of {names}", names=", ".join(BY_ID)))
+            raise NotFound(_("the engine has no piece {id}; ", id=id) + hint)
         found[id] = Path(expanded(file))
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sys
@@ -16,7 +15,7 @@ from shutil import get_terminal_size
 import click
 
 from attncli.commands.challenges import print_hint
-from attncli.commands.options import UserPath, json_option
+from attncli.commands.options import TimeLimit, UserPath, examples_option, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, session, show_progress
 from attncli.domain.challenge import AUTO, CHOICES, CUDA, Challenge
 from attncli.domain.counterexample_text import counterexample_lines
@@ -74,9 +73,7 @@ CheckStatus = tuple[str, str]
     "--diagnosis/--no-diagnosis", default=None, help=N_("Name the likely mistake, or withhold it (default: setting).")
 )
 @click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
-@click.option(
-    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
-)
+@examples_option
 @click.option(
     "--seed",
     type=click.IntRange(0, STREAMS - 1),
@@ -85,7 +82,7 @@ CheckStatus = tuple[str, str]
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1, 3600),
+    type=TimeLimit(0.1, 3600),
     default=TIMEOUT_SECONDS,
     help=N_("Time limit per run, in seconds (ten times that in total)."),
 )
@@ -117,8 +114,6 @@ def grade(
 ) -> None:
     if device == CUDA:
         require_gpu()
-    if math.isnan(timeout):
-        raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
     if as_json + watch + bool(style) > 1:
         raise UsageError(_("--json, --watch and --format cannot be combined; leave out the others"))
     options = GradeOptions(
@@ -161,7 +156,8 @@ def _grade_once(id: str, file: Path | None, options: GradeOptions, style: str, l
             report = grading.grade(workspace, judge, id, file, options, None if style else show_check)
         except JudgeFailed as error:
             if style == "json":
-                print_json(report_document(grading.failed_report(id, file, error)))
+                failed = GradeReport(challenge=id, file=str(file), verdict="error", error=error.message)
+                print_json(report_document(failed))
             raise
         first = unsolved and report.repaired is None
         next_challenge = next_unsolved(workspace, id) if report.accepted and first else None
@@ -235,7 +231,9 @@ def report_lines(
     printed = printable(report.printed).splitlines()[: PRINTED_LINES if layout.full else FEW_PRINTED_LINES]
     after += ["  " + _("Your code printed:")[lang], *(f"    {line}" for line in printed)] if printed else []
     after += [f"  {note[lang]}" for note in _device_notes(report, challenge)]
-    after.append("  " + _foot(report)[lang])
+    layers = ", ".join(report.sandbox)
+    foot = _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
+    after.append(f"  {foot[lang]}")
     room = len(counterexamples) if layout.full else MOST_LINES - len(before) - len(after)
     if len(counterexamples) > room:
         hidden = len(counterexamples) - room + 1
@@ -282,11 +280,6 @@ def _one_line_each(report: GradeReport, failed: Sequence[CheckResult], lang: Lan
     ]
     if any(parts):
         yield "  " + " · ".join(filter(None, parts))
-
-
-def _foot(report: GradeReport) -> Localised:
-    layers = ", ".join(report.sandbox)
-    return _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
 
 
 def _head(report: GradeReport, challenge: Challenge) -> Localised:
@@ -385,7 +378,7 @@ class GradeWatch:
                     )
                     echo(warning[self.lang])
                 case "e":
-                    self._edit()
+                    edit_file(self.workspace, self.file)
                 case "n":
                     self._next()
                 case "r":
@@ -395,12 +388,6 @@ class GradeWatch:
         except AttnError as error:
             echo(f"attn: {error.line(self.lang)}", err=True)
         return True
-
-    def _edit(self) -> None:
-        try:
-            start.edit(self.file, self.workspace.settings.editor, os.environ)
-        except EditorMissing as error:
-            echo(f"attn: {start.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
         """Watch the next unsolved challenge, with its file in the same folder."""
@@ -415,6 +402,14 @@ class GradeWatch:
             self.file = start_challenge(self.workspace, self.id, folder).path
         self.before, self.seen = {}, _stamp(self.file)
         echo(f"{self.id}: {self.file}")
+
+
+def edit_file(workspace: Workspace, file: Path) -> None:
+    """Open a file in the learner's editor and wait; print an error if there is none."""
+    try:
+        start.edit(file, workspace.settings.editor, os.environ)
+    except EditorMissing as error:
+        echo(f"attn: {error.message[workspace.lang]}", err=True)
 
 
 def changes(before: Mapping[str, CheckStatus], report: GradeReport, lang: Lang = "en") -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +16,26 @@ from attncli.commands.session import echo, session
 from attncli.domain.dates import read_date
 from attncli.errors import UsageError
 from attncli.i18n import N_, Localised, _, quoted
-from attncli.paths import cannot_write, expanded, write_bytes, write_whole
+from attncli.paths import cannot_write, expanded, write_bytes
 
 STDOUT = "-"
 REMEDY = _("choose another file with -o")
 
 json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
+topic_option = click.option("--topic", help=N_("Only cards of this topic."))
+examples_option = click.option(
+    "--examples", type=click.IntRange(0, 10_000), default=0, help=N_("Number of inputs for matches-reference.")
+)
+
+
+class TimeLimit(click.FloatRange):
+    """A number of seconds; Click's range lets NaN pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            raise UsageError(_("--timeout is not a number; give seconds, e.g. 10"))
+        return seconds
 
 
 class UserPath(click.Path):
@@ -112,11 +127,8 @@ class Target:
     def write_text(self, text: str) -> None:
         if self.file is None:
             echo(text, end="")
-            return
-        try:
-            write_whole(self.file, [text])
-        except OSError as error:
-            raise cannot_write(self.file, error, REMEDY) from error
+        else:
+            self.write_bytes(text.encode())
 
     def write_bytes(self, document: bytes) -> None:
         if self.file is None:

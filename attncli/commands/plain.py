@@ -6,23 +6,22 @@ letters are commands, such as `q` to quit.
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from attncli.commands.grade import print_report
+from attncli.commands.grade import edit_file, print_report
 from attncli.commands.session import echo
 from attncli.domain.grade_report_text import deciding_checks, told
 from attncli.domain.log_row import Rating
 from attncli.domain.mock_interview import PART_NAMES
 from attncli.domain.parts import Arrange, Entry, Fill, FindLine
-from attncli.errors import AttnError, EditorMissing, EnvironmentFailure, NotFound, Outdated, UsageError
+from attncli.errors import AttnError, EnvironmentFailure, NotFound, Outdated, UsageError
 from attncli.export.card_markdown import numbered, revealed
 from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice import mock, mock_log, start
-from attncli.practice.grade import Judge
+from attncli.practice.grade import Judge, request_for
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
 from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
@@ -43,25 +42,47 @@ class LearnerQuit(Exception):
     """The learner quits, or the input has ended."""
 
 
-class CardRemoved(Exception):
-    """A command removed the current card while its answer was awaited."""
-
-
 class QuestionChanged(Exception):
-    """A command settled or changed the current question of an interview while its answer was awaited."""
+    """A command removed, settled or changed the current question while its answer was awaited."""
+
+
+@dataclass
+class PlainSession:
+    """A session that prints and reads lines."""
+
+    workspace: Workspace
+    read_line: ReadLine
+
+    @property
+    def lang(self) -> Lang:
+        return self.workspace.lang
+
+    def _say(self, message: Localised) -> None:
+        echo(message[self.lang])
+
+    def _line(self) -> str:
+        """Return the next line, stripped, full-width characters as ASCII. Raises LearnerQuit at the end of input."""
+        if line := self.read_line():
+            return unicodedata.normalize("NFKC", line).strip()
+        raise LearnerQuit
+
+    def _command_line(self) -> str:
+        """Read a line that may be a command. Raises LearnerQuit."""
+        line = self._line()
+        if line.lower() in ("q", "quit"):
+            raise LearnerQuit
+        return line
 
 
 # `attn review --plain` and `attn drill --plain`
 
 
 @dataclass
-class PlainReview:
+class PlainReview(PlainSession):
     """One review or drill session."""
 
-    workspace: Workspace
     review: ReviewSession
     rng: Random
-    read_line: ReadLine
 
     def run(self) -> None:
         """Ask until the queue is empty, the learner quits or the input ends; each answer is saved at once."""
@@ -83,7 +104,7 @@ class PlainReview:
         self._say(done.format(n=progress.answered, left=progress.remaining))
 
     def _ask(self, item: SessionItem) -> None:
-        lang = self.workspace.lang
+        lang = self.lang
         head = _("{n}. {card}, {topic}, {left} left", n=item.number, card=item.card.id, topic=item.card.topic)
         self._say(head.format(left=self.review.progress.remaining))
         asked = Asked.of(item.card, self.rng)
@@ -93,7 +114,7 @@ class PlainReview:
                 self._say(_("Enter show answer · u undo · s suspend · b bury · q quit"))
                 self._command_line()
                 asked.submit()
-        except CardRemoved:
+        except QuestionChanged:
             return
         self._print_answer(asked)
         if not asked.is_marked_automatically:
@@ -102,18 +123,17 @@ class PlainReview:
         self._rate(item, asked)
 
     def _print_answer(self, asked: Asked) -> None:
-        lang = self.workspace.lang
         if asked.marked is not None:
-            echo("  ".join(text[lang] for text in asked.told if text[lang]))
-        echo("\n\n".join(revealed(asked.card, lang)))
+            echo("  ".join(text[self.lang] for text in asked.told if text[self.lang]))
+        echo("\n\n".join(revealed(asked.card, self.lang)))
 
     def _rate(self, item: SessionItem, asked: Asked) -> None:
-        lang, suggested = self.workspace.lang, asked.suggestion
+        lang, suggested = self.lang, asked.suggestion
         while True:
             item = self.review.refresh()
             choices, default = self._choices(item), _rating_word(suggested, lang)
             self._say(_("Rating: {choices}; press Enter for {default}", choices=choices, default=default))
-            line = self._line()
+            line = super()._command_line()
             if self._run_command(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
@@ -129,17 +149,15 @@ class PlainReview:
             self._say(INVALID)
 
     def _choices(self, item: SessionItem) -> str:
-        lang = self.workspace.lang
+        lang = self.lang
         named = {rating: f"{int(rating)} {_rating_word(rating, lang)}" for rating in Rating}
         if not self.review.is_recorded:
             return ", ".join(named.values())
         return ", ".join(f"{name} ({interval_text(item.interval(rating), lang)})" for rating, name in named.items())
 
     def _run_command(self, line: str) -> bool:
-        """Run `line` if it is a command; return whether the card was removed. Raises LearnerQuit."""
+        """Run `line` if it is a command; return whether the card was removed."""
         match line.lower():
-            case "q" | "quit":
-                raise LearnerQuit
             case "s":
                 self.review.suspend()
             case "b":
@@ -155,17 +173,11 @@ class PlainReview:
         return True
 
     def _command_line(self) -> str:
-        """Read a line that may be a command. Raises CardRemoved, LearnerQuit."""
-        line = self._line()
+        """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
+        line = super()._command_line()
         if self._run_command(line):
-            raise CardRemoved
+            raise QuestionChanged
         return line
-
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
-    def _say(self, message: Localised) -> None:
-        echo(message[self.workspace.lang])
 
 
 def _rating(line: str) -> Rating | None:
@@ -182,17 +194,15 @@ def _rating_word(rating: Rating, lang: Lang) -> str:
 
 
 @dataclass
-class PlainQuiz:
+class PlainQuiz(PlainSession):
     """One quiz."""
 
-    workspace: Workspace
     quiz: Quiz
-    read_line: ReadLine
 
     def run(self) -> None:
-        """Ask to the end, or until the learner quits; then print the score of the answered questions."""
-        lang = self.workspace.lang
-        echo(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded.")[lang])
+        """Ask to the end, or until the learner quits; then print the score of what was answered."""
+        lang = self.lang
+        self._say(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded."))
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
@@ -221,16 +231,6 @@ class PlainQuiz:
             echo(f"{missed.card}  {question}\n    {answer}")
         echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
-    def _command_line(self) -> str:
-        """Read a line that may be a command. Raises LearnerQuit."""
-        line = self._line()
-        if line.lower() in ("q", "quit"):
-            raise LearnerQuit
-        return line
-
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
 
 # `attn mock --plain`
 
@@ -241,18 +241,19 @@ def hold_interview(workspace: Workspace, options: MockOptions, read_line: ReadLi
     Quitting stops its clock. Raises NoCardMatches, UsageError.
     """
     try:
-        interview = _open_interview(workspace, options, read_line)
+        interview = _open_interview(PlainSession(workspace, read_line), options)
     except LearnerQuit:
         return
     with Judge() as grader:
         try:
-            PlainMock(interview, grader, read_line).run()
+            PlainMock(workspace, read_line, interview, grader).run()
         finally:
             interview.pause()
 
 
-def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadLine) -> MockInterview:
-    state, lang = mock_log.unfinished(workspace), workspace.lang
+def _open_interview(session: PlainSession, options: MockOptions) -> MockInterview:
+    workspace = session.workspace
+    state = mock_log.unfinished(workspace)
     if state is not None and state.part is not None:
         resume = _(
             "Unfinished interview of {at:%Y-%m-%d %H:%M} ({part}). Enter resume · n start a new one · q quit",
@@ -260,25 +261,22 @@ def _open_interview(workspace: Workspace, options: MockOptions, read_line: ReadL
             part=PART_NAMES[state.part.name],
         )
         while True:
-            echo(resume[lang])
-            line = typed_line(read_line).lower()
-            if line in ("q", "quit"):
-                raise LearnerQuit
-            if line == "n":
-                break
-            if not line:
-                return MockInterview(workspace, state)
-            echo(INVALID[lang])
+            session._say(resume)
+            match session._command_line().lower():
+                case "n":
+                    break
+                case "":
+                    return MockInterview(workspace, state)
+            session._say(INVALID)
     return MockInterview.begin(workspace, options)
 
 
 @dataclass
-class PlainMock:
+class PlainMock(PlainSession):
     """One mock interview; `part` is the number of the part that was announced last."""
 
     interview: MockInterview
     grader: Judge
-    read_line: ReadLine
     part: int = field(default=-1, init=False)
 
     def run(self) -> None:
@@ -329,7 +327,7 @@ class PlainMock:
     def _ask(self) -> None:
         asked = self.interview.asked
         if asked is None:
-            PlainCode(self.interview, self.grader, self._command_line, self._time).run()
+            self._code()
             return
         if self.interview.time.is_up:
             self._say(TIME_UP)
@@ -375,10 +373,8 @@ class PlainMock:
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
-        line = self._line()
+        line = super()._command_line()
         match line.lower():
-            case "q" | "quit":
-                raise LearnerQuit
             case "s":
                 self.interview.skip()
             case "n":
@@ -394,61 +390,36 @@ class PlainMock:
                 return line
         raise QuestionChanged
 
-    def _line(self) -> str:
-        return typed_line(self.read_line)
-
     def _print_report(self) -> None:
         self._say(_("The interview is over."))
         report = report_of(self.interview.workspace, self.interview.state)
         for kind, line in report_lines(report, self.lang, self.interview.options.command):
             echo(f"{INDENTS[kind]}{line}")
 
-    @property
-    def lang(self) -> Lang:
-        return self.interview.workspace.lang
+    # A code round
 
-    def _say(self, message: Localised) -> None:
-        echo(message[self.lang])
-
-
-@dataclass
-class PlainCode:
-    """One code round of an interview, until it is solved, its time is up or the learner leaves it."""
-
-    interview: MockInterview
-    grader: Judge
-    read_command: Callable[[], str]
-    """Returns the next line that is not a command of the interview."""
-    time_left: Callable[[], str]
-
-    def run(self) -> None:
-        """Print the task, then read commands and grade until the round is settled."""
+    def _code(self) -> None:
+        """Print the task of a code round, then read commands and grade until it is solved, left or its time is up."""
         place, code = self.interview.state.place, mock.hand_out(self.interview)
         echo(f"\n{code.challenge.title[self.lang]}")
         echo(f"\n{start.statement(code.challenge).first[self.lang].strip()}\n")
         echo(code_task(code.bugs)[self.lang])
         while self.interview.state.place == place:
             if self.interview.time.is_up:
-                echo(TIME_UP[self.lang])
-            echo(f"{code.path} · {self.time_left()}")
-            echo(_("Enter grade · e editor · s skip")[self.lang])
-            match self.read_command().lower():
+                self._say(TIME_UP)
+            echo(f"{code.path} · {self._time()}")
+            self._say(_("Enter grade · e editor · s skip"))
+            match self._command_line().lower():
                 case "e":
-                    self._edit(code)
+                    edit_file(self.workspace, code.path)
                 case "" | "g":
                     self._grade(code)
                 case _:
-                    echo(INVALID[self.lang])
-
-    def _edit(self, code: mock.CodeRound) -> None:
-        try:
-            start.edit(code.path, self.interview.workspace.settings.editor, os.environ)
-        except EditorMissing as error:
-            echo(f"attn: {start.told(error, self.lang)}", err=True)
+                    self._say(INVALID)
 
     def _grade(self, code: mock.CodeRound) -> None:
         try:
-            request = mock.request_for(self.interview, code)
+            request = request_for(self.workspace, code.challenge.id, code.path, mock.OPTIONS)
             report = self.grader.grade(request)
         except EnvironmentFailure as error:
             self._ask_by_hand(error)
@@ -459,34 +430,21 @@ class PlainCode:
         print_report(report, code.challenge, self.lang)
         failed = next(iter(deciding_checks(report.checks)), None)
         problem = f"{failed.name}: {told(failed, self.lang)}" if failed else ""
-        verdict = (
-            _("Correct: the whiteboard checks pass.") if report.accepted else _("Not yet: {problem}", problem=problem)
-        )
-        echo(verdict[self.lang])
+        correct = _("Correct: the whiteboard checks pass.")
+        self._say(correct if report.accepted else _("Not yet: {problem}", problem=problem))
         mock.settle(self.interview, request, report)
 
     def _ask_by_hand(self, error: EnvironmentFailure) -> None:
         """Ask the learner or the interviewer whether the code is right, because the judge failed."""
         while True:
-            echo(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message)[self.lang])
-            if (line := self.read_command()) in ("0", "1"):
+            self._say(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message))
+            if (line := self._command_line()) in ("0", "1"):
                 break
-            echo(INVALID[self.lang])
+            self._say(INVALID)
         self.interview.tick_code(int(line), 1)
-
-    @property
-    def lang(self) -> Lang:
-        return self.interview.workspace.lang
 
 
 # Reading an answer
-
-
-def typed_line(read_line: ReadLine) -> str:
-    """Return the next line, stripped, full-width characters as ASCII. Raises LearnerQuit at the end of input."""
-    if line := read_line():
-        return unicodedata.normalize("NFKC", line).strip()
-    raise LearnerQuit
 
 
 def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:

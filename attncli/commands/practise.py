@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from attncli.commands.options import topic_option
 from attncli.commands.session import open_app, session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
@@ -18,18 +19,23 @@ from attncli.practice.queue import DRILL_COUNT, CardFilter, level_of
 from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizOptions
 from attncli.practice.review import DrillSession, ReviewSession
 
+level_option = click.option(
+    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
+)
+plain_option = click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
+
 
 @click.command(help=N_("Review what is due."))
-@click.option("--topic", help=N_("Only cards of this topic."))
+@topic_option
 @click.option("--limit", type=click.IntRange(min=1), help=N_("Maximum number of answers."))
-@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
+@plain_option
 def review(topic: str | None, limit: int | None, plain: bool) -> int:
     if not plain:
         return open_app("review", _("run `attn review --plain`"), topic=topic, limit=limit)
     from attncli.commands.plain import PlainReview
 
     with session().workspace() as workspace:
-        PlainReview(workspace, ReviewSession(workspace, topic, limit), Random(), sys.stdin.readline).run()
+        PlainReview(workspace, sys.stdin.readline, ReviewSession(workspace, topic, limit), Random()).run()
     return 0
 
 
@@ -40,11 +46,9 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
         "buried cards are left out. Without options, the app asks what to drill."
     )
 )
-@click.option("--topic", help=N_("Only cards of this topic."))
+@topic_option
 @click.option("--kind", type=click.Choice(KINDS), help=N_("Only cards of this kind."))
-@click.option(
-    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
-)
+@level_option
 @click.option("--must-know", is_flag=True, help=N_("Only cards that nearly every interview asks."))
 @click.option(
     "--weak", is_flag=True, help=N_("Only weak cards, the weakest first: likely forgotten, lapsed or missed.")
@@ -53,7 +57,7 @@ def review(topic: str | None, limit: int | None, plain: bool) -> int:
     "--count", type=click.IntRange(min=1), default=DRILL_COUNT, show_default=True, help=N_("Maximum number of cards.")
 )
 @click.option("--cram", is_flag=True, help=N_("Record nothing; answers do not count as reviews."))
-@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
+@plain_option
 def drill(plain: bool, level: str | None, **chosen: Any) -> int:
     options = CardFilter(**chosen, level=level_of(level or session().settings.level))
     if not plain:
@@ -63,7 +67,7 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
 
     with session().workspace() as workspace:
         rng = Random()
-        PlainReview(workspace, DrillSession(workspace, options, rng), rng, sys.stdin.readline).run()
+        PlainReview(workspace, sys.stdin.readline, DrillSession(workspace, options, rng), rng).run()
     return 0
 
 
@@ -73,15 +77,13 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
         "A quiz changes no schedule and records nothing. Suspended and buried cards are left out."
     )
 )
-@click.option("--topic", help=N_("Only cards of this topic."))
-@click.option(
-    "--level", type=click.Choice(LEVEL_CHOICES), help=N_("Only cards up to this level (default: the setting level).")
-)
+@topic_option
+@level_option
 @click.option(
     "--count", type=click.IntRange(min=1), default=QUIZ_COUNT, show_default=True, help=N_("Maximum number of cards.")
 )
 @click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same quiz."))
-@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
+@plain_option
 def quiz(topic: str | None, level: str | None, count: int, seed: int | None, plain: bool) -> int:
     up_to = level_of(level or session().settings.level)
     options = QuizOptions(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
@@ -90,7 +92,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     from attncli.commands.plain import PlainQuiz
 
     with session().workspace() as workspace:
-        PlainQuiz(workspace, Quiz(workspace, options), sys.stdin.readline).run()
+        PlainQuiz(workspace, sys.stdin.readline, Quiz(workspace, options)).run()
     return 0
 
 
@@ -116,7 +118,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
 )
 @click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same interview."))
 @click.option("--interviewer", is_flag=True, help=N_("Show the points at once, for an interviewer beside you to tick."))
-@click.option("--plain", is_flag=True, help=N_("Line by line, for screen readers and dumb terminals."))
+@plain_option
 def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool, plain: bool) -> int:
     level = level or level_of(session().settings.level) or MOCK_LEVEL
     options = MockOptions(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)

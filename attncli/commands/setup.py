@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
-from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -42,10 +41,11 @@ from attncli.errors import (
 from attncli.i18n import CATALOGUE, N_, Lang, Localised, _, ngettext, pgettext, quoted
 from attncli.memory.optimizer import AHEAD_DAYS
 from attncli.practice import doctor as health
+from attncli.practice.backups import copies
 from attncli.practice.optimize import Optimised, optimise
 from attncli.practice.review import RATINGS
 from attncli.practice.sync import ahead_in_words
-from attncli.practice.workspace import newest_copy, with_topics_named
+from attncli.practice.workspace import with_topics_named
 
 NAME_CELLS = 12
 
@@ -88,7 +88,8 @@ def config(key: str | None, value: str | None) -> None:
 def doctor(as_json: bool, rebuild: bool) -> None:
     current = session()
     if rebuild:
-        _rebuild(current)
+        count = health.rebuild(current.home, current.workspace, show_thousands)
+        echo(ngettext("rebuilt {count} schedule", "rebuilt {count} schedules", count)[current.message_lang], err=True)
     found = _findings(current)
     with keep_verdict():
         print_result(as_json, lambda: found, lambda: _report_lines(found, current.message_lang))
@@ -102,36 +103,28 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         )
 
 
-def _rebuild(current: Session) -> None:
-    count = health.rebuild(current.home, current.workspace, show_thousands)
-    echo(ngettext("rebuilt {count} schedule", "rebuilt {count} schedules", count)[current.message_lang], err=True)
-
-
 def _findings(current: Session) -> dict[str, Any]:
     from attncli.sandbox.zygote_client import describe
 
     database = health.database_health(current.home)
-    banks = _banks(current, whole=database.integrity != "unusable")
+    banks, ahead = _banks_and_clock(current) if database.integrity != "unusable" else ({"problems": []}, [])
+    kept = copies(current.home.backups)
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
         "device": health.device(),
         "config": _config_problems(current),
-        "database": _database(database, newest_copy(current.home)),
+        "database": {
+            "path": str(database.path),
+            "rows": database.rows,
+            "integrity": database.integrity,
+            "unwritable": database.unwritable,
+            "newest_copy": kept[0].name[:10] if kept else None,
+            "problems": list(database.damages),
+        },
         "banks": banks,
-        "clock": _clock(current, whole=database.integrity != "unusable"),
+        "clock": ahead,
         "sandbox": describe(health.device() == CUDA),
-    }
-
-
-def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, Any]:
-    return {
-        "path": str(found.path),
-        "rows": found.rows,
-        "integrity": found.integrity,
-        "unwritable": found.unwritable,
-        "newest_copy": newest.isoformat() if newest else None,
-        "problems": list(found.damages),
     }
 
 
@@ -143,27 +136,15 @@ def _config_problems(current: Session) -> list[Localised]:
     return []
 
 
-def _banks(current: Session, whole: bool) -> dict[str, Any]:
-    if not whole:
-        return {"problems": []}
+def _banks_and_clock(current: Session) -> tuple[dict[str, Any], list[Localised]]:
+    """Return the state of the banks, and one line for each row with a time later than the clock's."""
     try:
         with current.workspace() as workspace:
             if workspace.store.log.length():
                 workspace.keep_daily_copy()
-            return health.bank_health(workspace)
+            return health.bank_health(workspace), ahead_in_words(workspace)
     except (StoreError, ConfigInvalid, EnvironmentFailure) as error:
-        return {"problems": [error.message]}
-
-
-def _clock(current: Session, whole: bool) -> list[Localised]:
-    """Return one line for each row with a time later than the clock's."""
-    if not whole:
-        return []
-    try:
-        with current.workspace() as workspace:
-            return ahead_in_words(workspace)
-    except (StoreError, ConfigInvalid, EnvironmentFailure):
-        return []
+        return {"problems": [error.message]}, []
 
 
 _NAMES: dict[str, Localised] = {

@@ -22,8 +22,6 @@ Document = Mapping[str, Any]
 
 FROM_ANKI = "from-anki"
 """The tag of a card that `attn import anki` made."""
-BLANK = "____"
-"""A blank in the question of a cloze card."""
 
 PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 """Names of cards, topics and challenges: lower-case letters, digits and single hyphens."""

@@ -115,7 +115,9 @@ def mistake_in(docstring: str) -> Mistake:
 
 def fields_in(docstring: str) -> list[Field]:
     """Return the fields of a docstring in order, unknown and repeated ones too."""
-    return [Field(name, _folded(lines), line) for name, lines, line in _pieces(docstring)]
+    # Lines are joined; Chinese goes on without a space.
+    pieces = ((name, _FOLD.sub("", "\n".join(lines)), line) for name, lines, line in _pieces(docstring))
+    return [Field(name, text.replace("\n", " ").strip(), line) for name, text, line in pieces]
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -149,11 +151,6 @@ def _field_start(line: str, before: str, in_summary: bool) -> tuple[str, str] | 
     if line and (not before or (before == SUMMARY and is_chinese(line))):
         return SUMMARY_ZH if is_chinese(line) else SUMMARY, line
     return None
-
-
-def _folded(lines: list[str]) -> str:
-    """Join lines into one, Chinese ones without a space."""
-    return _FOLD.sub("", "\n".join(lines)).replace("\n", " ").strip()
 
 
 # Repairs: rounds of mistakes planted in a reference

@@ -40,10 +40,6 @@ class ShownTensor:
     truncated: bool = False
     axes: tuple[str, ...] = ()
 
-    @property
-    def named_shape(self) -> str:
-        return named(self.shape, self.axes)
-
     def at(self, index: Sequence[int]) -> Any:
         """Return the entry at an index; None where it is not shown."""
         if len(index) != len(self.shape):
@@ -309,7 +305,7 @@ def tensor_lines(tensor: ShownTensor, other: Value = None, digits: int = DIGITS)
 
     A mask is a grid of 1 for True and a dot for False.
     """
-    head = f"{tensor.named_shape} {tensor.dtype}"
+    head = f"{named(tensor.shape, tensor.axes)} {tensor.dtype}"
     if tensor.values is None:
         return [head]
     is_mask = tensor.dtype == "bool" and len(tensor.shape) > 1

@@ -267,18 +267,27 @@ _ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
 """The kinds that may have an empty subject: a fit concerns all cards, and so does its undo."""
 
 
-def line_of(row: LogRow) -> str:
-    """Return a row as one line of JSON."""
-    document = {
+def iso(at: datetime) -> str:
+    """Format a moment as ISO 8601 in UTC."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def document_of(row: LogRow) -> dict[str, Any]:
+    """Return a row as a JSON object."""
+    return {
         "id": row.id,
         "machine": row.machine,
         "kind": row.kind.value,
         "subject": row.subject,
-        "at": row.at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "at": iso(row.at),
         "day": row.day,
         "payload": row.payload,
     }
-    return json.dumps(document, ensure_ascii=False, sort_keys=True)
+
+
+def line_of(row: LogRow) -> str:
+    """Return a row as one line of JSON."""
+    return json.dumps(document_of(row), ensure_ascii=False, sort_keys=True)
 
 
 def checked_line(row: LogRow) -> str:

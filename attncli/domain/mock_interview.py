@@ -81,20 +81,8 @@ class MockPlan:
 
 def plan_document(plan: MockPlan) -> dict[str, Any]:
     """Return a plan as JSON for the log."""
-    return {
-        "minutes": plan.minutes,
-        "level": plan.level,
-        "seed": plan.seed,
-        "interviewer": plan.interviewer,
-        "parts": [
-            {
-                "name": part.name,
-                "minutes": part.minutes,
-                "items": [asdict(item) for item in part.items],
-            }
-            for part in plan.parts
-        ],
-    }
+    parts = [{**asdict(part), "items": [asdict(item) for item in part.items]} for part in plan.parts]
+    return {**asdict(plan), "parts": parts}
 
 
 def plan_of(document: Mapping[str, Any]) -> MockPlan:

@@ -7,7 +7,7 @@ before JSON. So it cannot send control sequences, change the text direction or h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from unicodedata import east_asian_width, normalize
@@ -60,6 +60,13 @@ def left(text: str, width: int) -> str:
 def right(text: str, width: int) -> str:
     """Pad `text` to at least `width` cells, aligned right."""
     return " " * (width - cells(text)) + text
+
+
+def in_columns(rows: Sequence[Sequence[str]], sides: Iterable[Callable[[str, int], str]]) -> Iterator[str]:
+    """Yield the rows as lines of columns, each aligned by `left` or `right`."""
+    aligned = [(side, max(map(cells, column))) for side, column in zip(sides, zip(*rows, strict=True), strict=False)]
+    for row in rows:
+        yield "  ".join(side(text, width) for text, (side, width) in zip(row, aligned, strict=True)).rstrip()
 
 
 def cells(text: str) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from attncli.domain.text import SHADES, cells, left, printable, right, wrapped
+from attncli.domain.text import SHADES, cells, in_columns, left, printable, right, wrapped
 from attncli.experiments.runner import Cell, ClaimCheck, Experiment, Plot, SeedOutcome
 from attncli.i18n import NOTHING, Lang, Localised, _
 
@@ -121,11 +121,7 @@ def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
     heading_lines = max(map(len, folded), default=0)
     heading = [list(line) for line in zip(*([""] * (heading_lines - len(head)) + head for head in folded), strict=True)]
     sides = [right] * several + [_alignment(outcomes, place) for place in range(len(outcomes[0].columns))]
-    widths = [max(map(cells, column)) for column in zip(*heading, *rows, strict=True)]
-    return [
-        "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
-        for row in [*heading, *rows]
-    ]
+    return list(in_columns([*heading, *rows], sides))
 
 
 def _alignment(outcomes: Sequence[SeedOutcome], place: int) -> Callable[[str, int], str]:

@@ -15,11 +15,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
 
-from attncli.errors import ExperimentFailed, NotFound, reason_of
+from attncli.errors import ExperimentFailed, NotFound, did_you_mean, reason_of
 from attncli.i18n import NOTHING, Lang, Localised, _, quoted
 
 LONGEST_LINE = 1 << 20
@@ -217,8 +216,7 @@ def find(impl: Path, id: str) -> Experiment:
     files = {path.stem: path for path in (impl / "experiments").glob("*.py")}
     if id in files:
         return _read_experiment(files[id])
-    near = get_close_matches(id[:60], files, n=1)
-    hint = _("did you mean {near}?", near=near[0]) if near else _("`attn experiment` lists them")
+    hint = did_you_mean(id, files, _("`attn experiment` lists them"))
     raise NotFound(_("there is no experiment {id}; {hint}", id=id, hint=hint))
 
 

@@ -346,10 +346,6 @@ class PlannedDay:
     seconds: float
     is_last_pass: bool
 
-    @property
-    def reviews(self) -> tuple[str, ...]:
-        return tuple(id for id in self.cards if id not in set(self.new))
-
 
 @dataclass(frozen=True, slots=True)
 class Expected:

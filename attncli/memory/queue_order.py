@@ -85,7 +85,8 @@ def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
         kinds[card.kind][level][card.topic].append(card)
     lanes = [_over_topics(kinds[kind]) for kind in sorted(kinds)]
     *rarer, most = sorted(lanes, key=len) or [[]]
-    return leading(most, reduce(lambda before, lane: spread(lane, before), rarer, list[Unseen]()))
+    others = reduce(lambda before, lane: spread(lane, before), rarer, list[Unseen]())
+    return spread(most, others, first_leads=True)
 
 
 def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[Unseen]:
@@ -96,18 +97,16 @@ def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[U
     return cards
 
 
-def spread(*lanes: Sequence[T]) -> list[T]:
-    """Merge lanes, each spread evenly over the whole in its own order; the earlier lane wins ties."""
+def spread(*lanes: Sequence[T], first_leads: bool = False) -> list[T]:
+    """Merge lanes, each spread evenly over the whole in its own order; the earlier lane wins ties.
+
+    With `first_leads` the first lane begins, and the others are between its items.
+    """
     placed = [
-        ((index + 0.5) / len(lane), rank, item) for rank, lane in enumerate(lanes) for index, item in enumerate(lane)
+        ((index + (0.5 if rank or not first_leads else 0.0)) / len(lane), rank, item)
+        for rank, lane in enumerate(lanes)
+        for index, item in enumerate(lane)
     ]
-    return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
-
-
-def leading(main: Sequence[T], others: Sequence[T]) -> list[T]:
-    """Merge two lanes: start with `main`, and spread `others` evenly among it."""
-    placed = [(index / len(main), 0, item) for index, item in enumerate(main)]
-    placed += [((index + 0.5) / len(others), 1, item) for index, item in enumerate(others)]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
 
 
@@ -167,9 +166,7 @@ def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Trai
 # The minutes of a day
 
 LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""The time for learning a new card with its steps, and for a review, before any of the learner's is timed."""
-PRIOR_CARDS = 10
-"""The number of the learner's cards that weigh as much as these times."""
+"""The time for learning a new card with its steps, and for a review, while nothing is known of the learner."""
 FIRST_WEEKS_REVIEWS = 3
 """The reviews of a new card in its first weeks; a day must have room for them, or the queue would grow."""
 AVERAGES_UNTIL, HALF_OWN = 50, 300
@@ -180,41 +177,11 @@ LONGEST_PASS_DAYS = 7
 """The last pass before an interview starts at most so many days before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Studied:
-    """Count of cards learned or reviewed (each once a day), and the seconds that they took."""
-
-    cards: int = 0
-    seconds: float = 0.0
-
-    def usual(self, prior_seconds: float) -> float:
-        """Return the seconds for one card: the mean, drawn towards `prior_seconds`."""
-        return towards_usual(self.seconds, self.cards, prior_seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class DayMinutes:
-    """The rest of a day: `seconds_left` may be negative; the others are this learner's seconds for one card."""
-
-    seconds_left: float
-    learn_seconds: float
-    review_seconds: float
-
-    @staticmethod
-    def of(minutes: float, steps: int, learned: Studied, reviewed: Studied) -> DayMinutes:
-        """Return the day of `minutes` with the time for `steps` learning steps subtracted."""
-        learn, review = learned.usual(LEARN_SECONDS), reviewed.usual(REVIEW_SECONDS)
-        return DayMinutes(minutes * 60 - steps * review, learn, review)
-
-    @property
-    def reviews(self) -> int:
-        """The number of reviews that fit."""
-        return max(0, int(self.seconds_left // self.review_seconds))
-
-    def new_beside(self, reviews: int) -> int:
-        """Return how many new cards fit beside `reviews` reviews."""
-        left = self.seconds_left - reviews * self.review_seconds
-        return max(0, int(left // (self.learn_seconds + FIRST_WEEKS_REVIEWS * self.review_seconds)))
+def fitting(seconds: float, due: int, learn_seconds: float, review_seconds: float) -> tuple[int, int]:
+    """Return how many of the `due` reviews fit the seconds, and how many new cards fit beside these."""
+    reviews = min(due, max(0, int(seconds // review_seconds)))
+    left = seconds - reviews * review_seconds
+    return reviews, max(0, int(left // (learn_seconds + FIRST_WEEKS_REVIEWS * review_seconds)))
 
 
 def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
@@ -242,8 +209,3 @@ def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
 
     credible = [seconds if QUICKEST <= seconds < SLOWEST else prior_seconds for seconds in seen]
     return prior_seconds + own_share(len(seen)) * (median(credible or [prior_seconds]) - prior_seconds)
-
-
-def towards_usual(seconds: float, cards: int, prior_seconds: float) -> float:
-    """Return the mean seconds of `cards` that took `seconds` together, as if `PRIOR_CARDS` more had taken the prior."""
-    return (seconds + PRIOR_CARDS * prior_seconds) / (cards + PRIOR_CARDS)

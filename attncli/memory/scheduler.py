@@ -42,10 +42,6 @@ class SchedulePolicy:
         """The exponent of the forgetting curve, positive: FSRS-6's last weight."""
         return self.parameters[20] if self.parameters else DEFAULT_DECAY
 
-    def for_topic(self, topic: str) -> SchedulePolicy:
-        """Return the policy for the cards of a topic."""
-        return replace(self, desired_retention=dict(self.topic_retention).get(topic, self.desired_retention))
-
     def without_steps(self) -> SchedulePolicy:
         """Return this policy in whole days, for challenges: they are not repeated within minutes."""
         return replace(self, learning_steps=(), relearning_steps=())

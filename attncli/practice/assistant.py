@@ -25,7 +25,7 @@ from attncli.practice.grade import GradeOptions, GradeRequest, read_submission, 
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.record import interval_text
-from attncli.practice.review import DrillSession, PlannedCards, ReviewSession, SessionItem
+from attncli.practice.review import DrillSession, ReviewSession, SessionItem
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.today import due_counts
@@ -43,11 +43,11 @@ class OneCard(ReviewSession):
         self._named = Waiting(found.id, found.topic, workspace.store.schedules.get(found.id) is None)
         super().__init__(workspace)
 
-    def _planned(self, when: Moment) -> PlannedCards:
-        return PlannedCards([self._named])
+    def _planned(self, when: Moment) -> list[Waiting]:
+        return [self._named]
 
     def _take(self, when: Moment) -> Waiting | None:
-        return self._plan.take() if self._plan else None
+        return self._plan.popleft() if self._plan else None
 
 
 class AssistantSession:
@@ -66,6 +66,9 @@ class AssistantSession:
 
     def stats(self) -> dict[str, Any]:
         return progress(self.workspace).document()
+
+    def challenges(self, track: str | None = None) -> list[dict[str, Any]]:
+        return [found.document(self.workspace.lang) for found in standings(self.workspace, track)]
 
     def next_card(self, topic: str | None = None, card: str | None = None, weak: bool = False) -> dict[str, Any]:
         """Return the question of the next card. Raises UsageError while an attempt has no rating yet."""
@@ -282,11 +285,6 @@ def _follow_up(entry: FollowUp, lang: Lang) -> dict[str, str]:
 
 
 # Challenges
-
-
-def listed(workspace: Workspace, track: str | None = None) -> dict[str, Any]:
-    """Return every challenge (of `track`) with the learner's status in it."""
-    return {"challenges": [found.document(workspace.lang) for found in standings(workspace, track)]}
 
 
 def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = False) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from itertools import count
 from keyword import iskeyword
 from pathlib import Path
 from unicodedata import normalize
@@ -62,7 +62,9 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else f"topic: {topic}\ncards:"
     index = workspace.store.index
     taken = {*index.card_ids(), *index.challenge_ids(), *index.renames()}
-    id = _free_id(_stem(workspace, topic), {*taken, *(document["id"] for document in bank.documents)})
+    taken |= {document["id"] for document in bank.documents}
+    stem = _stem(workspace, topic)
+    id = next(id for number in count(1) if (id := f"{stem}-{number:02d}") not in taken)
     indent = (_CARD.findall(before) or ["  "])[-1]
     added = [f"{indent}{line}" for line in _lines(id, question, answer, workspace.lang)]
     space = [""] if bank.documents else []
@@ -76,10 +78,6 @@ def _stem(workspace: Workspace, topic: str) -> str:
     cards = index.list_cards(topic)
     is_bundled = any(not Path(index.owner(card.id)).is_relative_to(own) for card in cards)
     return f"{topic}-own" if is_bundled else topic
-
-
-def _free_id(stem: str, taken: Collection[str]) -> str:
-    return next(id for number in range(1, len(taken) + 2) if (id := f"{stem}-{number:02d}") not in taken)
 
 
 def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:

@@ -13,12 +13,12 @@ from typing import Any, get_args
 from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.log_row import LogRow, RowKind, Schedule
+from attncli.domain.log_row import LogRow, RowKind, Schedule, iso
 from attncli.domain.vocabulary import RUNGS, Rung, Standing, track_title
 from attncli.errors import InvalidInput, UsageError, unreadable
 from attncli.i18n import LANGS, Lang, Localised, _
 from attncli.memory.replay import fixed_of, standing, standing_of
-from attncli.practice.record import iso, record
+from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
 
 STATES = (*get_args(Standing), "due", "must-know")

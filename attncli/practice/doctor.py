@@ -91,7 +91,7 @@ def bank_health(workspace: Workspace) -> dict[str, Any]:
         "cards": len(workspace.library.cards()),
         "topics": len(workspace.library.topics()),
         "challenges": len(workspace.library.challenges()),
-        "problems": workspace.library.problems(),
+        "problems": workspace.store.files.problems(),
     }
 
 

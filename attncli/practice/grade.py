@@ -30,7 +30,7 @@ from attncli.domain.log_row import (
     kept_text,
 )
 from attncli.domain.vocabulary import STREAMS
-from attncli.errors import InvalidInput, JudgeFailed, NotFound, UsageError, unreadable
+from attncli.errors import InvalidInput, NotFound, UsageError, unreadable
 from attncli.i18n import Localised, _
 from attncli.judge.client import GradeOptions as GradeOptions
 from attncli.judge.client import GradeRequest as GradeRequest
@@ -189,11 +189,6 @@ def settle(workspace: Workspace, request: GradeRequest, report: GradeReport) -> 
         record_attempt(workspace, report, source)
     else:
         record_repair(workspace, report, planted.start.id, source)
-
-
-def failed_report(id: str, path: Path, error: JudgeFailed) -> GradeReport:
-    """Return the report of a grading in which the judge itself failed."""
-    return GradeReport(challenge=id, file=str(path), verdict="error", error=error.message)
 
 
 def fresh_seed(report: GradeReport) -> int:

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -27,7 +26,7 @@ from attncli.domain.text import (
     starting_with,
 )
 from attncli.domain.vocabulary import reading_order
-from attncli.errors import InvalidInput, NotFound
+from attncli.errors import InvalidInput, NotFound, did_you_mean
 from attncli.i18n import Localised, _
 from attncli.store.database import Database
 from attncli.store.index import BankIndex, CardSummary, Stamp
@@ -63,10 +62,6 @@ class Library:
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    def problems(self) -> list[Localised]:
-        """Return the problems of bank and challenge files, as `file:line:column: message`."""
-        return self._store.files.problems()
-
     def card(self, id: str) -> Card:
         """Return the card `id`, which may be a former id. Raises NotFound with the nearest id."""
         from attncli.domain.card_kinds import card_of  # not loaded by `attn due`
@@ -96,13 +91,9 @@ class Library:
 
     def _linked(self, card: Card) -> Card:
         """Drop links to challenges and experiments that do not exist; banks name planned ones too."""
-        challenges = tuple(challenge for challenge in card.challenges if challenge in self._challenge_ids)
+        challenges = tuple(filter(self._store.index.challenge_owner, card.challenges))
         known = card.experiment and (paths.bundled_impl() / "experiments" / f"{card.experiment}.py").exists()
         return replace(card, challenge=challenges, experiment=card.experiment if known else "")
-
-    @cached_property
-    def _challenge_ids(self) -> frozenset[str]:
-        return frozenset(self._store.index.challenge_ids())
 
     def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
         """Return all cards, or those that `query` finds (best first), of one `topic` if given. Raises NotFound,
@@ -113,10 +104,6 @@ class Library:
         if not query or not query.strip():
             return self._store.index.list_cards(topic)
         return find(self._store.index, _readable(query), topic)
-
-    def first_cards(self, most: int) -> list[CardSummary]:
-        """Return the first `most` cards in bank order."""
-        return self._store.index.list_cards(None, most)
 
     def count_cards(self) -> int:
         return sum(topic.cards for topic in self.topics())
@@ -180,10 +167,7 @@ def _readable(id: str) -> str:
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> Localised:
-    from difflib import get_close_matches
-
-    near = get_close_matches(id, known, n=1)
-    return _("did you mean {near}?", near=near[0]) if near else _("{command} lists them all", command=command)
+    return did_you_mean(id, known, _("{command} lists them all", command=command))
 
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
@@ -313,7 +297,7 @@ class SourceFiles:
         """Index the files that have changed.
 
         `moved` gets the ids of cards and challenges that came, went or were renamed. A broken file contributes nothing
-        and is reported by `Library.problems`.
+        and is reported by `BankFiles.problems`.
         """
         stamps = self.stamps()
         if stamps == store.files.stamps():

@@ -70,11 +70,6 @@ class Asked:
             self.answer = Answer()
 
     @property
-    def is_read(self) -> bool:
-        """True if the answer is shown but none was given."""
-        return self.revealed and self.marked is None
-
-    @property
     def right_answer(self) -> Localised:
         """The right answer in a sentence; empty for cards that are not marked."""
         marked = self.card.mark(Answer())

@@ -172,7 +172,11 @@ class MockInterview:
         if not asked.revealed and not self.state.plan.interviewer:
             raise UsageError(_("the answer is not revealed yet"))
         got, of = _result(asked, credit)
-        fields: dict[str, Any] = {"got": got, "of": of, "answer_ms": self._answer_ms()}
+        fields: dict[str, Any] = {
+            "got": got,
+            "of": of,
+            "answer_ms": _milliseconds(self._asked_at, self._answered_at or self.workspace.clock()),
+        }
         if asked.correct is None and asked.card.points:
             fields["points"] = sorted(asked.ticked)
         if asked.marked:
@@ -264,9 +268,6 @@ class MockInterview:
         if self._running_since is None:
             return before
         return before + _milliseconds(self._running_since, self.workspace.clock())
-
-    def _answer_ms(self) -> int:
-        return _milliseconds(self._asked_at, self._answered_at or self.workspace.clock())
 
     def _place(self) -> int:
         if self.state.place is None:
@@ -378,11 +379,6 @@ def _drawn_bug(challenge: Challenge, seed: int) -> str:
 
 def _wrong_names(challenge: Challenge) -> list[str]:
     return sorted(path.stem for path in (Path(challenge.folder) / "wrong").glob("*.py"))
-
-
-def request_for(interview: MockInterview, round: CodeRound) -> GradeRequest:
-    """Build the request to the judge about the file of a round. Raises NotFound, UsageError."""
-    return grade.request_for(interview.workspace, round.challenge.id, round.path, OPTIONS)
 
 
 def settle(interview: MockInterview, request: GradeRequest, report: GradeReport) -> None:

@@ -40,17 +40,13 @@ class Settled:
     answer: Answer | None = None
 
     @property
-    def is_skipped(self) -> bool:
-        return self.of == 0
-
-    @property
     def credit(self) -> float:
         """The share that was right, from 0 to 1."""
         return self.got / self.of if self.of else 0.0
 
     @property
     def is_missed(self) -> bool:
-        return self.got < self.of or self.is_skipped
+        return self.got < self.of or self.of == 0
 
 
 @dataclass(slots=True)
@@ -203,7 +199,7 @@ def pause(workspace: Workspace, id: str, place: int, spent_ms: int) -> None:
 
 def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any]) -> LogRow:
     when = stamp(workspace, id, KINDS)
-    return workspace.store.log.append(kind, id, when.at, when.day, payload)
+    return workspace.store.log.append(kind, id, when.now, when.day, payload)
 
 
 def state_of(workspace: Workspace, id: str) -> MockState | None:

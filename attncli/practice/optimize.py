@@ -96,7 +96,7 @@ def record_fit(
     with recording(workspace):
         when = stamp(workspace, ABOUT_ALL, {RowKind.FIT})
         payload = {**(details or {}), "parameters": list(parameters)}
-        row = workspace.store.log.append(RowKind.FIT, ABOUT_ALL, when.at, when.day, payload)
+        row = workspace.store.log.append(RowKind.FIT, ABOUT_ALL, when.now, when.day, payload)
         workspace.forget_policy()
         derive_everything(workspace, progress)
     return row

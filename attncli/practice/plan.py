@@ -57,6 +57,7 @@ from attncli.practice.challenges import ChallengeStatus, standings
 from attncli.practice.derive import as_day_began
 from attncli.practice.queue import DayList, challenges_left, minutes_of, own_cards
 from attncli.practice.workspace import Workspace
+from attncli.store.database import Database
 from attncli.store.index import CardSummary
 from attncli.store.schedules import Moment
 
@@ -256,7 +257,7 @@ def make_plan(
         topics=_topics(now, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
         stopped=expected_recall({item.id: item.weight for item in now.items}, stopped, now.outlook),
-        left_out=_left_out(basis, reach, planned, seconds, morning.challenges.left_out, settings.minutes_per_day),
+        left_out=_left_out(basis, reach, planned, seconds, morning.left_out, settings.minutes_per_day),
         reviews_known=basis.outlook.trials,
         learn_seconds=basis.habits.learning(),
         review_seconds=basis.habits.reviewing(),
@@ -278,16 +279,16 @@ def _first_day(morning: Morning) -> PlannedDay:
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """The basis of a plan at the start of the study day; `seconds` is the part of `minutes` left for cards."""
+    """The basis of a plan as the study day began; `seconds` are the part of the `minutes` that is for cards.
+
+    `code` are the challenges and their minutes by study day; so many are `left_out` that stay unsolved.
+    """
 
     basis: PlanBasis
-    challenges: PlannedChallenges
+    code: Mapping[int, dict[str, float]]
+    left_out: int
     minutes: Mapping[int, float]
     seconds: Mapping[int, float]
-
-    def code(self, planned: PlannedDay) -> dict[str, float]:
-        """Return the challenges of a day with their minutes."""
-        return self.challenges.days.get(planned.day, {})
 
 
 def _morning(
@@ -297,18 +298,18 @@ def _morning(
     last = max(interview_day, when.day + 1)
     exists = workspace.calendar.exists
     minutes = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(when.day, last)}
-    challenges = plan_challenges(workspace, settings, minutes)
-    seconds = {day: 60 * (has - challenges.minutes_on(day)) for day, has in minutes.items()}
-    return Morning(plan_basis(workspace, last, own), challenges, minutes, seconds)
+    code, left_out = plan_challenges(workspace, settings, minutes)
+    seconds = {day: 60 * (has - sum(code[day].values())) for day, has in minutes.items()}
+    return Morning(plan_basis(workspace, last, own), code, left_out, minutes, seconds)
 
 
 def _day_list(morning: Morning, planned: PlannedDay) -> DayList:
     habits = morning.basis.habits
-    return DayList(list(planned.cards), morning.code(planned), 0, habits.learning(), habits.reviewing())
+    return DayList(list(planned.cards), morning.code[planned.day], 0, habits.learning(), habits.reviewing())
 
 
 def _study_day(planned: PlannedDay, morning: Morning) -> StudyDay:
-    code, has = morning.code(planned), morning.minutes[planned.day]
+    code, has = morning.code[planned.day], morning.minutes[planned.day]
     minutes = planned.seconds / 60 + sum(code.values())
     return StudyDay(date.fromordinal(planned.day), has, minutes, planned.cards, planned.new, code, planned.is_last_pass)
 
@@ -419,8 +420,10 @@ class PlanBasis:
 def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = ()) -> PlanBasis:
     """Collect the basis of the plan for this study day; `own` cards come first."""
     store, policy = workspace.store, workspace.policy
-    reader = HabitReader(workspace)
-    habits, growth, known = reader.habits, reader.growth, reader.cards
+    growth = StabilityGrowth(policy.parameters or PUBLISHED)
+    known = {card.id: card for card in store.index.list_cards(None)}
+    schedules = {id: found for id, found in store.schedules.all() if id in known}
+    habits = _habits(store, growth, known, schedules)
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
         curves = [middle(third) for third in thirds(curves)]
@@ -433,7 +436,7 @@ def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = 
     learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
     review = {kind: habits.reviewing(kind) for kind in learn}
     items = [
-        _item(card, level, reader.schedules.get(card.id), learn[card.kind], review[card.kind], card.id in own)
+        _item(card, level, schedules.get(card.id), learn[card.kind], review[card.kind], card.id in own)
         for card in cards
     ]
     return PlanBasis(items, curves, outlook, habits)
@@ -447,23 +450,20 @@ def _item(card: CardSummary, level: str, schedule: Schedule | None, learn: float
     return Item(card.id, weight, schedule.stability_days, difficulty, schedule.review_day, *rest)
 
 
-class HabitReader:
-    """Reads the habits from the cards that were reviewed last."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.habits = Habits()
-        self.growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
-        self.cards = {card.id: card for card in workspace.store.index.list_cards(None)}
-        self.schedules = {id: found for id, found in workspace.store.schedules.all() if id in self.cards}
-        latest = sorted(self.schedules, key=lambda id: (self.schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
-        renames = workspace.store.index.renames()
-        names = [*latest, *(former for former, id in renames.items() if id in latest)]
-        rows: dict[str, list[LogRow]] = defaultdict(list)
-        for row in workspace.store.log.of_subjects(names) if names else ():
-            if row.kind in (RowKind.REVIEW, RowKind.UNDO):
-                rows[renames.get(row.subject, row.subject)].append(row)
-        for id in latest:
-            _learn_from(self.habits, standing_reviews(rows[id]), self.growth, self.cards[id].kind)
+def _habits(
+    store: Database, growth: StabilityGrowth, cards: Mapping[str, CardSummary], schedules: Mapping[str, Schedule]
+) -> Habits:
+    """Read the habits from the cards that were reviewed last."""
+    habits, renames = Habits(), store.index.renames()
+    latest = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+    names = [*latest, *(former for former, id in renames.items() if id in latest)]
+    rows: dict[str, list[LogRow]] = defaultdict(list)
+    for row in store.log.of_subjects(names) if names else ():
+        if row.kind in (RowKind.REVIEW, RowKind.UNDO):
+            rows[renames.get(row.subject, row.subject)].append(row)
+    for id in latest:
+        _learn_from(habits, standing_reviews(rows[id]), growth, cards[id].kind)
+    return habits
 
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:
@@ -493,19 +493,12 @@ def _seconds(measured: Mapping[str, Sequence[float]], kind: str, prior: float) -
 # Challenges
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedChallenges:
-    """Challenges and their minutes by study day; `left_out` counts those that stay unsolved."""
+def plan_challenges(
+    workspace: Workspace, settings: Settings, minutes: Mapping[int, float]
+) -> tuple[dict[int, dict[str, float]], int]:
+    """Plan challenges on the days by which their share of the minutes has added up to one, from the first day on.
 
-    days: Mapping[int, dict[str, float]]
-    left_out: int
-
-    def minutes_on(self, day: int) -> float:
-        return sum(self.days.get(day, {}).values())
-
-
-def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[int, float]) -> PlannedChallenges:
-    """Plan each challenge on the first day by which the daily share for challenges adds up to its minutes.
+    Return them with their minutes by study day, and how many stay unsolved.
 
     Due ones come first, then must-know ones, then the easiest up to the learner's level. In the last three days only
     due and must-know ones come. One that is longer than a day's minutes takes two days, or is left out.
@@ -514,7 +507,8 @@ def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[i
     most = CHALLENGE_LEVELS[settings.level]
     waiting = [found for found in standings(workspace) if found.schedule is not None or found.standing not in RUNGS]
     waiting.sort(key=lambda found: _place(found, most))
-    days, begun = dict[int, dict[str, float]](), dict[str, float]()
+    days: dict[int, dict[str, float]] = {day: {} for day in minutes}
+    begun = dict[str, float]()
     credit = _saved_minutes(workspace, settings, share, min(minutes), expected.usual)
     for day, has in sorted(minutes.items()):
         credit, left = credit + share * has, has
@@ -524,12 +518,12 @@ def plan_challenges(workspace: Workspace, settings: Settings, minutes: Mapping[i
             takes = min(whole, has)
             if not share or expected.of(found) > 2 * has or takes > min(credit, left) + 1e-6:
                 break
-            days.setdefault(day, {})[id] = takes
+            days[day][id] = takes
             credit, left, begun[id] = credit - takes, left - takes, whole - takes
             if begun[id] < 1:
                 waiting.remove(found)
         credit = min(credit, max(expected.usual, share * has * WEEK_DAYS))
-    return PlannedChallenges(days, sum(found.schedule is None for found in waiting))
+    return days, sum(found.schedule is None for found in waiting)
 
 
 def _place(found: ChallengeStatus, most: int) -> tuple[object, ...]:

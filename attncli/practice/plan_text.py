@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attncli.domain.dates import date_words, short_date
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS
@@ -177,58 +177,37 @@ def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | N
 Reason = Literal["empty", "suspended", "limit", "minutes", "planned", "off", "buried", "waiting"]
 
 
-@dataclass(frozen=True, slots=True)
-class Standstill:
-    """The reason why nothing is due, and `next_at`, the time of the next due card (None if there is none).
+class Standstill(NamedTuple):
+    """The reason why nothing is due: the first that the learner can do something about, if there is one.
 
-    `unseen` cards are still to be learned; `introduced` were today, of `new_per_day` or those that fit the minutes.
+    `unseen` cards are still to be learned; `introduced` were today. `next_at` is when the next card is due, if any is.
     """
 
-    cards: int
-    suspended: int
-    buried: int
+    reason: Reason
     unseen: int
     introduced: int
-    new_per_day: int
-    by_minutes: bool
-    is_planned: bool
+    buried: int
     next_at: datetime | None
-
-    @property
-    def reason(self) -> Reason:
-        """The first reason that the learner can do something about, if there is one."""
-        if not self.cards:
-            return "empty"
-        if self.suspended == self.cards:
-            return "suspended"
-        if self.unseen and self.is_planned:
-            return "planned"
-        if self.unseen:
-            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
-        return "buried" if self.buried else "waiting"
 
 
 def standstill(workspace: Workspace) -> Standstill:
     """Return why nothing is due now."""
-    when, queue = workspace.moment(), workspace.store.queue
+    when, queue, new_per_day = workspace.moment(), workspace.store.queue, workspace.settings.new_per_day
     cards, suspended = workspace.library.count_cards(), len(queue.suspended())
-    unseen = queue.count_unseen(when)
+    unseen, introduced = queue.count_unseen(when), queue.introduced(when.day)
     buried = cards - suspended - len(queue.available(when))
-    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
-    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
     is_planned = bool(planned_for(workspace, when))
-    brings_new = is_planned or new_per_day > 0
-    return Standstill(
-        cards=cards,
-        suspended=suspended,
-        buried=buried,
-        unseen=unseen,
-        introduced=introduced,
-        new_per_day=new_per_day,
-        by_minutes=is_held_by_minutes,
-        is_planned=is_planned,
-        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
-    )
+    reason: Reason = "buried" if buried else "waiting"
+    if suspended == cards:
+        reason = "suspended" if cards else "empty"
+    elif unseen and is_planned:
+        reason = "planned"
+    elif unseen and introduced < new_per_day and minutes_are_set(workspace):
+        reason = "minutes"
+    elif unseen:
+        reason = "limit" if new_per_day else "off"
+    tomorrow = bool(buried or (unseen and (is_planned or new_per_day)))
+    return Standstill(reason, unseen, introduced, buried, _next_at(workspace, when, tomorrow))
 
 
 def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:

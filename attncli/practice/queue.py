@@ -7,6 +7,7 @@ a day, it is cut to fit them. Before an interview the list is that of the plan.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from attncli.domain.log_row import LastReview
-    from attncli.memory.queue_order import DayMinutes
     from attncli.memory.replay import Annotation
     from attncli.store.schedules import RecallCurve
 
@@ -76,18 +76,19 @@ def own_cards(workspace: Workspace) -> set[str]:
 
 def scheduled_list(workspace: Workspace, when: Moment, first: Collection[str]) -> DayList:
     """Return the list without an interview: due reviews, and new cards spread among them."""
-    from attncli.memory.queue_order import Traits, interleaved, spread
+    from attncli.memory.queue_order import Traits, fitting, interleaved, spread
 
-    day = minutes_today(workspace, when)
+    queue, seconds = workspace.store.queue, seconds_a_card(workspace, when)
     is_limited = minutes_are_set(workspace)
-    due = reviews_today(workspace, when, by_loss=is_limited)
-    reviews = due[: day.reviews] if is_limited else due
-    quota = max(0, workspace.settings.new_per_day - workspace.store.queue.introduced(when.day))
-    quota = min(quota, day.new_beside(len(reviews))) if is_limited else quota
-    unseen = workspace.store.queue.unseen(when, quota, first)
+    due = reviews = reviews_today(workspace, when, by_loss=is_limited)
+    quota = max(0, workspace.settings.new_per_day - queue.introduced(when.day))
+    if is_limited:
+        left = 60 * minutes_of(workspace.settings, when.day) - len(queue.learning(when)) * seconds[1]
+        count, new = fitting(left, len(due), *seconds)
+        reviews, quota = due[:count], min(quota, new)
+    unseen = queue.unseen(when, quota, first)
     cards = interleaved(spread(reviews, unseen), lambda card: Traits(card.topic, card.kind, card.is_new))
-    left_out = len(due) - len(reviews)
-    return DayList([card.id for card in cards], {}, left_out, day.learn_seconds, day.review_seconds)
+    return DayList([card.id for card in cards], {}, len(due) - len(reviews), *seconds)
 
 
 def reviews_today(workspace: Workspace, when: Moment, by_loss: bool = False) -> list[Waiting]:
@@ -104,18 +105,16 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
     return waiting(workspace.store.queue.meetings(when))
 
 
-def minutes_today(workspace: Workspace, when: Moment) -> DayMinutes:
-    """Return the time that is left on this day, and this learner's seconds per card."""
-    from attncli.memory.queue_order import DayMinutes, Studied
+def seconds_a_card(workspace: Workspace, when: Moment) -> tuple[float, float]:
+    """Return this learner's seconds to learn a card, and to review one; a card counts once a day."""
+    from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, usual_seconds
 
-    log = workspace.store.log
-    before = [row for row in log.timed_reviews(when.day - PACE_DAYS, when.day - 1, PACE_REVIEWS) if row[2] is not None]
-    learned, reviewed = (
-        Studied(len({(day, card) for day, card, *_ in rows}), sum(row[2] or 0 for row in rows) / 1000)
-        for rows in ([row for row in before if row[3] is is_new] for is_new in (True, False))
-    )
-    steps = len(workspace.store.queue.learning(when))
-    return DayMinutes.of(minutes_of(workspace.settings, when.day), steps, learned, reviewed)
+    spent: dict[tuple[bool, int, str], float] = defaultdict(float)
+    for day, card, ms, is_new in workspace.store.log.timed_reviews(when.day - PACE_DAYS, when.day - 1, PACE_REVIEWS):
+        if ms is not None:
+            spent[is_new, day, card] += ms / 1000
+    learned, reviewed = ([spent[key] for key in spent if key[0] is is_new] for is_new in (True, False))
+    return usual_seconds(learned, LEARN_SECONDS), usual_seconds(reviewed, REVIEW_SECONDS)
 
 
 def minutes_are_set(workspace: Workspace) -> bool:
@@ -257,7 +256,7 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     found: dict[str, Weakness] = {}
     perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
     for id, recall, lapses, day, last in perhaps:
-        points = _points(workspace, id) if last.points else 0
+        points = len((workspace.store.index.card(id) or {}).get("points") or ()) if last.points else 0
         missed = has_missed(last, points)
         if day >= when.day and _was_forgotten(last):
             recall = 0.0
@@ -296,11 +295,6 @@ def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
     from attncli.store.schedules import RecallCurve
 
     return RecallCurve(curve_factor(decay), -decay, when.day)
-
-
-def _points(workspace: Workspace, card: str) -> int:
-    """Return how many points the card has."""
-    return len((workspace.store.index.card(card) or {}).get("points") or ())
 
 
 def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ...]:
@@ -354,7 +348,8 @@ class _Browse:
                 (unknown if word.lower().startswith(("is:", "kind:", "level:", "topic:")) else words).append(word)
         library = self.workspace.library
         if most is not None and not words and not filters:
-            return FoundCards(library.first_cards(most), library.count_cards(), self.annotations, tuple(unknown))
+            first = self.workspace.store.index.list_cards(None, most)
+            return FoundCards(first, library.count_cards(), self.annotations, tuple(unknown))
         cards = [card for card in library.cards(" ".join(words)) if all(fits(card) for fits in filters)]
         return FoundCards(cards[:most], len(cards), self.annotations, tuple(unknown))
 

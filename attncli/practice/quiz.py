@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from attncli.domain.parts import Arrange
-from attncli.domain.vocabulary import LEVELS, Level
+from attncli.domain.vocabulary import Level
 from attncli.errors import NoCardMatches, UsageError
 from attncli.i18n import NOTHING, Localised, _
 from attncli.practice.marking import Asked
@@ -118,12 +118,8 @@ def right_answer(asked: Asked) -> Localised:
 
 def _drawable(workspace: Workspace, options: QuizOptions) -> list[CardSummary]:
     """Return the cards that have one right answer."""
-    levels = LEVELS[: LEVELS.index(options.level) + 1] if options.level else LEVELS
-    return [
-        card
-        for card in matching_cards(workspace, CardFilter(options.topic))
-        if card.kind != "qa" and card.level in levels
-    ]
+    found = matching_cards(workspace, CardFilter(options.topic, level=options.level))
+    return [card for card in found if card.kind != "qa"]
 
 
 def _nothing(workspace: Workspace, options: QuizOptions) -> NoCardMatches:

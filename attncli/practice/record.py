@@ -15,20 +15,20 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 from unicodedata import normalize
 
-from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, kept_text
-from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated
+from attncli.domain.log_row import EARLIEST, LATEST, LONGEST_NOTE, LogRow, Rating, RowKind, Schedule, iso, kept_text
+from attncli.errors import ClockWrong, InvalidInput, NotFound, Outdated, UsageError
 from attncli.i18n import Lang, Localised, _
 from attncli.memory.replay import ANNOTATIONS, CHALLENGE_ROWS, FLAG, HOLDS, Annotation, fold_annotation, is_leech
 from attncli.practice.derive import derive_everything, derive_subject, derive_subjects
 from attncli.practice.workspace import Workspace
+from attncli.store.schedules import Moment
 
 REVIEWS = frozenset({RowKind.REVIEW})
 TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
-"""The kinds of rows that `attn undo` can undo; a hint or solution that was shown stays seen."""
-Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
+"""The kinds of rows that `attn undo` takes back; a hint or solution that was shown stays seen."""
 LONGEST_TAG = 40
 _TAG = re.compile(r"\w[\w-]*\Z")
 _NEXT = timedelta(microseconds=1)
@@ -74,11 +74,6 @@ def _schedule(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def iso(at: datetime) -> str:
-    """Format a moment as ISO 8601 in UTC."""
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
 def answer(
     workspace: Workspace,
     card: str,
@@ -99,9 +94,9 @@ def answer(
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
         is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
         payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
-        row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
+        row = store.log.append(RowKind.REVIEW, card, when.now, when.day, payload)
         if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
-            schedule = workspace.card_scheduler(card).review(card, before, rating, when.at, when.day)
+            schedule = workspace.card_scheduler(card).review(card, before, rating, when.now, when.day)
             store.schedules.put(card, schedule, row.id)
             store.queue.refresh([card])
         else:
@@ -113,7 +108,7 @@ def answer(
             raise Outdated(
                 _("the intervals of card {card} have changed; nothing was recorded, rate it again", card=card)
             )
-    return AnsweredReview(card, rating, when.at, schedule, row.id)
+    return AnsweredReview(card, rating, when.now, schedule, row.id)
 
 
 def interval_text(interval: timedelta, lang: Lang) -> str:
@@ -187,15 +182,10 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
 
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
-    """Add or remove `tag`. Return True if the card has it now. Raises InvalidInput for an invalid tag."""
+    """Add or remove `tag`. Return True if the card has it now. Raises UsageError for an invalid tag."""
     tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
-        message = _(
-            "“{tag}” is not a valid tag; use at most {longest_tag} letters, digits and hyphens",
-            tag=tag[:LONGEST_TAG],
-            longest_tag=LONGEST_TAG,
-        )
-        raise InvalidInput(message, "tag")
+        raise UsageError(_("Use letters, digits and hyphens for a tag, at most 40."))
     card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
@@ -210,27 +200,17 @@ def toggle_flag(workspace: Workspace, card: str) -> bool:
 def set_note(workspace: Workspace, card: str, text: str) -> None:
     """Replace the note; an empty one removes it. Nothing is recorded if it does not change.
 
-    Raises InvalidInput for a note that is too long to keep.
+    Raises UsageError for a note that is too long to keep.
     """
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
-        raise InvalidInput(
-            _("the note has more than {longest_note} characters; shorten it", longest_note=LONGEST_NOTE), "note"
-        )
+        raise UsageError(_("The note is too long; shorten it."))
     card = workspace.library.card_id(card)
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})
 
 
 # Undo
-
-
-def sort_of_act(row: LogRow) -> Act:
-    """Return the category of a row that was undone."""
-    acts: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
-    if row.kind in acts:
-        return acts[row.kind]
-    return "hold" if row.kind in HOLDS else "annotation" if row.kind in ANNOTATIONS else "attempt"
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
@@ -276,33 +256,23 @@ def record(
     with recording(workspace, at):
         kinds = next((some for some in (HOLDS, ANNOTATIONS) if kind in some), CHALLENGE_ROWS)
         when = stamp(workspace, subject, kinds, at)
-        row = workspace.store.log.append(kind, subject, when.at, when.day, dict(details))
+        row = workspace.store.log.append(kind, subject, when.now, when.day, dict(details))
         derive_subject(workspace, subject)
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A UTC moment and its study day."""
-
-    at: datetime
-    day: int
-
-
-def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Stamp:
-    """Return the stamp of a row about `subject` at `at` (now); call inside a transaction.
+def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: datetime | None = None) -> Moment:
+    """Return the moment of a row about `subject` at `at` (now); call inside a transaction.
 
     Without `at`, it is later than the last row of these `kinds`. Raises ClockWrong for a moment outside 1990…2199.
     """
-    if at is not None:
-        moment = utc(at)
-    else:
-        moment = utc(workspace.clock())
+    moment = utc(at or workspace.clock())
+    if at is None:
         last = workspace.store.log.last_moment(workspace.store.index.names_of(subject), kinds)
         if last is not None and last > moment:
             moment = last + _NEXT
             workspace.store.count_until(moment)
-    return Stamp(moment, workspace.calendar.day(moment))
+    return workspace.moment(moment)
 
 
 def utc(at: datetime) -> datetime:

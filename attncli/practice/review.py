@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections import deque
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
@@ -76,38 +76,6 @@ class SessionProgress:
         return self.new + self.learning + self.review
 
 
-class PlannedCards:
-    """A queue of cards that counts unseen ones and reviews without walking over all of them."""
-
-    def __init__(self, waiting: Iterable[Waiting]) -> None:
-        self._cards = deque(waiting)
-        self._ids = Counter(card.id for card in self._cards)
-        self.new = sum(card.is_new for card in self._cards)
-
-    def __len__(self) -> int:
-        return len(self._cards)
-
-    def __contains__(self, id: str) -> bool:
-        return self._ids[id] > 0
-
-    @property
-    def review(self) -> int:
-        return len(self._cards) - self.new
-
-    def take(self) -> Waiting:
-        """Remove and return the next card. Raises IndexError if there is none."""
-        card = self._cards.popleft()
-        self._ids[card.id] -= 1
-        self.new -= card.is_new
-        return card
-
-    def put_back(self, card: Waiting) -> None:
-        """Put a card back in front."""
-        self._cards.appendleft(card)
-        self._ids[card.id] += 1
-        self.new += card.is_new
-
-
 class ReviewSession:
     """A session over the rest of today's list, or its cards of one `topic`; at most `limit` answers.
 
@@ -129,11 +97,11 @@ class ReviewSession:
         self._missing: set[str] = set()
         self._skipped: set[str] = set()
         self._asked_at = workspace.clock()
-        self._plan = self._planned(workspace.moment())
+        self._plan = deque(self._planned(workspace.moment()))
 
     def next(self) -> SessionItem | None:
         """Return the item to ask now; None when the session is over."""
-        while self.current is None and not self._limit_reached:
+        while self.current is None and (self.limit is None or len(self._answered) < self.limit):
             if (waiting := self._take(self.workspace.moment())) is None:
                 break
             try:
@@ -222,8 +190,9 @@ class ReviewSession:
         when = self.workspace.moment()
         learning = len(self._steps(when))
         state = self.current.state if self.current is not None else None
-        new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
-        return self._within_limit(SessionProgress(len(self._answered), new, learning, review))
+        new = sum(card.is_new for card in self._plan)
+        review = len(self._plan) - new + (state is State.REVIEW)
+        return self._within_limit(SessionProgress(len(self._answered), new + (state is State.NEW), learning, review))
 
     @property
     def done_of_all(self) -> tuple[int, int]:
@@ -241,7 +210,7 @@ class ReviewSession:
     def _settled(self) -> int:
         current = {self.current.card.id} if self.current is not None else set()
         settled = {row.subject for row in self._done} | self._skipped
-        settled -= {id for id in settled if id in self._plan} | current
+        settled -= {card.id for card in self._plan} | current
         return len(settled - self._in_steps(settled, self.workspace.moment()))
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
@@ -259,18 +228,14 @@ class ReviewSession:
         self._done.append(row)
         self.current = None
 
-    @property
-    def _limit_reached(self) -> bool:
-        return self.limit is not None and len(self._answered) >= self.limit
-
-    def _planned(self, when: Moment) -> PlannedCards:
-        return PlannedCards(cards_left(self.workspace, when, self.topic))
+    def _planned(self, when: Moment) -> list[Waiting]:
+        return cards_left(self.workspace, when, self.topic)
 
     def _take(self, when: Moment) -> Waiting | None:
         if learning := self._first_step(when):
             return learning
         while self._plan:
-            waiting = self._plan.take()
+            waiting = self._plan.popleft()
             if self._may_ask(waiting, when):
                 return waiting
             self._skipped.add(waiting.id)
@@ -294,7 +259,7 @@ class ReviewSession:
 
     def _put_back(self, item: SessionItem) -> None:
         if item.state in (State.NEW, State.REVIEW):
-            self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+            self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
 
     def _within_limit(self, counts: SessionProgress) -> SessionProgress:
         if self.limit is None:
@@ -340,14 +305,12 @@ class DrillSession(ReviewSession):
 
     @property
     def progress(self) -> SessionProgress:
-        new, seen = self._plan.new, self._plan.review
-        if self.current is not None:
-            is_new = self.current.state is State.NEW
-            new, seen = new + is_new, seen + (not is_new)
-        return SessionProgress(len(self._answered), new, 0, seen)
+        news = [card.is_new for card in self._plan]
+        news += [self.current.state is State.NEW] if self.current is not None else []
+        return SessionProgress(len(self._answered), sum(news), 0, len(news) - sum(news))
 
-    def _planned(self, when: Moment) -> PlannedCards:
-        return PlannedCards(self._chosen)
+    def _planned(self, when: Moment) -> list[Waiting]:
+        return self._chosen
 
     def _first_step(self, when: Moment) -> None:
         """Return none: each card is asked once."""
@@ -360,4 +323,4 @@ class DrillSession(ReviewSession):
         return set()
 
     def _put_back(self, item: SessionItem) -> None:
-        self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+        self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

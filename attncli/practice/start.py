@@ -41,6 +41,7 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 MOST_SUGGESTED = 5
 LARGEST_BYTES = 256 * 1024
 """Largest file that the app's own editor opens."""
+_IS_PUBLIC = re.compile(r"[^_]|__.*__\Z")
 _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 _Definition = ast.FunctionDef | ast.ClassDef
 
@@ -221,7 +222,7 @@ def _hollow(node: _Definition, source: str) -> str:
     indent = " " * node.col_offset
     if isinstance(node, ast.FunctionDef):
         return f"{_header(node, source)}\n{indent}    raise NotImplementedError"
-    members = [child for child in node.body if isinstance(child, ast.FunctionDef) and _is_public(child.name)]
+    members = [child for child in node.body if isinstance(child, ast.FunctionDef) and _IS_PUBLIC.match(child.name)]
     body = "\n\n".join(_hollow(member, source) for member in members) or f"{indent}    pass"
     return f"{_header(node, source)}\n{body}"
 
@@ -233,10 +234,6 @@ def _header(node: _Definition, source: str) -> str:
     if last == node.body[0].end_lineno == node.lineno:
         return ast.unparse(node).splitlines()[0]
     return "\n".join(source.splitlines()[first - 1 : last - 1])
-
-
-def _is_public(name: str) -> bool:
-    return not name.startswith("_") or (name.startswith("__") and name.endswith("__"))
 
 
 def _is_import(node: ast.stmt) -> bool:
@@ -531,40 +528,24 @@ class OpenFile:
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            message = _(
-                "{path} is larger than {largest_bytes} KiB; open it in another editor",
-                path=path,
-                largest_bytes=LARGEST_BYTES // 1024,
-            )
-            raise InvalidInput(message, "file-large", file=str(path))
+            raise UsageError(_("{file} is too large for a solution.", file=path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        message = _("{path} is not UTF-8 text; open it in another editor", path=path)
-        raise InvalidInput(message, "file-no-text", file=str(path)) from error
+        raise UsageError(_("{file} is not UTF-8 text; open it in another editor.", file=path)) from error
     except OSError as error:
-        raise InvalidInput(unreadable(path, error, _("make it readable")), "file-unread", file=str(path)) from error
+        raise UsageError(_("Cannot read {file}; check its permissions.", file=path)) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
     """Open `file` in an external editor and wait until it is closed. Raises EditorMissing."""
     command = editor_command(setting, environ)
     if not command:
-        raise EditorMissing("")
+        raise EditorMissing(_("No editor found. Set one: `attn config editor vim`"))
     try:
         subprocess.run([*command, str(file)], check=False)
     except OSError as error:
-        raise EditorMissing(command[0], error.strerror or "") from error
-
-
-def told(error: EditorMissing, lang: Lang) -> str:
-    """Return the message about an editor that could not be started, with a remedy."""
-    if not error.editor:
-        return _("No editor found. Set one: `attn config editor vim`")[lang]
-    return _(
-        "Cannot start the editor “{editor}” ({why}). Set one: `attn config editor vim`",
-        editor=error.editor,
-        why=error.why,
-    )[lang]
+        problem = _("Cannot start the editor “{editor}” ({why}). Set one: `attn config editor vim`")
+        raise EditorMissing(problem.format(editor=command[0], why=error.strerror or "")) from error
 
 
 def editor_command(

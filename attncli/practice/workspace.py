@@ -62,7 +62,6 @@ class Workspace:
         self.source_files = source_files
         self.calendar = StudyCalendar(settings.day_start)
         self._fit = ""
-        self._topic_schedulers: dict[str, Scheduler] = {}
 
     @staticmethod
     def open(
@@ -183,9 +182,8 @@ class Workspace:
         if not self.policy.topic_retention:
             return self.scheduler
         topic = self.store.index.topic_of(card)
-        if topic not in self._topic_schedulers:
-            self._topic_schedulers[topic] = Scheduler(self.policy.for_topic(topic))
-        return self._topic_schedulers[topic]
+        retention = dict(self.policy.topic_retention).get(topic, self.policy.desired_retention)
+        return Scheduler(replace(self.policy, desired_retention=retention))
 
     @cached_property
     def challenge_scheduler(self) -> Scheduler:
@@ -259,7 +257,6 @@ class Workspace:
         """Discard policy and schedulers, so that the fit is read again when next needed."""
         for name in ("policy", "scheduler", "challenge_scheduler"):
             self.__dict__.pop(name, None)
-        self._topic_schedulers.clear()
 
     def close(self) -> None:
         """Close the database, after making the daily copy if something was recorded.
@@ -292,14 +289,6 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def newest_copy(home: paths.Home) -> date | None:
-    """Return the day of the newest automatic copy, None if there is none."""
-    from attncli.practice import backups
-
-    found = backups.copies(home.backups)
-    return date.fromisoformat(found[0].name[:10]) if found else None
 
 
 # The first run

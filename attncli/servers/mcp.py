@@ -263,7 +263,7 @@ _CODING = (
         "challenges",
         _("List the coding challenges"),
         _("Lists every coding challenge with the learner's status and its next due date."),
-        lambda tutor, track=None: assistant.listed(tutor.workspace, track),
+        lambda tutor, track=None: {"challenges": tutor.challenges(track)},
         {"track": Argument(_NAME, _("Only this track (id)."))},
         only_reads=True,
     ),

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -69,10 +69,9 @@ class Damage(NamedTuple):
 
 def encoded(number: int, row: LogRow) -> bytes:
     """Return the line of a row, with its newline."""
-    at = row.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    document = {"n": number, "id": row.id, "machine": row.machine, "kind": row.kind.value, "subject": row.subject}
-    document |= {"at": at, "day": row.day, "payload": row.payload}
-    body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
+    from attncli.domain.log_row import document_of
+
+    body = json.dumps({"n": number, **document_of(row)}, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
     return body + b',"crc":"%08x"}\n' % crc32(body)
 
 

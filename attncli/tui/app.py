@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -204,7 +203,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
     """The app. It opens `screen` first, a key of `SCREENS`, made with `given`."""
 
     TITLE = "attn"
-    CSS_PATH = Path(__file__).with_name("app.tcss")
+    CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", N_("中文")),
@@ -271,7 +270,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         if (terminal := standard_terminal()) is not None:
             self.set_interval(HANG_UP_CHECK_SECONDS, lambda: self.leave_if_hung_up(terminal))
             self.handle_signals()
-        if problems := self.workspace.library.problems():
+        if problems := self.workspace.store.files.problems():
             first = problems[0]
             text = ngettext(
                 "{count} problem in your bank files: {first}. Run `attn bank check`.",

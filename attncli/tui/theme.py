@@ -87,11 +87,6 @@ _NUMBERS = "number float boolean constant.builtin type.builtin".split()
 _NAMES = "function method class type type.class constructor".split()
 
 
-def code_themes() -> list[TextAreaTheme]:
-    """Return the editor theme of each theme of the app, under its name."""
-    return [_code_theme(theme) for theme in THEMES]
-
-
 def code_theme_named(theme: Theme) -> str:
     """Return the editor theme for `theme`: the app's own, or for other themes a light or dark one of Textual."""
     if theme in THEMES:
@@ -99,8 +94,9 @@ def code_theme_named(theme: Theme) -> str:
     return "vscode_dark" if theme.dark else "github_light"
 
 
-def _code_theme(theme: Theme) -> TextAreaTheme:
-    from textual.widgets.text_area import TextAreaTheme  # loads a parser, which only the editor needs
+def code_theme(theme: Theme) -> TextAreaTheme:
+    """Return the editor theme for a theme of the app, under its name."""
+    from textual.widgets.text_area import TextAreaTheme  # loads a parser, which the editor alone needs
 
     muted, ground, raised = theme.variables["text-muted"], theme.background, theme.panel
     assert theme.foreground and ground and raised

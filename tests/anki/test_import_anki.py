@@ -139,7 +139,7 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert answers["What is $QK^T$?"] == "The **scores**." and answers["编码器"] == "encoder"
     held = [card.id for card in cards if workspace.store.schedules.hold(card.id)[0]]
     assert len(held) == done.suspended == 1
-    assert not workspace.library.problems()
+    assert not workspace.store.files.problems()
     again = import_package(workspace, path)
     assert (again.new_cards, again.new_reviews, again.suspended, again.files) == (0, 0, 0, [])
     assert len(reviews(workspace)) == done.new_reviews

@@ -55,7 +55,7 @@ def test_a_package_that_did_harm_is_imported_or_refused(tmp_path: Path, workspac
     before, peak_before = seconds(), peak_mebibytes()
     try:
         import_package(workspace, package)
-        assert not workspace.library.problems()
+        assert not workspace.store.files.problems()
     except UsageError as error:
         assert str(package) in str(error) and "\n" not in str(error)
     assert seconds() - before < MOST_SECONDS

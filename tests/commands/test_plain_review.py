@@ -140,7 +140,7 @@ def test_what_holds_no_longer_is_asked_again(
             record.suspend(workspace, other)
         typed = lines()
         drill = ReviewSession(workspace, topic="att", limit=1)
-        PlainReview(workspace, drill, Random(1), lambda: next(typed, "")).run()
+        PlainReview(workspace, lambda: next(typed, ""), drill, Random(1)).run()
         out = capsys.readouterr().out
         assert said in out
         assert len(drill.answers) == (meanwhile != "gone")

@@ -6,7 +6,8 @@ from typing import Any
 from attncli import __version__
 from attncli.domain.log_row import Rating
 from attncli.practice import doctor, record
-from attncli.practice.workspace import Workspace, newest_copy
+from attncli.practice.backups import copies
+from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
 
@@ -64,7 +65,7 @@ def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: O
             record.answer(workspace, "att-01", Rating.GOOD)
         kept = sorted(file.name for file in workspace.home.backups.iterdir())
         assert len(kept) == count and kept[-1] == f"{moving_clock():%Y-%m-%d}-daily.jsonl"
-    assert newest_copy(workspace.home) == moving_clock().date()
+    assert copies(workspace.home.backups)[0].name[:10] == moving_clock().date().isoformat()
 
 
 def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_time(
@@ -74,9 +75,9 @@ def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_ti
         assert not workspace.home.backups.exists()
         record.answer(workspace, "att-01", Rating.GOOD)
         workspace.keep_daily_copy(largest_bytes=10)
-        assert newest_copy(workspace.home) is None
+        assert copies(workspace.home.backups) == []
         workspace.keep_daily_copy()
-        assert newest_copy(workspace.home) == moving_clock().date()
+        assert copies(workspace.home.backups)[0].name[:10] == moving_clock().date().isoformat()
 
 
 def test_a_copy_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:

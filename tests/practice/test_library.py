@@ -162,11 +162,11 @@ def test_own_banks_are_read_and_a_broken_one_is_reported_while_the_rest_works(
     workspace = open_workspace()
     assert workspace.library.card("own-1").topic == "own"
     assert len(workspace.library.cards()) == 7
-    (problem,) = workspace.library.problems()
+    (problem,) = workspace.store.files.problems()
     assert "broken.yaml:5:" in str(problem) or "broken.yaml:6:" in str(problem)
     own_bank(tmp_path, "broken.yaml", qa_card("own-2"))
     mended = open_workspace()
-    assert mended.library.problems() == [] and len(mended.library.cards()) == 8
+    assert mended.store.files.problems() == [] and len(mended.library.cards()) == 8
 
 
 def test_a_bundled_card_goes_before_an_own_one_of_the_same_id(
@@ -175,10 +175,10 @@ def test_a_bundled_card_goes_before_an_own_one_of_the_same_id(
     own_bank(tmp_path, "mine.yaml", qa_card("att-01") + qa_card("own-1"))
     workspace = open_workspace()
     assert workspace.library.card("att-01").topic == "att" and workspace.library.card("own-1").topic == "own"
-    assert "att-01 is skipped" in str(workspace.library.problems()[0])
+    assert "att-01 is skipped" in str(workspace.store.files.problems()[0])
     (small_bank / "att.yaml").unlink()
     freed = open_workspace()
-    assert freed.library.card("att-01").topic == "own" and freed.library.problems() == []
+    assert freed.library.card("att-01").topic == "own" and freed.store.files.problems() == []
 
 
 def test_own_challenges_are_found(open_workspace: Open, tmp_path: Path, small_impl: Path) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 from attncli.config import WEEKDAYS
 from attncli.config import load as load_settings
 from attncli.domain.log_row import Rating
+from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS
 from attncli.practice import record
+from attncli.practice.queue import seconds_a_card
 from attncli.practice.review import ReviewSession
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
@@ -88,9 +90,7 @@ def test_an_easy_day_has_less_and_a_day_off_nothing_but_steps(open_workspace: Op
     assert (due_counts(workspace).due, due_counts(workspace).left_out) == (0, 4)
 
 
-def test_the_list_of_a_day_stays_and_the_learner_s_own_pace_counts_for_the_next(
-    open_workspace: Open, moving_clock: Any
-) -> None:
+def test_the_list_of_a_day_stays_and_one_slow_review_changes_no_other(open_workspace: Open, moving_clock: Any) -> None:
     workspace = open_workspace(fuzz=False)
     known(workspace, att_01=100, att_02=60, att_03=30, kv_01=20, kv_02=9)
     set_minutes(workspace, 1)
@@ -100,7 +100,18 @@ def test_the_list_of_a_day_stays_and_the_learner_s_own_pace_counts_for_the_next(
     drill.answer(Rating.EASY)
     assert due_counts(workspace).review == 3
     moving_clock.move(days=1)
-    assert due_counts(workspace).review == 3, "one slow review counts as one of eleven"
+    assert due_counts(workspace).review == 4
+
+
+def test_the_learner_s_own_pace_counts_once_enough_of_it_is_known(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False)
+    assert seconds_a_card(workspace, workspace.moment()) == (LEARN_SECONDS, REVIEW_SECONDS)
+    for days in range(25, 0, -1):
+        for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02"):
+            at = workspace.clock() - timedelta(days=days)
+            record.answer(workspace, card, Rating.GOOD, at, {"elapsed_ms": 45_000})
+    learn, review = seconds_a_card(workspace, workspace.moment())
+    assert learn == LEARN_SECONDS and REVIEW_SECONDS < review < 45
 
 
 def test_settings_that_break_while_something_is_open_limit_nothing(open_workspace: Open) -> None:

@@ -214,7 +214,7 @@ def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
     first.home.banks.mkdir()
     (first.home.banks / "mine.yaml").write_text("topic: mine\ncards:\n" + qa_card("double"), encoding="utf-8")
     second = open_workspace()
-    assert "card double is skipped: " in str(second.library.problems()[0])
+    assert "card double is skipped: " in str(second.store.files.problems()[0])
     assert second.store.schedules.get("double") == solved
     text = "topic: mine\ncards:\n" + qa_card("twice") + "    formerly: [double]\n"
     (first.home.banks / "mine.yaml").write_text(text, encoding="utf-8")

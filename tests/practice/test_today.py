@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from datetime import date, timedelta
 
 import pytest
 
 from attncli import config
 from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
-from attncli.practice.plan_text import Reason, Standstill, standstill
+from attncli.practice.plan_text import Reason, standstill
 from attncli.practice.today import cards_left, due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
-LATER = datetime(2026, 6, 13, 4, 0, tzinfo=UTC)
-NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, False, LATER)
-
-
-@pytest.mark.parametrize(
-    ("told", "reason"),
-    [
-        ({"cards": 0}, "empty"),
-        ({"suspended": 9, "buried": 0}, "suspended"),
-        ({"unseen": 4, "introduced": 10, "buried": 2}, "limit"),
-        ({"unseen": 4, "by_minutes": True}, "minutes"),
-        ({"unseen": 4, "is_planned": True}, "planned"),
-        ({"unseen": 4, "new_per_day": 0}, "off"),
-        ({"buried": 2}, "buried"),
-        ({"suspended": 3}, "waiting"),
-    ],
-)
-def test_each_reason(told: dict[str, Any], reason: Reason) -> None:
-    assert replace(NOTHING, **told).reason == reason
 
 
 def every_card(workspace: Workspace) -> list[str]:

@@ -88,7 +88,7 @@ def act(workspace: Workspace, clock: Any, what: str, card: str, rating: Rating, 
 
 def asked_by(session: ReviewSession) -> list[str]:
     """Take the whole list from a session without answering."""
-    return [session._plan.take().id for _ in range(len(session._plan))]
+    return [session._plan.popleft().id for _ in range(len(session._plan))]
 
 
 def asked_by_the_assistant(workspace: Workspace) -> list[str]:

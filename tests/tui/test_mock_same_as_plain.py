@@ -52,7 +52,7 @@ async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_
     shutil.copy(indexed, home.database)
     with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
         by_line, waiting = MockInterview.begin(workspace, options), iter([*lines, "n"])
-        PlainMock(by_line, app.grader, lambda: next(waiting, "n") + "\n").run()
+        PlainMock(workspace, lambda: next(waiting, "n") + "\n", by_line, app.grader).run()
         results = [
             {place: (found.got, found.of, found.points) for place, found in interview.state.results.items()}
             for interview in (in_app, by_line)

@@ -125,7 +125,7 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
         return next(waiting, "q") + "\n"
 
     drill = ReviewSession(workspace)
-    review = PlainReview(workspace, drill, Random(SEED), read)
+    review = PlainReview(workspace, read, drill, Random(SEED))
     told: list[Asked] = []
     tell = review._print_answer
     review._print_answer = lambda found: (told.append(found), tell(found))[1]  # type: ignore[method-assign]
@@ -215,7 +215,7 @@ async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
     with Workspace.open(home, Clock(), "en", Settings(fuzz=False), BANK) as workspace:
         lines = iter(["3\n", "4\n"])
         PlainReview(
-            workspace, DrillSession(workspace, card_filter, Random(SEED)), Random(SEED), lambda: next(lines, "")
+            workspace, lambda: next(lines, ""), DrillSession(workspace, card_filter, Random(SEED)), Random(SEED)
         ).run()
         kept = [
             [(row.subject, row.payload, found.store.schedules.get(row.subject)) for row in found.store.log.everything()]
@@ -244,7 +244,7 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
     shutil.copy(indexed, home.database)
     with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
         by_line, waiting = Quiz(workspace, options), iter(lines)
-        PlainQuiz(workspace, by_line, lambda: next(waiting, "") + "\n").run()
+        PlainQuiz(workspace, lambda: next(waiting, "") + "\n", by_line).run()
         assert workspace.store.log.length() == app.workspace.store.log.length() == 0
     assert in_app.score == by_line.score and in_app.score.left == 0 < in_app.score.right
     printed = capsys.readouterr().out

@@ -277,6 +277,10 @@ class AttnScreen(SolidBackground, Screen[None]):
         if widget is not None and widget.is_attached and self.focused is None:
             self.set_focus(widget, from_app_focus=True)
 
+    async def confirm(self, question: Localised, yes: Localised, no: Localised) -> bool:
+        """Ask a yes-or-no question; call in a worker."""
+        return await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in (question, yes, no))))
+
     def action_back(self) -> None:
         self.attn.go_back()
 
@@ -292,7 +296,7 @@ _CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False
 class ConfirmScreen(ModalScreen[bool]):
     """A yes-or-no question: y returns True; n and Escape return False."""
 
-    CSS_PATH = Path(__file__).with_name("base.tcss")
+    CSS_PATH = "base.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", show=False),
         Binding("n,escape,q", "dismiss(False)", show=False),
@@ -311,7 +315,7 @@ class ConfirmScreen(ModalScreen[bool]):
 class HelpScreen(ModalScreen[None]):
     """The keys of the screen below, in words; Escape, q or ? closes it."""
 
-    CSS_PATH = Path(__file__).with_name("base.tcss")
+    CSS_PATH = "base.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", show=False)
     ]
@@ -373,8 +377,6 @@ _LINES: dict[type[AttnError], Localised] = {
     ConfigInvalid: pgettext("settings", "{message}"),
 }
 _INVALID: dict[str, Localised] = {
-    "tag": _("Use letters, digits and hyphens for a tag, at most 40."),
-    "note": _("The note is too long; shorten it."),
     "topic": _("Use lower-case letters, digits and single hyphens for a topic."),
     "search-length": _("The search is too long: {count} characters, at most {most}."),
     "number": _("Enter a number, e.g. 1.5, 1.5e3 or 3/4."),
@@ -384,7 +386,6 @@ _INVALID: dict[str, Localised] = {
     "no-hints": _("This challenge has no hints; press o for the reference."),
     "no-bug": _("This challenge has no wrong solution to debug."),
     "file-large": _("{file} is too large for a solution."),
-    "file-no-text": _("{file} is not UTF-8 text; open it in another editor."),
     "file-unread": _("Cannot read {file}; check its permissions."),
     "undo": _("There is nothing to undo on this machine."),
     "interview-none": _("No interview date is set. Press , and set one."),
@@ -424,7 +425,7 @@ def edit_externally(screen: AttnScreen, file: Path) -> None:
 
     No error may leave `suspend`: Textual would never restore the terminal.
     """
-    from attncli.practice.start import edit, told
+    from attncli.practice.start import edit
 
     missing: EditorMissing | None = None
     try:
@@ -439,5 +440,5 @@ def edit_externally(screen: AttnScreen, file: Path) -> None:
             severity="warning",
         )
     if missing:
-        screen.notify(told(missing, screen.lang), severity="error")
+        screen.notify(missing.message[screen.lang], severity="error")
     screen.app.refresh(layout=True)

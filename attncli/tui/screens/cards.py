@@ -7,7 +7,7 @@ so that keys are handled meanwhile; the newest query wins.
 from __future__ import annotations
 
 from asyncio import wrap_future
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
@@ -22,17 +22,18 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerCancelled
 
+from attncli.domain.log_row import RowKind
 from attncli.errors import AttnError
 from attncli.i18n import N_, Localised, _, ngettext
-from attncli.practice import record
+from attncli.memory.replay import ANNOTATIONS, HOLDS
 from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_draft, read_draft
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
 from attncli.practice.queue import STATES, FoundCards, browse
-from attncli.practice.record import Act, annotation, set_note, sort_of_act, take_back, toggle_flag, toggle_tag
+from attncli.practice.record import annotation, hold, set_note, take_back, toggle_flag, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, Navigation, edit_externally, error_text
+from attncli.tui.screens.base import AttnScreen, Navigation, edit_externally, error_text
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, heading, left, mount_anew
 from attncli.tui.widgets.card import Sheet, asked_parts
@@ -42,29 +43,34 @@ if TYPE_CHECKING:
 
 # Reading a card
 
-_UNDONE: dict[Act, Localised] = {
-    "review": _("Undone: rating of {card}"),
-    "hold": _("Undone: bury, suspend or unsuspend of {card}"),
-    "annotation": _("Undone: last tag or note of {card}"),
-    "fit": _("Undone: last fit of the parameters"),
-    "mock": _("Undone: last step of the mock interview"),
-    "attempt": _("Undone: last attempt at {card}"),
+_UNDONE: dict[RowKind, Localised] = {
+    RowKind.REVIEW: _("Undone: rating of {card}"),
+    **dict.fromkeys(HOLDS, _("Undone: bury, suspend or unsuspend of {card}")),
+    **dict.fromkeys(ANNOTATIONS, _("Undone: last tag or note of {card}")),
+    RowKind.FIT: _("Undone: last fit of the parameters"),
+    RowKind.MOCK: _("Undone: last step of the mock interview"),
+    **dict.fromkeys((RowKind.ATTEMPT, RowKind.REPAIR), _("Undone: last attempt at {card}")),
+}
+_HELD: dict[str, Localised] = {
+    "bury": _("{card} buried until tomorrow"),
+    "suspend": _("{card} suspended"),
+    "unsuspend": _("{card} unsuspended"),
 }
 
 
 class CardScreen(AttnScreen):
     """A card with the learner's tags and note, with `question_first` behind a reveal. Reading changes no schedule."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "reveal", N_("Show answer"), key_display="Space"),
         Binding("f", "flag", N_("Flag")),
         Binding("t", "write('tag')", N_("Tag")),
         Binding("n", "write('note')", N_("Note")),
         Binding("e", "edit", N_("Edit")),
-        Binding("minus", "bury", N_("Bury"), show=False, key_display="-"),
-        Binding("exclamation_mark", "suspend", N_("Suspend"), key_display="!"),
-        Binding("equals_sign", "unsuspend", N_("Unsuspend"), key_display="="),
+        Binding("minus", "hold('bury')", N_("Bury"), show=False, key_display="-"),
+        Binding("exclamation_mark", "hold('suspend')", N_("Suspend"), key_display="!"),
+        Binding("equals_sign", "hold('unsuspend')", N_("Unsuspend"), key_display="="),
         Binding("u", "undo", N_("Undo")),
         Binding("x", "experiment", N_("Run the experiment")),
     ]
@@ -180,21 +186,13 @@ class CardScreen(AttnScreen):
 
     def action_undo(self) -> None:
         done = take_back(self.workspace)
-        self.notify(_UNDONE[sort_of_act(done)].format(card=done.subject)[self.lang])
+        self.notify(_UNDONE[done.kind].format(card=done.subject)[self.lang])
         self._show_annotation()
 
-    def action_suspend(self) -> None:
-        self._change_queue(record.suspend, _("{card} suspended"))
-
-    def action_bury(self) -> None:
-        self._change_queue(record.bury, _("{card} buried until tomorrow"))
-
-    def action_unsuspend(self) -> None:
-        self._change_queue(record.unsuspend, _("{card} unsuspended"))
-
-    def _change_queue(self, change: Callable[[Workspace, str], str], text: Localised) -> None:
-        change(self.workspace, self.card_id)
-        self.notify(text.format(card=self.card_id)[self.lang])
+    def action_hold(self, kind: str) -> None:
+        """Suspend, bury or unsuspend the card."""
+        hold(self.workspace, RowKind(kind), self.card_id)
+        self.notify(_HELD[kind].format(card=self.card_id)[self.lang])
 
 
 # Search
@@ -222,7 +220,7 @@ class SearchField(LineField):
 class SearchScreen(AttnScreen):
     """Search over all cards in English and Chinese; the query stays while a card is open."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_query", N_("Search"), key_display="/"),
         Binding("a", "add", N_("Add a card")),
@@ -389,7 +387,7 @@ SECONDS_BETWEEN_DRAFTS = 5.0
 class AddCardScreen(AttnScreen):
     """A topic, a question and an answer, which become a card of the learner's own; unsaved text is a draft."""
 
-    CSS_PATH = Path(__file__).with_name("cards.tcss")
+    CSS_PATH = "cards.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),
         Binding("escape", "back", N_("Back"), key_display="Esc", priority=True),
@@ -436,13 +434,10 @@ class AddCardScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one("#question", Input).focus()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._on_typed()
+    def on_text_area_changed(self) -> None:
+        self.on_input_changed()
 
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self._on_typed()
-
-    def _on_typed(self) -> None:
+    def on_input_changed(self) -> None:
         if self.query("#answer"):  # not while the language is being changed
             self._read_fields()
             self.attn.save_text = None if self.draft.is_empty and self.saved.is_empty else self._save_draft
@@ -482,9 +477,8 @@ class AddCardScreen(AttnScreen):
     @work
     async def _leave(self) -> None:
         """Leave, after asking if there is typed text."""
-        texts = _("Leave and discard what you typed?"), _("y  Leave"), _("n  Keep writing")
-        question = ConfirmScreen(*(text[self.lang] for text in texts))
-        if self.draft.is_empty or await self.app.push_screen_wait(question):
+        question = _("Leave and discard what you typed?")
+        if self.draft.is_empty or await self.confirm(question, _("y  Leave"), _("n  Keep writing")):
             self._done()
 
     def action_save(self) -> None:

@@ -20,7 +20,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from attncli.domain.challenge import MOST_BUGS, Challenge
+from attncli.domain.challenge import MOST_BUGS
 from attncli.domain.counterexample_text import Answers
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport
 from attncli.domain.vocabulary import STANDING_NAMES, track_title
@@ -46,8 +46,7 @@ from attncli.practice.grade import (
 )
 from attncli.practice.record import interval_text
 from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
-from attncli.practice.workspace import Workspace
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen, edit_externally, ensure_file, error_text
+from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -77,7 +76,7 @@ _NOT_STARTED = _("Press e to start in your editor, or w to start here.")
 class ChallengeScreen(AttnScreen):
     """A challenge. Narrow terminals show the statement or the report (Tab), wide ones both."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", N_("Edit")),
@@ -121,7 +120,13 @@ class ChallengeScreen(AttnScreen):
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._status())
 
     def _status(self) -> str:
-        return status_text(self.workspace, self.challenge, self.lang)
+        found = self._found()
+        status = STANDING_NAMES[found.standing][self.lang]
+        return f"{status} · " + pgettext("challenge", "due")[self.lang] if found.is_due else status
+
+    def _found(self) -> ChallengeStatus:
+        listed = standings(self.workspace, self.challenge.track)
+        return next(found for found in listed if found.challenge.id == self.challenge.id)
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._statement(), id="statement")
@@ -186,7 +191,7 @@ class ChallengeScreen(AttnScreen):
         if action == "other_side":
             return (grading_now or self.report is not None) and self.has_class("-report") != parameters[0]
         if action == "fresh":
-            return not grading_now and self._is_accepted()
+            return not grading_now and self.report is not None and self.report.accepted
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
         if action in ("grade", "edit", "write", "bug", "repair", "own_case"):
@@ -224,20 +229,23 @@ class ChallengeScreen(AttnScreen):
     @work
     async def action_write(self) -> None:
         """Open the file in the app's own editor, then grade it if asked to."""
-        if ensure_file(self, self.challenge_id, self.file):
-            grade = await edit_in_app(self, self.file, self.challenge.title, self.statement.first)
-            await self._show_statement()
-            if grade:
-                await self.action_grade()
+        from attncli.tui.screens.editor import EditorScreen  # loads a parser
+
+        if not ensure_file(self, self.challenge_id, self.file):
+            return
+        grade = False
+        with self.attn.showing_errors():
+            editor = EditorScreen(OpenFile(self.file), self.challenge.title, self.statement.first, self.lang)
+            grade = await self.app.push_screen_wait(editor) is True
+        await self._show_statement()
+        if grade:
+            await self.action_grade()
 
     def action_own_case(self) -> None:
         """Open a case of the learner's own, starting from the last counterexample, if any."""
         if ensure_file(self, self.challenge_id, self.file):
             text = counterexample_text(self.challenge, self.report)
             self.app.push_screen(OwnCaseScreen(self.challenge_id, self.file, text))
-
-    def _is_accepted(self) -> bool:
-        return self.report is not None and self.report.accepted
 
     async def action_grade(self) -> None:
         await self._begin(grade_file.GradeOptions(rung=self.workspace.settings.rung))
@@ -298,7 +306,12 @@ class ChallengeScreen(AttnScreen):
             grade_file.settle(self.workspace, request, report)
 
     def _next_due_text(self) -> str:
-        return next_due_text(self.workspace, self.challenge, self.lang)
+        """Return when the challenge is next due, or an empty string if it is not scheduled."""
+        schedule = self._found().schedule
+        if schedule is None:
+            return ""
+        wait = max(timedelta(0), schedule.due_at - self.workspace.clock())
+        return _("next due in {interval}", interval=interval_text(wait, self.lang))[self.lang]
 
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
@@ -337,27 +350,51 @@ class ChallengeScreen(AttnScreen):
 
     @work
     async def action_bug(self) -> None:
-        """Write a wrong solution to debug."""
-        await self._show_started(await start_bug(self, self.challenge_id, self.file))
+        """Write a wrong solution to debug; an existing file is kept, after asking."""
+        question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
+        if not self.file.exists() or await self.confirm(question, _("y  Find the bug"), _("n  Cancel")):
+            await self._start(None)
 
     @work
     async def action_repair(self) -> None:
-        """Write the reference with several bugs to find and fix."""
-        await self._show_started(await start_repair(self, self.challenge_id, self.file))
+        """Write the reference with as many bugs to find and fix as chosen; an existing file is kept."""
+        lang = self.lang
+        if not offers_rounds(self.challenge):
+            title = self.challenge.title[lang]
+            self.notify(_("{title} has no repair round. Press b to debug a wrong solution.", title=title)[lang])
+            return
+        kept = _("How many bugs? A numbered copy of your file is kept.")
+        question = kept if self.file.exists() else _("How many bugs?")
+        if bugs := await self.app.push_screen_wait(BugCountScreen(question[lang], lang)):
+            await self._start(bugs)
 
-    async def _show_started(self, started: Started | None) -> None:
-        if started is not None:
-            self.started_round, self.report = started, None
-            await self.query_one(GradeReportView).clear()
-            self.refresh_bindings()
-            await self._show_statement()
+    async def _start(self, repair: int | None) -> None:
+        """Write the file of a round, say what it is, and show its task."""
+        started = None
+        with self.attn.showing_errors():
+            id = self.challenge_id
+            started = start_challenge(self.workspace, id, bug=repair is None, repair=repair, force=True)
+        if started is None:
+            return
+        if started.kept is not None:
+            self.notify(_("Your file is kept as {file}.", file=started.kept)[self.lang])
+        text = ngettext(
+            "{file} has {count} bug. Press e to fix it, then g to grade.",
+            "{file} has {count} bugs. Press e to fix them, then g to grade.",
+            started.bugs,
+            file=started.path,
+        )
+        self.notify(text[self.lang])
+        self.started_round, self.report = started, None
+        await self.query_one(GradeReportView).clear()
+        self.refresh_bindings()
+        await self._show_statement()
 
     @work
     async def action_solution(self) -> None:
         """Show the reference, after asking, and record it as seen."""
         question = _("Show the reference? This is recorded: solving it today counts as Again.")
-        texts = question, _("y  Show"), _("n  Cancel")
-        if await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in texts))):
+        if await self.confirm(question, _("y  Show"), _("n  Cancel")):
             with self.attn.showing_errors():
                 self.reference = show_solution(self.workspace, self.challenge_id)
                 await self._show_statement()
@@ -378,7 +415,7 @@ class CaseField(LineField):
 class OwnCaseScreen(AttnScreen):
     """The reference's and the learner's answers to a typed call, side by side; nothing is recorded."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_field", N_("Your case")),
         Binding("escape", "cancel", N_("Cancel"), key_display="Esc"),
@@ -506,7 +543,7 @@ class OwnCaseScreen(AttnScreen):
 class BugCountScreen(ModalScreen[int]):
     """Ask for the number of bugs in a repair round; returns 0 on Escape."""
 
-    CSS_PATH = Path(__file__).with_name("challenge.tcss")
+    CSS_PATH = "challenge.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(bugs), f"dismiss({bugs})", show=False) for bugs in range(1, MOST_BUGS + 1)),
         Binding("escape,q", "dismiss(0)", show=False),
@@ -524,50 +561,6 @@ class BugCountScreen(ModalScreen[int]):
             yield Plain(Content.from_markup(markup, leave=_("Esc  Cancel")[self.lang]))
 
 
-async def start_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
-    """Write a wrong solution; an existing file is kept, after asking. Return None if nothing was written."""
-    question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
-    texts = question, _("y  Find the bug"), _("n  Cancel")
-    confirm = ConfirmScreen(*(text[screen.lang] for text in texts))
-    if file.exists() and not await screen.app.push_screen_wait(confirm):
-        return None
-    return _start(screen, id, None)
-
-
-async def start_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
-    """Write the reference with as many bugs as chosen; an existing file is kept. Return None if nothing was written."""
-    challenge = screen.workspace.library.challenge(id)
-    if not offers_rounds(challenge):
-        screen.notify(
-            _(
-                "{title} has no repair round. Press b to debug a wrong solution.",
-                title=challenge.title[screen.lang],
-            )[screen.lang]
-        )
-        return None
-    question = _("How many bugs? A numbered copy of your file is kept.") if file.exists() else _("How many bugs?")
-    bugs = await screen.app.push_screen_wait(BugCountScreen(question[screen.lang], screen.lang))
-    return _start(screen, id, bugs) if bugs else None
-
-
-def _start(screen: AttnScreen, id: str, repair: int | None) -> Started | None:
-    try:
-        started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
-    except AttnError as error:
-        screen.attn.show_error(error)
-        return None
-    if started.kept is not None:
-        screen.notify(_("Your file is kept as {file}.", file=started.kept)[screen.lang])
-    text = ngettext(
-        "{file} has {count} bug. Press e to fix it, then g to grade.",
-        "{file} has {count} bugs. Press e to fix them, then g to grade.",
-        started.bugs,
-        file=started.path,
-    )
-    screen.notify(text[screen.lang])
-    return started
-
-
 def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
     """Return the task of a round: a heading, and the text below it."""
     if started.symptom is not None:
@@ -578,39 +571,3 @@ def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:
         file=file,
     )
     return ngettext("Find {count} bug", "Find {count} bugs", started.bugs)[lang], text
-
-
-# Status
-
-
-def status_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
-    """Return new, tried, solved or hardened, and "due" if it is due."""
-    found = _status_of(workspace, challenge)
-    status = STANDING_NAMES[found.standing][lang]
-    return f"{status} · " + pgettext("challenge", "due")[lang] if found.is_due else status
-
-
-def next_due_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:
-    """Return when the challenge is next due, or an empty string if it is not scheduled."""
-    found = _status_of(workspace, challenge)
-    if found.schedule is None:
-        return ""
-    wait = max(timedelta(0), found.schedule.due_at - workspace.clock())
-    return _("next due in {interval}", interval=interval_text(wait, lang))[lang]
-
-
-def _status_of(workspace: Workspace, challenge: Challenge) -> ChallengeStatus:
-    return next(s for s in standings(workspace, challenge.track) if s.challenge.id == challenge.id)
-
-
-async def edit_in_app(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
-    """Edit the file in the app and return True if it is to be graded; call in a worker. Shows an error of opening."""
-    from attncli.tui.screens.editor import EditorScreen  # loads a parser
-
-    try:
-        opened = OpenFile(file)
-    except AttnError as error:
-        screen.attn.show_error(error)
-        return False
-    grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
-    return grade is True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -31,7 +30,7 @@ class NarrowingField(PassingField):
 class ChallengesScreen(AttnScreen):
     """The list. Enter opens the challenge under the cursor, t switches to the next track, / filters by words."""
 
-    CSS_PATH = Path(__file__).with_name("challenges.tcss")
+    CSS_PATH = "challenges.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_track", N_("Next track")),
         Binding("slash", "narrow", N_("Search"), key_display="/"),

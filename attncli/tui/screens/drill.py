@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
@@ -37,9 +36,9 @@ class OptionRows(Rows):
 
 
 class OptionsScreen(AttnScreen, Generic[W]):
-    """A screen on which a session is chosen. The `FIELDS` of `options`, a frozen dataclass, are rows of values."""
+    """A screen on which a session is chosen. `FIELDS` names those of `options`, a frozen dataclass: rows of values."""
 
-    FIELDS: ClassVar[tuple[str, ...]]
+    FIELDS: ClassVar[Mapping[str, Localised]]
     NAME_CELLS: ClassVar[int] = 22
 
     options: W
@@ -52,23 +51,21 @@ class OptionsScreen(AttnScreen, Generic[W]):
         """Return the values of a row, in order."""
 
     @abstractmethod
-    def label(self, name: str) -> str: ...
-
-    @abstractmethod
     def value_text(self, name: str, value: Any) -> str: ...
 
     def focus_first(self) -> None:
         self.query_one(Rows).focus()
 
     def row(self, name: str) -> Content:
-        value = self.value_text(name, getattr(self.options, name))
-        label = left(self.label(name), self.NAME_CELLS)
-        return Content.assemble("  ", (label, "$text-muted"), f"‹ {value} ›")
+        value, label = getattr(self.options, name), left(self.FIELDS[name][self.lang], self.NAME_CELLS)
+        switch = (_("yes") if value else _("no"))[self.lang]
+        text = switch if isinstance(value, bool) else self.value_text(name, value)
+        return Content.assemble("  ", (label, "$text-muted"), f"‹ {text} ›")
 
     def action_change(self, step: int) -> None:
         row = self.query_one(Rows).highlighted_option
         if row is not None and row.id in self.FIELDS:
-            self.change(row.id, step)
+            self.change(str(row.id), step)
 
     def change(self, name: str, step: int) -> None:
         values = self.values(name)
@@ -81,23 +78,22 @@ class OptionsScreen(AttnScreen, Generic[W]):
 
 
 COUNTS = (5, 10, 20, 50, 100)
-_LABELS: dict[str, Localised] = {
-    "topic": _("Topic"),
-    "kind": _("Kind"),
-    "level": _("Up to level"),
-    "must_know": _("Must-know cards only"),
-    "weak": _("Weak cards only"),
-    "count": _("At most"),
-    "cram": _("Cram"),
-}
 
 
 class DrillScreen(OptionsScreen[CardFilter]):
     """The options of a drill."""
 
-    CSS_PATH = Path(__file__).with_name("drill.tcss")
+    CSS_PATH = "drill.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS = ("topic", "kind", "level", "must_know", "weak", "count", "cram")
+    FIELDS: ClassVar = {
+        "topic": _("Topic"),
+        "kind": _("Kind"),
+        "level": _("Up to level"),
+        "must_know": _("Must-know cards only"),
+        "weak": _("Weak cards only"),
+        "count": _("At most"),
+        "cram": _("Cram"),
+    }
 
     def __init__(self, card_filter: CardFilter | None = None) -> None:
         super().__init__()
@@ -127,21 +123,16 @@ class DrillScreen(OptionsScreen[CardFilter]):
             return Content.styled(text, "bold $primary")
         counts = without(self.workspace, self.options)
         hints = [
-            _("{count} without “{name}”", name=_LABELS[name.replace("-", "_")], count=n)[lang]
+            _("{count} without “{name}”", name=self.FIELDS[name.replace("-", "_")], count=n)[lang]
             for name, n in counts.items()
         ]
         line = Content.assemble((_("✗ No card matches.")[lang], "bold $warning"), " ", " · ".join(hints))
         return line.truncate(row_width(self.app.size.width), ellipsis=True)
 
-    def label(self, name: str) -> str:
-        return _LABELS[name][self.lang]
-
     def value_text(self, name: str, value: Any) -> str:
         lang = self.lang
         if name == "count":
             return ngettext("{count} card", "{count} cards", value)[lang]
-        if isinstance(value, bool):
-            return (_("yes") if value else _("no"))[lang]
         if name == "topic":
             return self.topic_title(value) if value else _("All topics")[lang]
         names: Mapping[Any, Localised] = KIND_NAMES if name == "kind" else LEVEL_NAMES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, cast
 
 from textual.app import ComposeResult
@@ -16,7 +15,7 @@ from attncli.errors import AttnError
 from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.start import OpenFile
 from attncli.tui.screens.base import HelpScreen, Navigation
-from attncli.tui.theme import code_theme_named, code_themes
+from attncli.tui.theme import THEMES, code_theme, code_theme_named
 from attncli.tui.widgets.basics import KeyBar, KeysInOrder, Page, TitleBar
 
 INDENT = 4
@@ -79,7 +78,7 @@ class CodeArea(KeysInOrder, TextArea):
 class EditorScreen(Screen[bool]):
     """Edit a file; returns True if it is to be graded. Wide terminals show the statement beside the code."""
 
-    CSS_PATH = Path(__file__).with_name("editor.tcss")
+    CSS_PATH = "editor.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), key_display="Ctrl+S", priority=True),
@@ -107,8 +106,8 @@ class EditorScreen(Screen[bool]):
         area.indent_width = INDENT
         if "python" in area.available_languages:
             area.language = "python"
-        for theme in code_themes():
-            area.register_theme(theme)
+        for theme in THEMES:
+            area.register_theme(code_theme(theme))
         area.theme = code_theme_named(self.app.current_theme)
         return area
 

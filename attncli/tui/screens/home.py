@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -41,7 +40,7 @@ _WHY: dict[str, Localised] = {
 class HomeScreen(AttnScreen):
     """Home. Enter reviews the topic under the cursor, or offers a drill if it has nothing today; r reviews all."""
 
-    CSS_PATH = Path(__file__).with_name("home.tcss")
+    CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,space", "review_all", N_("Review"), key_display="r"),
         Binding("d", "drill", N_("Drill")),
@@ -130,13 +129,14 @@ class HomeScreen(AttnScreen):
     def _why_nothing(self) -> list[Content]:
         """Return lines with the reason why nothing is due, the next due time, and what to do until then."""
         found, lang = standstill(self.workspace), self.lang
-        counts = {"introduced": found.introduced, "unseen": found.unseen, "buried": found.buried}
-        why = _WHY[found.reason].format(**counts)[lang]
+        why = _WHY[found.reason].format(**found._asdict())[lang]
         next_one = ""
         if found.next_at is not None:
             interval = interval_text(found.next_at - self.workspace.clock(), lang)
             next_one = _("Next card in {interval}.", interval=interval)[lang]
-        meanwhile = _("Meanwhile: d drill · z quiz · c challenges")[lang] if found.suspended < found.cards else ""
+        meanwhile = (
+            _("Meanwhile: d drill · z quiz · c challenges")[lang] if found.reason not in ("empty", "suspended") else ""
+        )
         gap = " " if lang == "en" else ""
         nothing = Content.assemble((_("Nothing is due.")[lang], "bold $primary"), gap, why)
         return [nothing, Content(gap.join(filter(None, (next_one, meanwhile))))]

@@ -6,7 +6,6 @@ Every step is on disk before the next question. The clock runs only while the in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import work
@@ -20,7 +19,7 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockReport
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
-from attncli.i18n import N_, Localised, _
+from attncli.i18n import N_, _
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
@@ -28,7 +27,7 @@ from attncli.practice.mock import MOCK_LEVEL, MockInterview, MockOptions, split
 from attncli.practice.mock_report import code_task, missed_lines, past_mocks, read_line, report_of, score_lines
 from attncli.practice.queue import default_level
 from attncli.tui.formulas import inline
-from attncli.tui.screens.base import AttnScreen, ConfirmScreen
+from attncli.tui.screens.base import AttnScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.drill import START, OptionRows, OptionsScreen
 from attncli.tui.screens.editor import EditorScreen
@@ -41,11 +40,6 @@ from attncli.tui.widgets.session import MockTimeLine
 
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
-_LABELS: dict[str, Localised] = {
-    "minutes": _("Minutes"),
-    "level": _("Interview level"),
-    "interviewer": _("With an interviewer"),
-}
 
 
 # Choosing an interview
@@ -74,9 +68,13 @@ class MockRows(OptionRows):
 class MockScreen(OptionsScreen[MockOptions]):
     """The options of an interview, and past reports; the first row resumes an unfinished one."""
 
-    CSS_PATH = Path(__file__).with_name("mock.tcss")
+    CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS = ("minutes", "level", "interviewer")
+    FIELDS: ClassVar = {
+        "minutes": _("Minutes"),
+        "level": _("Interview level"),
+        "interviewer": _("With an interviewer"),
+    }
     NAME_CELLS = 24
 
     def __init__(self, options: MockOptions | None = None) -> None:
@@ -115,13 +113,8 @@ class MockScreen(OptionsScreen[MockOptions]):
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(_("▶ Start an interview: {parts}", parts=parts)[self.lang], "bold $primary")
 
-    def label(self, name: str) -> str:
-        return _LABELS[name][self.lang]
-
     def value_text(self, name: str, value: Any) -> str:
-        if isinstance(value, bool):
-            return (_("yes") if value else _("no"))[self.lang]
-        return str(value) if name == "minutes" else LEVEL_NAMES[value][self.lang]
+        return LEVEL_NAMES[value][self.lang] if name == "level" else str(value)
 
     def _past(self) -> list[tuple[str, Content]]:
         rows = []
@@ -183,7 +176,7 @@ _STYLES = {"head": "bold $primary", "note": "$text-muted"}
 class MockReportScreen(AttnScreen):
     """The score by part, the times, and the missed items; Enter opens the card or challenge under the cursor."""
 
-    CSS_PATH = Path(__file__).with_name("mock.tcss")
+    CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "again", N_("New interview")),
         Binding("enter", "back", N_("Back"), show=False),
@@ -281,7 +274,7 @@ _CREDIT = "[@click=screen.credit(2)]$whole[/] · [@click=screen.credit(1)]$partl
 class MockInterviewScreen(AskingScreen, InterviewClock):
     """The questions of an interview, one after the other, answered aloud or marked, against the clock."""
 
-    CSS_PATH = Path(__file__).with_name("mock.tcss")
+    CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", N_("Show answer"), key_display="Space"),
         Binding("enter", "reveal", N_("Show answer"), show=False),
@@ -379,8 +372,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     @work
     async def action_end(self) -> None:
-        texts = _("End the interview? Your answers are kept."), _("y  End"), _("n  Continue")
-        if await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in texts))):
+        if await self.confirm(_("End the interview? Your answers are kept."), _("y  End"), _("n  Continue")):
             await self._step(self.interview.end)
 
     async def _step(self, step: Callable[[], None]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -25,7 +24,7 @@ _DAY, _MINUTES, _TOPIC, _BAR = 14, 9, 38, 16
 class PlanScreen(AttnScreen):
     """The plan on one page; r studies today's list. Without an interview date it says how to set one."""
 
-    CSS_PATH = Path(__file__).with_name("plan.tcss")
+    CSS_PATH = "plan.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "study", N_("Study today's list"), key_display="r"),
         Binding("comma", "settings", N_("Settings"), key_display=","),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -28,7 +27,7 @@ from attncli.tui.widgets.session import Progress
 class QuizScreen(AskingScreen):
     """A quiz. Leaving in the middle first shows the score of the questions answered."""
 
-    CSS_PATH = Path(__file__).with_name("quiz.tcss")
+    CSS_PATH = "quiz.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", N_("Submit"), key_display="Enter"),
         Binding("n", "again", N_("New quiz")),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -128,7 +127,7 @@ class Change:
 class ReviewScreen(AskingScreen):
     """A review of today's list, or of its cards of a `topic`; or a drill of a `card_filter`."""
 
-    CSS_PATH = Path(__file__).with_name("review.tcss")
+    CSS_PATH = "review.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", N_("Show answer"), key_display="Space"),
         Binding("enter", "reveal", N_("Show answer"), show=False),
@@ -161,11 +160,6 @@ class ReviewScreen(AskingScreen):
         self.problem = ""
         self.waiting: Change | None = None
 
-    def _new_session(self) -> ReviewSession:
-        if self.card_filter is None:
-            return ReviewSession(self.workspace, self.topic, self.limit)
-        return DrillSession(self.workspace, self.card_filter, self.attn.rng)
-
     def _take_next(self) -> None:
         self._ask(self.session.next())
 
@@ -175,7 +169,10 @@ class ReviewScreen(AskingScreen):
 
     def title_bar(self) -> TitleBar:
         if not hasattr(self, "session"):
-            self.session = self._new_session()
+            if self.card_filter is None:
+                self.session = ReviewSession(self.workspace, self.topic, self.limit)
+            else:
+                self.session = DrillSession(self.workspace, self.card_filter, self.attn.rng)
             self.began_at = self.workspace.clock()
             self._take_next()
         return TitleBar(*self._titles())

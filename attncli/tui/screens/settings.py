@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -112,7 +111,7 @@ class SettingRows(Rows):
 class SettingsScreen(AttnScreen):
     """The settings. `message`, the result of changing `changed_key`, is shown while the cursor is on that row."""
 
-    CSS_PATH = Path(__file__).with_name("settings.tcss")
+    CSS_PATH = "settings.tcss"
 
     saved: Settings
     message: Content = Content("")
@@ -191,17 +190,13 @@ class SettingsScreen(AttnScreen):
         self.query_one(PassingField).display = False
         self.query_one(SettingRows).focus()
 
-    def _problem(self, error: AttnError, text: str) -> str:
-        """Return the message of an invalid value."""
-        return error_text(error, self.lang)
-
     def _save(self, text: str) -> bool:
         """Save a value; if it is invalid, show why below, keep it in the field, and return False."""
         self.changed_key = key = self._key
         try:
             in_force = change_setting(self.workspace, key, text)
         except AttnError as error:
-            self.message = Content.styled(f"✗ {self._problem(error, text)}", "$error")
+            self.message = Content.styled(f"✗ {error_text(error, self.lang)}", "$error")
         else:
             self.saved = saved_settings(self.workspace)
             text = (_("Saved.") if in_force else _("Saved. Restart attn to apply it to schedules."))[self.lang]
@@ -264,7 +259,7 @@ class LastField(TypedField):
 class FirstRunScreen(AttnScreen):
     """The questions of the first run. `values` are those in the fields; Enter saves one, in the last field all."""
 
-    CSS_PATH = Path(__file__).with_name("first_run.tcss")
+    CSS_PATH = "first_run.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", N_("Skip all"), key_display="Esc", priority=True),
         Binding("q", "back", N_("Skip all"), show=False),
@@ -280,6 +275,7 @@ class FirstRunScreen(AttnScreen):
         return TitleBar("attn", _("Welcome")[self.lang])
 
     def body(self) -> Iterable[Widget]:
+        example = short_date(self.workspace.clock() + timedelta(days=EXAMPLE_DAYS))[self.lang]
         with VerticalScroll(id="questions", can_focus=False):
             yield Plain(
                 _("Four questions, then press r to start. Enter accepts the value shown.")[self.lang],
@@ -289,7 +285,7 @@ class FirstRunScreen(AttnScreen):
                 with Horizontal():
                     yield Plain(NAMES[key][self.lang], classes="name")
                     yield self._field(key)
-                yield Plain(_WHY[key].format(example=self._example())[self.lang], classes="why")
+                yield Plain(_WHY[key].format(example=example)[self.lang], classes="why")
                 yield Plain("", id=f"wrong-{key}", classes="wrong")
             yield Plain(_("To change any of this later, press , on Home.")[self.lang], classes="later")
 
@@ -302,9 +298,6 @@ class FirstRunScreen(AttnScreen):
 
     def _shown(self, key: str) -> str:
         return f"‹ {_VALUES[self.values[key]][self.lang]} ›"
-
-    def _example(self) -> str:
-        return short_date(self.workspace.clock() + timedelta(days=EXAMPLE_DAYS))[self.lang]
 
     def focus_first(self) -> None:
         self.query_one(f"#{self.at}").focus()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.app import App
@@ -39,7 +38,7 @@ SECONDS_SHOWN = 10
 class StatsScreen(AttnScreen):
     """The statistics on one page; e exports the interview summary."""
 
-    CSS_PATH = Path(__file__).with_name("stats.tcss")
+    CSS_PATH = "stats.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", N_("Export summary"), key_display="e")]
 
     def title_bar(self) -> TitleBar:

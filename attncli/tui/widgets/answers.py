@@ -28,7 +28,7 @@ from textual.widgets.option_list import Option
 from attncli.domain.parts import Arrange, Choose, Entry, Fill, FindLine
 from attncli.i18n import N_, Lang, Localised, _
 from attncli.tui.formulas import inline
-from attncli.tui.widgets.basics import Answered, KeysInOrder, LineWidget, Plain, SolidBackground
+from attncli.tui.widgets.basics import Answered, LineField, LineWidget, Plain, SolidBackground
 
 if TYPE_CHECKING:
     from attncli.practice.marking import Asked
@@ -39,10 +39,6 @@ _COLUMN_GAP = Style.from_meta({"apart": True})
 
 class MarkedRow(LineWidget):
     """A mark and a text that may wrap beside it; a click chooses it."""
-
-    DEFAULT_CSS = """
-    MarkedRow { height: auto; width: 1fr; }
-    """
 
     @dataclass
     class Chosen(Message):
@@ -298,12 +294,11 @@ class DebugCode(RowsAnswer):
 
 # Typed answers
 
-_TYPED_SIGNS = frozenset({"minus", "slash"})
 _COMMANDS = frozenset({"u", "l", "q", "exclamation_mark", "question_mark"})
 
 
-class AnswerField(KeysInOrder, Input):
-    """A one-line field; Enter moves to the next one, or answers.
+class AnswerField(LineField):
+    """A field for an answer; Enter moves to the next one, or answers.
 
     With `numbers`, an empty field leaves keys that cannot start a number to the screen, so that undo and help work
     without Escape.
@@ -317,14 +312,11 @@ class AnswerField(KeysInOrder, Input):
     ]
 
     def __init__(self, value: str, numbers: bool, name: str, disabled: bool) -> None:
-        super().__init__(value, name=name, disabled=disabled, select_on_focus=False)
+        super().__init__(value, name=name, disabled=disabled)
         self.numbers = numbers
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return True if the field types this key; Textual does not count `minus` and `slash` as characters."""
-        if self._leaves(key):
-            return False
-        return super().check_consume_key(key, character) or key in _TYPED_SIGNS
+        return not self._leaves(key) and super().check_consume_key(key, character)
 
     async def on_key(self, event: events.Key) -> None:
         if self._leaves(event.key):

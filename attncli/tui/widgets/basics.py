@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
@@ -112,6 +112,8 @@ def bar(share: float, width: int, style: str) -> Content:
 
 class LineWidget(Widget):
     """A widget drawn line by line, as high as the `lines` that its subclass returns for a width."""
+
+    DEFAULT_CSS = "LineWidget { height: auto; width: 1fr; }"
 
     def lines(self, width: int) -> list[Content]:
         raise NotImplementedError
@@ -381,8 +383,8 @@ class LineField(KeysInOrder, Input):
 
     SELECTS: ClassVar[bool] = False
 
-    def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:
-        super().__init__(value, placeholder=placeholder, id=id, select_on_focus=self.SELECTS)
+    def __init__(self, value: str = "", **options: Any) -> None:
+        super().__init__(value, select_on_focus=self.SELECTS, **options)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return super().check_consume_key(key, character) or key in ("minus", "slash")

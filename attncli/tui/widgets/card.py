@@ -133,7 +133,7 @@ def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Wid
 def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
     if (widget := ANSWER_WIDGETS.get(type(asked.entry))) is None:
         return
-    if asked.entry.rows or not asked.is_read:
+    if asked.entry.rows or asked.marked or not asked.revealed:
         yield widget(asked, lang)
     if not asked.revealed:
         yield Plain(hint(asked.entry, in_quiz)[lang], classes="note")
@@ -173,8 +173,6 @@ class AskedNext(Plain, can_focus=True):
 
 class LinkedCards(LineWidget):
     """Follow-ups that are cards: the id of each, and its question beside it."""
-
-    DEFAULT_CSS = "LinkedCards { height: auto; width: 1fr; }"
 
     def __init__(self, cards: Sequence[tuple[Content, Content]]) -> None:
         super().__init__()

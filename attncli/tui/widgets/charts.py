@@ -118,10 +118,6 @@ LEAST_POINTS = 3
 class RecallReport(LineWidget):
     """Minutes per day, then recall by prediction, interval, kind and topic, once the record is read completely."""
 
-    DEFAULT_CSS = """
-    RecallReport { height: auto; width: 1fr; }
-    """
-
     def __init__(
         self, record: RecallRecord, minutes: Sequence[tuple[date, float]], topics: Mapping[str, str], lang: Lang
     ) -> None:

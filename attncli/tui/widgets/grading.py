@@ -187,9 +187,7 @@ class CheckList(LineWidget):
     `checks` come from a report or from the judge's events.
     """
 
-    DEFAULT_CSS = """
-    CheckList { height: auto; width: 1fr; margin: 0 0 1 0; }
-    """
+    DEFAULT_CSS = "CheckList { margin: 0 0 1 0; }"
 
     def __init__(self, checks: Sequence[CheckResult], lang: Lang) -> None:
         super().__init__()
@@ -227,9 +225,7 @@ def _indented(text: str, width: int) -> list[Content]:
 class CounterexampleView(LineWidget):
     """A counterexample under a title: the arguments, then expected and actual; places in the code are wrapped."""
 
-    DEFAULT_CSS = """
-    CounterexampleView { height: auto; width: 1fr; margin: 0 0 1 0; }
-    """
+    DEFAULT_CSS = "CounterexampleView { margin: 0 0 1 0; }"
 
     def __init__(
         self,

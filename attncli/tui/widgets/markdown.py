@@ -49,9 +49,7 @@ def column_widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
 class TableText(LineWidget):
     """A table as text: heading, rule, rows with wrapped cells; rules between rows if a cell takes several lines."""
 
-    DEFAULT_CSS = """
-    TableText { width: 1fr; height: auto; margin: 0 0 1 0; }
-    """
+    DEFAULT_CSS = "TableText { margin: 0 0 1 0; }"
 
     def __init__(self, headers: Sequence[Content], rows: Sequence[Sequence[Content]]) -> None:
         super().__init__()

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.reactive import reactive
 from textual.widget import Widget
 
 from attncli.domain.log_row import ANSWER_SECONDS, Rating, State
@@ -16,18 +15,11 @@ from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
 from attncli.practice.mock_report import clock_text
 from attncli.practice.record import interval_text
-from attncli.practice.review import ReviewSession, SessionProgress
+from attncli.practice.review import RATINGS, ReviewSession, SessionProgress
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Plain, Rated, bar
-
-RATING_NAMES: dict[Rating, Localised] = {
-    Rating.AGAIN: _("Again"),
-    Rating.HARD: _("Hard"),
-    Rating.GOOD: _("Good"),
-    Rating.EASY: _("Easy"),
-}
 
 
 class RatingButton(Plain):
@@ -54,7 +46,7 @@ class RatingButton(Plain):
             self.refresh()
 
     def render(self) -> Content:
-        name = f"{int(self.rating)} {RATING_NAMES[self.rating][self.lang]}"
+        name = f"{int(self.rating)} {RATINGS[self.rating][self.lang]}"
         interval = "" if self.interval is None else interval_text(self.interval, self.lang)
         if self.suggested:
             return Content.assemble((f"» {name} «", "bold"), "\n", " · ".join(filter(None, [interval, "Enter"])))
@@ -97,7 +89,25 @@ STEADY_SECONDS = 10
 """With reduced motion the answer clock changes only this often, and has no bar."""
 
 
-class AnswerClock(Widget):
+class Clockwork(Widget):
+    """A widget that looks at the clock every second, and is redrawn only if what it shows has changed."""
+
+    _shown: object = None
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK_SECONDS, self.tick)
+
+    def tick(self) -> None:
+        """Redraw if what is shown has changed."""
+        if (now := self.reading()) != self._shown:
+            self._shown = now
+            self.refresh()
+
+    def reading(self) -> object:
+        raise NotImplementedError
+
+
+class AnswerClock(Clockwork):
     """A countdown, below the question, of the seconds for an answer said aloud; it interrupts nothing at the end."""
 
     DEFAULT_CSS = """
@@ -108,25 +118,15 @@ class AnswerClock(Widget):
         super().__init__()
         self._clock, self._began_at, self._steady = clock, began_at, steady
         self._lang: Lang = lang
-        self._shown = self._left_seconds()
 
-    def on_mount(self) -> None:
-        self.set_interval(TICK_SECONDS, self.tick)
-
-    def tick(self) -> None:
-        """Redraw if the seconds shown have changed."""
-        left = self._left_seconds()
-        if left != self._shown:
-            self._shown = left
-            self.refresh()
-
-    def _left_seconds(self) -> int:
+    def reading(self) -> int:
+        """Return the seconds left."""
         spent = max(0, int((self._clock() - self._began_at).total_seconds()))
         left = max(0, ANSWER_SECONDS - spent)
         return -(-left // STEADY_SECONDS) * STEADY_SECONDS if self._steady else left
 
     def render(self) -> Content:
-        left = self._shown
+        left = self.reading()
         if not left:
             return Content(_("{seconds} seconds are up; finish your answer.", seconds=ANSWER_SECONDS)[self._lang])
         text = _("{seconds} s", seconds=left)[self._lang]
@@ -142,14 +142,10 @@ class Progress(Widget):
     DEFAULT_CSS = """
     Progress { height: 1; width: 1fr; color: $primary; }
     """
-    done: reactive[int] = reactive(0)
-    total: reactive[int] = reactive(0)
 
-    def __init__(self, done: int = 0, total: int = 0, beside: Content | None = None) -> None:
+    def __init__(self, done: int, total: int, beside: Content | None = None) -> None:
         super().__init__()
-        self._beside = beside or Content("")
-        self.set_reactive(Progress.done, done)
-        self.set_reactive(Progress.total, total)
+        self.show(done, total, beside)
 
     def show(self, done: int, total: int, beside: Content | None = None) -> None:
         self.done, self.total, self._beside = done, total, beside or Content("")
@@ -231,7 +227,7 @@ class SessionEnd(Plain):
 WARNING_SECONDS = 60
 
 
-class MockTimeLine(Widget):
+class MockTimeLine(Clockwork):
     """The progress of a part of a mock interview and its time left; the only widget redrawn each second."""
 
     DEFAULT_CSS = """
@@ -241,20 +237,17 @@ class MockTimeLine(Widget):
     def __init__(self, interview: MockInterview, lang: Lang) -> None:
         super().__init__()
         self._interview, self._lang = interview, lang
-        self._shown: tuple[object, ...] = ()
         self._was_up = interview.state.is_over or interview.time.is_up
 
-    def on_mount(self) -> None:
-        self.set_interval(TICK_SECONDS, self.tick)
+    def reading(self) -> tuple[int, ...]:
+        """Return the number of the question, of how many, and the seconds left."""
+        return (*self._interview.number, self._interview.time.left_seconds)
 
     def tick(self) -> None:
         """Redraw if the line has changed, and notify once that the time is up."""
         if self._interview.state.is_over:
             return
-        now = (*self._interview.number, self._interview.time.left_seconds)
-        if now != self._shown:
-            self._shown = now
-            self.refresh()
+        super().tick()
         if self._interview.time.is_up and not self._was_up:
             self._was_up = True
             self.notify(
