@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
@@ -196,26 +196,22 @@ class ReviewSession:
 
     @property
     def done_of_all(self) -> tuple[int, int]:
-        """(cards done, cards in all); a card that comes back is not done. With a limit, answers are counted."""
-        waiting = max(self.progress.remaining, 1 if self.current is not None else 0)
-        done = len(self._answered) if self.limit is not None else self._settled
-        return done, done + waiting
+        """(cards asked, cards in all); a card that comes back counts once. With a limit, answers are counted."""
+        if self.limit is not None:
+            waiting = max(self.progress.remaining, 1 if self.current is not None else 0)
+            return len(self._answered), len(self._answered) + waiting
+        plan = {card.id for card in self._plan}
+        asked = ({row.subject for row in self._done} | self._skipped) - plan
+        current = {self.current.card.id} if self.current is not None else set()
+        return len(asked), len(asked | plan | current | self._step_ids())
 
     @property
     def answers(self) -> tuple[RatedCard, ...]:
         """The answers of this session that were not undone, in order."""
         return tuple(self._answered)
 
-    @property
-    def _settled(self) -> int:
-        current = {self.current.card.id} if self.current is not None else set()
-        settled = {row.subject for row in self._done} | self._skipped
-        settled -= {card.id for card in self._plan} | current
-        return len(settled - self._in_steps(settled, self.workspace.moment()))
-
-    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
-        """Return those of these cards whose next step comes on this study day."""
-        return {waiting.id for waiting in self._steps(when)}.intersection(ids)
+    def _step_ids(self) -> set[str]:
+        return {card.id for card in self._steps(self.workspace.moment())}
 
     def _steps(self, when: Moment) -> list[Waiting]:
         """Return the steps that are due by the end of the study day."""
@@ -318,7 +314,7 @@ class DrillSession(ReviewSession):
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         return waiting.id in self.workspace.store.queue.available(when)
 
-    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
+    def _step_ids(self) -> set[str]:
         """Return none, for the same reason."""
         return set()
 

@@ -70,10 +70,10 @@ def test_a_card_is_learning_from_its_first_answer_to_the_end_of_its_steps(worksp
     assert waiting(drill) == (3, 0, 0) and drill.done_of_all == (0, 3)
     drill.next()
     drill.answer(Rating.AGAIN)
-    assert waiting(drill) == (2, 1, 0) and drill.done_of_all == (0, 3)
+    assert waiting(drill) == (2, 1, 0) and drill.done_of_all == (1, 3)
     drill.next()
     drill.answer(Rating.EASY)
-    assert waiting(drill) == (1, 1, 0) and drill.done_of_all == (1, 3)
+    assert waiting(drill) == (1, 1, 0) and drill.done_of_all == (2, 3)
 
 
 def test_a_step_that_comes_hours_later_is_counted_until_the_sitting_is_over(open_workspace: Open) -> None:
@@ -81,7 +81,7 @@ def test_a_step_that_comes_hours_later_is_counted_until_the_sitting_is_over(open
     drill = ReviewSession(workspace, topic="att")
     while drill.next() is not None:
         drill.answer(Rating.GOOD if drill.answers else Rating.AGAIN)
-    assert drill.progress == SessionProgress(3, 0, 1, 0) and drill.done_of_all == (2, 3)
+    assert drill.progress == SessionProgress(3, 0, 1, 0) and drill.done_of_all == (3, 3)
 
 
 def test_with_a_limit_answers_are_counted(workspace: Workspace) -> None:

@@ -16,6 +16,7 @@ from attncli.domain.card_kinds import NumericCard
 from attncli.domain.log_row import Rating, RowKind
 from attncli.i18n import Localised
 from attncli.practice.marking import Asked
+from attncli.practice.record import annotation
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
@@ -420,3 +421,30 @@ async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
         await pilot.press(*"kkkkkkkkkkkkkkkkkkkkkkkkkk")
         await pilot.pause(0.5)
         assert sheet.scroll_y == 0
+
+
+async def test_a_card_is_flagged_noted_and_tagged_without_leaving_the_review(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("asterisk")
+        await pilot.press("n", *"hm", "enter", "escape")
+        await pilot.pause()
+        assert pilot.app.screen is screen and not asked(screen).revealed
+        await pilot.press("t", *"sum", "enter")
+        await pilot.pause()
+        assert "会" not in shown(screen.attn) and "Press Space" not in shown(screen.attn)
+        await pilot.press("escape")
+        found = annotation(screen.workspace, "att-02")
+        assert set(found.tags) == {"flag", "sum"} and found.note == "hm"
+
+
+async def test_an_option_is_chosen_by_its_number_and_a_rating_by_the_same_key_afterwards(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "choice") as (pilot, screen):
+        await pilot.press("2")
+        await pilot.pause()
+        assert asked(screen).answer.places == [1] and not asked(screen).revealed
+        await pilot.press("enter")
+        await pilot.pause()
+        card = asked(screen).card.id
+        await pilot.press("2")
+        await pilot.pause()
+        assert screen.session.answers[-1].card == card and screen.session.answers[-1].rating is Rating.HARD

@@ -44,7 +44,7 @@ async def test_what_waits_stands_beside_the_bar(make_app: MakeApp, lang: str, wo
         assert words in counts(app)
 
 
-async def test_a_card_that_was_forgotten_moves_from_new_to_learning_and_is_not_done_with(
+async def test_a_forgotten_card_counts_as_asked_and_moves_from_new_to_learning(
     make_app: MakeApp, clock: Clock
 ) -> None:
     app = make_app("review")
@@ -55,7 +55,7 @@ async def test_a_card_that_was_forgotten_moves_from_new_to_learning_and_is_not_d
         new, total = screen.session.progress.new, screen.session.done_of_all[1]
         await pilot.press("space", "1")
         await pilot.pause(0.2)
-        assert counts(app).startswith(f"0/{total}") and f"{new - 1} new · 1 learning" in counts(app)
+        assert counts(app).startswith(f"1/{total}") and f"{new - 1} new · 1 learning" in counts(app)
         clock.move(minutes=15)
         await pilot.press("l")
         await pilot.pause(0.2)

@@ -47,6 +47,7 @@ from attncli.errors import (
     StoreUnwritable,
 )
 from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.practice.record import toggle_flag
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, is_own, key_name, left
 
@@ -201,6 +202,11 @@ class AttnScreen(SolidBackground, Screen[None]):
 
     def kind_and_level(self, card: Card) -> str:
         return f"{KIND_NAMES[card.kind][self.lang]} · {LEVEL_NAMES[card.level][self.lang]}"
+
+    def flag(self, card: str) -> None:
+        """Flag a card, or take its flag away, and say so."""
+        text = _("{card} flagged") if toggle_flag(self.workspace, card) else _("{card} unflagged")
+        self.notify(text.format(card=card)[self.lang])
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError

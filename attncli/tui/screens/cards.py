@@ -30,7 +30,7 @@ from attncli.practice.authoring import CardDraft, add_card, drop_draft, keep_dra
 from attncli.practice.library import MOST_CHARACTERS, require_length
 from attncli.practice.marking import Asked
 from attncli.practice.queue import STATES, FoundCards, browse
-from attncli.practice.record import annotation, hold, set_note, take_back, toggle_flag, toggle_tag
+from attncli.practice.record import annotation, hold, set_note, take_back, toggle_tag
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen, Navigation, edit_externally, error_text
@@ -75,9 +75,9 @@ class CardScreen(AttnScreen):
         Binding("x", "experiment", N_("Run the experiment")),
     ]
 
-    def __init__(self, id: str, question_first: bool = False) -> None:
+    def __init__(self, id: str, question_first: bool = False, write: str = "") -> None:
         super().__init__()
-        self.card_id, self.question_first = id, question_first
+        self.card_id, self.question_first, self.write = id, question_first, write
         self.asked: Asked | None = None
         self.field_holds = "note"
 
@@ -109,6 +109,9 @@ class CardScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one(Sheet).focus()
         self._show_annotation()
+        if self.write:
+            self.action_write(self.write)
+            self.write = ""
 
     def _annotation(self) -> Content:
         found = annotation(self.workspace, self.card_id)
@@ -140,9 +143,7 @@ class CardScreen(AttnScreen):
         self.attn.show("experiment", self._asked().card.experiment)
 
     def action_flag(self) -> None:
-        on = toggle_flag(self.workspace, self.card_id)
-        text = _("{card} flagged", card=self.card_id) if on else _("{card} unflagged", card=self.card_id)
-        self.notify(text[self.lang])
+        self.flag(self.card_id)
         self._show_annotation()
 
     def action_write(self, what: str) -> None:

@@ -110,7 +110,9 @@ class AskingScreen(AttnScreen):
             event.stop()
 
     def press_letter(self, letter: str) -> bool:
-        """Choose the row of this letter; return False if there is none."""
+        """Choose the row of this letter, or of this number before the answer is shown; False if there is none."""
+        if letter.isdecimal() and self.asked is not None and not self.asked.revealed:
+            letter = chr(ord("a") + int(letter) - 1)
         rows = [rows for sheet in self.query(Sheet) for rows in sheet.rows if not rows.closed]
         return bool(rows) and rows[-1].press(letter)
 
@@ -140,6 +142,10 @@ class ReviewScreen(AskingScreen):
         Binding("4", "rate(4)", N_("Rate"), show=False),
         Binding("a", "points", N_("Tick"), key_display="a-g"),
         Binding("x", "experiment", N_("Run the experiment")),
+        Binding("asterisk", "flag", N_("Flag"), key_display="*"),
+        Binding("n", "open_card('note')", N_("Note")),
+        Binding("t", "open_card('tag')", N_("Tag")),
+        Binding("i", "open_card", N_("Open the card")),
         Binding("u", "undo", N_("Undo")),
         Binding("ctrl+z", "undo", N_("Undo")),
         Binding("minus", "bury", N_("Bury"), key_display="-"),
@@ -263,7 +269,7 @@ class ReviewScreen(AskingScreen):
             return revealed
         if action == "points":
             return revealed and asked is not None and bool(asked.card.points)
-        if action in ("suspend", "bury"):
+        if action in ("suspend", "bury", "flag", "open_card"):
             return asked is not None
         return action != "undo" or self.session.last_done is not None
 
@@ -303,6 +309,15 @@ class ReviewScreen(AskingScreen):
     def action_experiment(self) -> None:
         if self.asked is not None:
             self.attn.show("experiment", self.asked.card.experiment)
+
+    def action_flag(self) -> None:
+        if self.asked is not None:
+            self.flag(self.asked.card.id)
+
+    def action_open_card(self, write: str = "") -> None:
+        """Open the card, its answer hidden until it is shown here, with the field for a note or a tag."""
+        if self.asked is not None:
+            self.attn.show("card", self.asked.card.id, question_first=not self.asked.revealed, write=write)
 
     async def action_rate(self, rating: int) -> None:
         await self._rate(Rating(rating))
