@@ -40,9 +40,10 @@ from attncli.i18n import N_, Lang, Localised, _, ngettext
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.practice import grade as grading
 from attncli.practice import start
-from attncli.practice.challenges import after_solving, is_solved, next_hint, next_unsolved, show_solution
+from attncli.practice.challenges import after_solving, is_solved, next_hint, show_solution
 from attncli.practice.grade import GradeOptions, require_gpu
 from attncli.practice.start import solution_file, start_challenge
+from attncli.practice.today import next_unsolved
 from attncli.practice.workspace import Workspace
 
 PRINTED_LINES, FEW_PRINTED_LINES = 20, 5

@@ -81,17 +81,6 @@ def _has(found: ChallengeStatus, word: str) -> bool:
     return word in "\n".join([challenge.id, challenge.track, *titles]).casefold()
 
 
-def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
-    """Return the easiest unsolved challenge of the same track, else of those that follow; None if all are solved."""
-    listed = standings(workspace)
-    tracks = list(dict.fromkeys(found.challenge.track for found in listed))
-    here = next(found.challenge.track for found in listed if found.challenge.id == id)
-    place = tracks.index(here)
-    order = {track: rank for rank, track in enumerate([*tracks[place:], *tracks[:place]])}
-    rest = [found.challenge for found in listed if found.standing not in RUNGS and found.challenge.id != id]
-    return min(rest, key=lambda challenge: (order[challenge.track], challenge.level), default=None)
-
-
 ASKED_NEXT = _("What interviewers ask next")
 
 

@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attncli.errors import StoreBusy, StoreFull, StoreUnwritable
 from attncli.practice.queue import DayList, challenges_left, minutes_are_set, own_cards, planned_for, scheduled_list
 from attncli.practice.workspace import Workspace
 from attncli.store.database import TODAY
 from attncli.store.schedules import Moment, Waiting
+
+if TYPE_CHECKING:
+    from attncli.domain.challenge import Challenge
 
 
 def todays_list(workspace: Workspace, when: Moment) -> DayList:
@@ -119,3 +122,22 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
 def cards_left(workspace: Workspace, when: Moment, topic: str | None = None) -> list[Waiting]:
     """Return the cards of today's list (of one topic) that are not done, in order."""
     return workspace.store.queue.still_open(todays_list(workspace, when).cards, when, topic)
+
+
+def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
+    """Return the next challenge of today's list, else the easiest unsolved one of this track or of those that follow.
+
+    None if all are solved.
+    """
+    from attncli.domain.vocabulary import RUNGS
+    from attncli.practice.challenges import standings
+
+    if planned := next((planned for planned in due_counts(workspace).code if planned != id), None):
+        return workspace.library.challenge(planned)
+    listed = standings(workspace)
+    tracks = list(dict.fromkeys(found.challenge.track for found in listed))
+    here = next(found.challenge.track for found in listed if found.challenge.id == id)
+    place = tracks.index(here)
+    order = {track: rank for rank, track in enumerate([*tracks[place:], *tracks[:place]])}
+    rest = [found.challenge for found in listed if found.standing not in RUNGS and found.challenge.id != id]
+    return min(rest, key=lambda challenge: (order[challenge.track], challenge.level), default=None)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ from attncli.domain.log_row import Rating
 from attncli.domain.vocabulary import KINDS
 from attncli.errors import NotFound
 from attncli.practice import record
-from attncli.practice.challenges import is_solved, next_unsolved
+from attncli.practice.challenges import is_solved
 from attncli.practice.record import take_back
 from attncli.practice.review import ReviewSession
-from attncli.practice.today import due_counts
+from attncli.practice.today import due_counts, next_unsolved
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -219,6 +220,17 @@ def test_the_next_challenge_is_the_easiest_of_the_track(open_workspace: Open, sm
     workspace = open_workspace()
     following = [next_unsolved(workspace, id) for id in ("hard", "middle", "easy")]
     assert [challenge.id for challenge in following if challenge] == ["easy", "easy", "middle"]
+
+
+def test_with_a_date_the_next_challenge_is_the_plans(open_workspace: Open, small_impl: Path) -> None:
+    for track, id in (("attention", "one"), ("serving", "engine")):
+        shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
+    path = small_impl / "serving" / "engine" / "challenge.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "must_know: true\n", encoding="utf-8")
+    workspace = open_workspace(interview=date(2026, 7, 1), minutes_per_day=60)
+    first, *_rest = due_counts(workspace).code
+    following = next_unsolved(workspace, "one")
+    assert first == "engine" and following is not None and following.id == "engine"
 
 
 def test_the_next_challenge_is_the_first_unsolved_one_and_begins_again_at_the_end(

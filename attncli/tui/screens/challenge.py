@@ -32,7 +32,6 @@ from attncli.practice.challenges import (
     Hint,
     is_solved,
     next_hint,
-    next_unsolved,
     show_solution,
     standings,
 )
@@ -46,6 +45,7 @@ from attncli.practice.grade import (
 )
 from attncli.practice.record import interval_text
 from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
+from attncli.practice.today import next_unsolved
 from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,

@@ -31,8 +31,9 @@ from attncli.domain.statement import EVERYWHERE, HARDENED, Statement
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS
 from attncli.i18n import Lang, Localised, _
-from attncli.practice.challenges import Hint, next_unsolved, reference, solving_source
+from attncli.practice.challenges import Hint, reference, solving_source
 from attncli.practice.start import without_docstring
+from attncli.practice.today import next_unsolved
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.basics import Fold, LineWidget, Page, Plain, beside, heading, left, mount_in
