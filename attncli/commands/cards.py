@@ -53,17 +53,14 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
     with session().workspace() as workspace:
         found = workspace.library.cards(query, topic)
         lang = workspace.lang
-    if as_json:
-        print_json(
-            [
-                {"id": c.id, "topic": c.topic, "kind": c.kind, "level": c.level, "question": c.question[lang]}
-                for c in found
-            ]
-        )
-    else:
-        for card in found:
-            first_line = " ".join(card.question[lang].split())
-            echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
+    print_result(
+        as_json,
+        lambda: [
+            {"id": c.id, "topic": c.topic, "kind": c.kind, "level": c.level, "question": c.question[lang]}
+            for c in found
+        ],
+        lambda: (f"{c.id:<10} {c.kind:<9} {c.level:<9} {' '.join(c.question[lang].split())}" for c in found),
+    )
     if not found:
         raise NothingFound(
             _("no card matches {query}; try fewer or other words", query=query)

@@ -11,7 +11,6 @@ import importlib.util
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -199,15 +198,15 @@ def fresh_seed(report: GradeReport) -> int:
 # Recording
 
 
-def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: datetime | None = None) -> LogRow:
-    """Record the grading of `source`; it determines when the challenge comes back.
+def record_attempt(workspace: Workspace, report: GradeReport, source: str) -> LogRow:
+    """Record the grading of `source`, from which it follows when the challenge comes back.
 
     Raises UsageError unless the verdict is accepted or rejected.
     """
     if report.verdict not in ("accepted", "rejected"):
         raise UsageError(_("cannot record the verdict {verdict}; only accepted or rejected", verdict=report.verdict))
     challenge = workspace.library.challenge(report.challenge)
-    return record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source), at)
+    return record(workspace, RowKind.ATTEMPT, challenge.id, _payload(report, source))
 
 
 def record_repair(workspace: Workspace, report: GradeReport, start: str, source: str) -> LogRow:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from itertools import groupby
-from typing import Any
+from statistics import fmean
+from typing import Any, TypeVar
 
 from attncli.domain.log_row import Rating, ReviewDay, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS, Rung
@@ -29,6 +30,7 @@ FORECAST_DAYS = 14
 RECENT_DAYS = 28
 WEAK_SHOWN = 10
 STUDY_DAYS_SHOWN = 14
+_Key = TypeVar("_Key", float, str)
 PREDICTED_FROM = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Lower bounds of the groups of predicted recall."""
 DAYS_FROM = (1, 2, 4, 8, 15, 31, 61, 121)
@@ -133,15 +135,14 @@ class Overview:
         return sum(topic.total for topic in self.topics.values())
 
 
-def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
-    """Return the overview at `at` (now)."""
-    when = workspace.moment(at)
+def overview(workspace: Workspace) -> Overview:
+    when = workspace.moment()
     by_day = workspace.store.log.reviews_by_day()
     recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
     return Overview(
         streak(by_day, when.day, workspace.calendar.exists),
         topic_standings(workspace, when),
-        countdown(workspace, at),
+        countdown(workspace),
         recent,
         must_know(workspace, when),
     )
@@ -283,11 +284,11 @@ class RecallRecord:
 
     def by_prediction(self) -> list[RecallShare]:
         """Group by predicted recall, without empty groups."""
-        return _grouped(self.recalls, lambda recall: _from(PREDICTED_FROM, recall.predicted))
+        return _grouped(self.recalls, lambda recall: _begin(PREDICTED_FROM, recall.predicted))
 
     def by_days(self) -> list[RecallShare]:
         """Group by the days since the last review."""
-        return _grouped(self.recalls, lambda recall: _from(DAYS_FROM, recall.elapsed_days))
+        return _grouped(self.recalls, lambda recall: _begin(DAYS_FROM, recall.elapsed_days))
 
     def by_kind(self) -> list[RecallShare]:
         return _grouped(self.recalls, lambda recall: recall.kind)
@@ -321,24 +322,16 @@ def _recalls(workspace: Workspace, card: str, topic: str, kind: str) -> Iterator
             schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
 
 
-def _from(begins: Sequence[float], value: float) -> str:
-    """Return the name of the group of `value`: its lower bound."""
-    return str(max(begin for begin in begins if begin <= value))
+def _begin(begins: Sequence[float], value: float) -> float:
+    """Return the lower bound of the group of `value`."""
+    return max(begin for begin in begins if begin <= value)
 
 
-def _grouped(recalls: Iterable[Recall], group: Callable[[Recall], str]) -> list[RecallShare]:
-    found: dict[str, list[Recall]] = defaultdict(list)
+def _grouped(recalls: Iterable[Recall], group: Callable[[Recall], _Key]) -> list[RecallShare]:
+    found: dict[_Key, list[Recall]] = defaultdict(list)
     for recall in recalls:
         found[group(recall)].append(recall)
-    shares = [_share(name, some) for name, some in found.items()]
-    return sorted(shares, key=lambda share: (_number(share.name), share.name))
-
-
-def _number(name: str) -> float:
-    try:
-        return float(name)
-    except ValueError:
-        return 0.0
+    return [_share(str(key), found[key]) for key in sorted(found)]
 
 
 def _share(name: str, some: Sequence[Recall]) -> RecallShare:
@@ -346,8 +339,8 @@ def _share(name: str, some: Sequence[Recall]) -> RecallShare:
     return RecallShare(
         name=name,
         reviews=len(some),
-        recalled=sum(recall.recalled for recall in some) / len(some),
-        predicted=sum(recall.predicted for recall in some) / len(some),
-        elapsed_days=sum(recall.elapsed_days for recall in some) / len(some),
-        seconds=sum(timed) / len(timed) if timed else None,
+        recalled=fmean(recall.recalled for recall in some),
+        predicted=fmean(recall.predicted for recall in some),
+        elapsed_days=fmean(recall.elapsed_days for recall in some),
+        seconds=fmean(timed) if timed else None,
     )
