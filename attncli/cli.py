@@ -160,10 +160,7 @@ def _accept_global_options(command: click.Command) -> None:
 
 
 @click.group(
-    cls=Commands,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    name="attn",
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}, name="attn"
 )
 @click.option(
     "--version",

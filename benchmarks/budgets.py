@@ -89,10 +89,7 @@ def large_home(plan: Plan) -> Sequence[float]:
 MEASUREMENTS = [
     Measurement([Budget("attn due as a whole process / python -c pass", 6)], due),
     Measurement(
-        [
-            Budget("first frame of the app / a minimal Textual app", 2),
-            Budget("the app's resident memory", 120, "MiB"),
-        ],
+        [Budget("first frame of the app / a minimal Textual app", 2), Budget("the app's resident memory", 120, "MiB")],
         first_frame,
     ),
     Measurement(
@@ -107,10 +104,7 @@ MEASUREMENTS = [
         lambda plan: [grading.cold(plan.challenges)],
     ),
     Measurement(
-        [
-            Budget("the same warm / import torch", 0.2),
-            Budget("a wrong one, warm and shrunk / import torch", 0.6),
-        ],
+        [Budget("the same warm / import torch", 0.2), Budget("a wrong one, warm and shrunk / import torch", 0.6)],
         lambda plan: grading.warm(plan.challenges),
     ),
     Measurement(

@@ -13,9 +13,11 @@ from verified import code, fingerprint
 SDPA = Path(__file__).parents[1] / "impl" / "attention" / "sdpa"
 
 
-def test_docstrings_and_comments_are_no_code():
+def test_docstrings_comments_and_line_breaks_are_no_code():
     source = '"""Doc."""\nx = "#"  # gone\n\n# gone\ndef f():\n    """Says.\n\n    More."""\n    return x\n'
-    assert code(source) == 'x = "#"\ndef f():\n    return x'
+    assert code(source) == 'x="#"\ndeff():\n    returnx'
+    assert code("f(\n    a,  # one\n    b,\n)\n") == code("f(a, b)\n") == "f(a,b)"
+    assert code("if a:\n    b\n    c\n") != code("if a:\n    b\nc\n")
 
 
 @pytest.mark.parametrize(

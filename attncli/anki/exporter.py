@@ -122,12 +122,7 @@ NOTE_TYPE = 1_795_020_117
 """Anki identifies the note type by this number: never change it."""
 PARTS = ("Question", "Answer", "Why", "Points", "Pitfalls", "Follow-ups")
 FIELDS = ("Id", *(f"{part} ({lang})" for lang in LANGS for part in PARTS), "About", "Sources", "First language")
-_PART_HEADINGS = {
-    "Why": _("Why"),
-    "Points": _("Points"),
-    "Pitfalls": _("Pitfalls"),
-    "Follow-ups": _("Follow-ups"),
-}
+_PART_HEADINGS = {"Why": _("Why"), "Points": _("Points"), "Pitfalls": _("Pitfalls"), "Follow-ups": _("Follow-ups")}
 
 
 def _note_type() -> genanki.Model:

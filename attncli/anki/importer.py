@@ -286,10 +286,7 @@ def _with_cards(path: Path, topic: str, cards: list[AnkiCard]) -> str:
     existing = load_file(path, own=True) if path.exists() else BankFile(path, "cards")
     if existing.problems:
         raise UsageError(
-            _(
-                "{problems}; nothing was imported; fix this first, then import again",
-                problems=existing.problems[0].text,
-            )
+            _("{problems}; nothing was imported; fix this first, then import again", problems=existing.problems[0].text)
         )
     title = " ".join(printable(cards[0].deck).split())[:LONGEST_TITLE] or topic
     head = f"{_HEAD}topic: {topic}\ntitle: {json.dumps(title, ensure_ascii=False)}\ncards:"

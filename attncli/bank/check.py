@@ -24,21 +24,10 @@ from attncli.bank.checked_files import (
     readable,
     topic_rules,
 )
-from attncli.bank.link_rules import (
-    Known,
-    errata_findings,
-    link_findings,
-    source_findings,
-)
+from attncli.bank.link_rules import Known, errata_findings, link_findings, source_findings
 from attncli.bank.loader import CHALLENGE, BankFile, bank_files, lies_below
 from attncli.bank.problems import Finding, Problem, shown_path
-from attncli.bank.prose_rules import (
-    fix_findings,
-    formula_findings,
-    hidden_findings,
-    length_findings,
-    snippet_findings,
-)
+from attncli.bank.prose_rules import fix_findings, formula_findings, hidden_findings, length_findings, snippet_findings
 from attncli.domain.card import FROM_ANKI
 from attncli.i18n import _, ngettext
 

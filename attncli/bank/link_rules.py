@@ -40,10 +40,7 @@ def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
     """Yield a finding for each link whose target does not exist."""
     for way, target in follow_up_cards(card):
         if target in known.formerly and target not in known.cards:
-            yield Finding(
-                way,
-                _('card "{id}" is now "{new}"; write the new id', id=target, new=known.formerly[target]),
-            )
+            yield Finding(way, _('card "{id}" is now "{new}"; write the new id', id=target, new=known.formerly[target]))
         else:
             yield from _link(way, _("card"), target, known.cards)
     for way, challenge in _challenges_of(card):

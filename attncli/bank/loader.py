@@ -27,15 +27,7 @@ from attncli.bank.problems import (
     shown_path,
     unknown_value,
 )
-from attncli.bank.schema import (
-    CHALLENGE_SHAPE,
-    OWN_SHAPES,
-    SHAPES,
-    UNKNOWN_KIND,
-    GlossaryShape,
-    TopicShape,
-    adapter,
-)
+from attncli.bank.schema import CHALLENGE_SHAPE, OWN_SHAPES, SHAPES, UNKNOWN_KIND, GlossaryShape, TopicShape, adapter
 from attncli.bank.yaml_reader import Parsed, UnreadableYaml, parse, read_text
 from attncli.domain.card import is_identifier, types_of
 from attncli.domain.card_kinds import CARDS
@@ -221,8 +213,7 @@ def _repeated_ids(cards: list[Any]) -> list[Finding]:
         if isinstance(identity, str):
             if identity in seen:
                 message = _(
-                    "id {id} is used twice in this file; give one of the two another id",
-                    id=shown(identity, 60),
+                    "id {id} is used twice in this file; give one of the two another id", id=shown(identity, 60)
                 )
                 findings.append(Finding(("cards", number, "id"), message))
             seen.add(identity)

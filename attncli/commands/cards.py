@@ -211,12 +211,9 @@ def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:
             days=ngettext("{count:g} day", "{count:g} days", found.streak_days),
             recalled=recalled,
         )[lang],
-        _(
-            "{seen}/{cards} cards seen, {solved} challenges solved",
-            seen=found.seen,
-            cards=found.cards,
-            solved=solved,
-        )[lang],
+        _("{seen}/{cards} cards seen, {solved} challenges solved", seen=found.seen, cards=found.cards, solved=solved)[
+            lang
+        ],
         *([_("Must-know: {known}", known=found.must_know.text)[lang]] if found.must_know.text else []),
         _("Coming due: {coming}", coming=coming)[lang],
     ]

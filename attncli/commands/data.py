@@ -43,10 +43,7 @@ def export() -> None:
 )
 @click.option("--lang", type=click.Choice([*LANGS, "both"]), default=None, help=N_("Language of the summary."))
 @click.option(
-    "--interview",
-    type=DayType(),
-    default=None,
-    help=N_("Day to forecast recall for (default: the setting interview)."),
+    "--interview", type=DayType(), default=None, help=N_("Day to forecast recall for (default: the setting interview).")
 )
 @click.option("-o", "--output", "target", type=TargetType(), default="-", help=N_("File to write (default: stdout)."))
 def summary(part: str | None, format: str | None, lang: str | None, interview: date | None, target: Target) -> None:
@@ -84,11 +81,7 @@ def _summary_format(requested: str | None, target: Target) -> str:
     if target.ending and not by_ending and not requested:
         known = ", ".join(f".{name}" for name in ENDINGS)
         raise UsageError(
-            _(
-                "{file} has no known extension ({known}); rename it, or set --format",
-                file=target.file,
-                known=known,
-            )
+            _("{file} has no known extension ({known}); rename it, or set --format", file=target.file, known=known)
         )
     return requested or by_ending or "md"
 

@@ -82,9 +82,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
     with keep_verdict():
         width = min(WIDEST, shutil.get_terminal_size().columns)
         print_result(
-            as_json,
-            lambda: document(chosen, outcomes, quick, lang),
-            lambda: lines(chosen, outcomes, width, lang),
+            as_json, lambda: document(chosen, outcomes, quick, lang), lambda: lines(chosen, outcomes, width, lang)
         )
     if failed := unmet(outcomes):
         raise Rejected(_("{id}: the claim does not hold: {failed}; see the table above", id=id, failed=failed))
@@ -106,11 +104,7 @@ def _input_text(chosen: Experiment, text: str | None, lang: Lang) -> str:
         )
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            _(
-                "the text has {text} characters; use at most {longest_text}",
-                text=len(text),
-                longest_text=LONGEST_TEXT,
-            )
+            _("the text has {text} characters; use at most {longest_text}", text=len(text), longest_text=LONGEST_TEXT)
         )
     return text
 
@@ -152,9 +146,7 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
         show_progress("")
     with keep_verdict():
         print_result(
-            as_json,
-            lambda: {**document(found, whose, lang), "sandbox": layers},
-            lambda: lines(found, whose, lang),
+            as_json, lambda: {**document(found, whose, lang), "sandbox": layers}, lambda: lines(found, whose, lang)
         )
     if found.blames:
         raise Rejected(failure(found))

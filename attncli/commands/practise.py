@@ -112,9 +112,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     help=N_("Length in minutes; from 25 on it includes debugging."),
 )
 @click.option(
-    "--level",
-    type=click.Choice(LEVELS),
-    help=N_("Level of the interview (default: the setting level, or onsite)."),
+    "--level", type=click.Choice(LEVELS), help=N_("Level of the interview (default: the setting level, or onsite).")
 )
 @click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same interview."))
 @click.option("--interviewer", is_flag=True, help=N_("Show the points at once, for an interviewer beside you to tick."))

@@ -92,11 +92,7 @@ def _ambiguous(text: str, first: int, second: int, year: str) -> Localised:
     meanings = [Localised(f"{day.en} {year}".strip(), f"{year and year + '年'}{day.zh}") for day in days]
     if not meanings:
         return _not_a_date(text)
-    return _(
-        "{text!r} may be month/day or day/month; write {meanings}",
-        text=text,
-        meanings=_(" or ").join(meanings),
-    )
+    return _("{text!r} may be month/day or day/month; write {meanings}", text=text, meanings=_(" or ").join(meanings))
 
 
 def _day_and_month(day: int, month: int) -> Localised:

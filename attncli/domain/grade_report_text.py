@@ -12,11 +12,7 @@ from attncli.domain.grade_report import CheckResult, GradeReport, RepairedBugs
 from attncli.domain.text import printable
 from attncli.i18n import Lang, Localised, _, ngettext, pgettext
 
-VERDICTS: dict[str, Localised] = {
-    "accepted": _("accepted"),
-    "rejected": _("rejected"),
-    "error": _("the judge failed"),
-}
+VERDICTS: dict[str, Localised] = {"accepted": _("accepted"), "rejected": _("rejected"), "error": _("the judge failed")}
 REACHED: dict[str, Localised] = {
     "solved": _("solved: correct at the whiteboard"),
     "hardened": _("hardened: ready for production"),

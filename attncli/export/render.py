@@ -33,16 +33,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from attncli.domain.grade_report_text import REASONS
 from attncli.domain.text import beyond_limits, code_block, hidden_in, printable
 from attncli.errors import EnvironmentFailure
-from attncli.export.summary import (
-    PARTS,
-    SHEET_WEAK,
-    Summary,
-    SummaryPart,
-    TopicLine,
-    day_ahead,
-    environment,
-    summarise,
-)
+from attncli.export.summary import PARTS, SHEET_WEAK, Summary, SummaryPart, TopicLine, day_ahead, environment, summarise
 from attncli.i18n import NOTHING, Lang, Localised, _
 from attncli.paths import write_text
 from attncli.practice.plan import local_date

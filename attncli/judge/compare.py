@@ -275,11 +275,7 @@ def _compare_bits(native: Tensor, actual: Tensor, path: Path) -> Mismatch | None
         return None
     index = _first(~same)
     message = say(
-        "other-bits",
-        got=repr(float(actual[index])),
-        at=list(index),
-        due=repr(float(native[index])),
-        place=_place(path),
+        "other-bits", got=repr(float(actual[index])), at=list(index), due=repr(float(native[index])), place=_place(path)
     )
     if actual.numel() > 1:
         message += say("so-many-differ", count=int((~same).sum()), all=actual.numel())

@@ -131,12 +131,7 @@ def _of_scores(used: Used) -> Iterator[Motif]:
             "可见分数约 −3·10⁴，另有一个 3·10⁴：任何常数都代替不了 −∞",
             "",
         ),
-        (
-            "beyond-float16",
-            "float16 inputs whose scores pass 65 504",
-            "float16 输入，分数超过 65 504",
-            "fp16",
-        ),
+        ("beyond-float16", "float16 inputs whose scores pass 65 504", "float16 输入，分数超过 65 504", "fp16"),
         (
             "tied-in-bfloat16",
             "bfloat16 inputs with scores around 1000, which would tie in bfloat16",

@@ -192,10 +192,7 @@ def _spread(counts: Tensor, draws: int, expected: float, where: str, zh: str) ->
     freedom = counts.numel() * 2 / (2 + heavier)
     if freedom / 2 * (ratio - 1 - math.log(ratio)) <= RARE:
         return None
-    return (
-        f"how many are drawn {where} does not vary as independent draws do",
-        f"{zh}抽中的个数，波动与独立抽取不符",
-    )
+    return (f"how many are drawn {where} does not vary as independent draws do", f"{zh}抽中的个数，波动与独立抽取不符")
 
 
 def _neighbours(centred: Tensor, variance: float | Tensor, dimensions: Sequence[str]) -> Complaint | None:

@@ -168,11 +168,7 @@ class AssistantSession:
             raise UsageError(_("card {id} is marked automatically; leave out points", id=asked.card.id))
         if points and not all(1 <= point <= total for point in points):
             raise UsageError(
-                _(
-                    "card {id} has points 1 to {total}; give those the learner made",
-                    id=asked.card.id,
-                    total=total,
-                )
+                _("card {id} has points 1 to {total}; give those the learner made", id=asked.card.id, total=total)
             )
         asked.ticked = {point - 1 for point in points or ()}
         try:
@@ -325,11 +321,7 @@ def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
 
 
 def submission(
-    workspace: Workspace,
-    id: str,
-    file: str | None = None,
-    source: str | None = None,
-    rung: CaseRung | None = None,
+    workspace: Workspace, id: str, file: str | None = None, source: str | None = None, rung: CaseRung | None = None
 ) -> GradeRequest:
     """Build the request to the judge about `source`, a `file`, or the learner's own in the solutions folder.
 

@@ -55,12 +55,7 @@ _CUDA = re.compile(r"^cuda\b[^=\n]*=\s*['\"](?P<cuda>[^'\"]+)", re.MULTILINE)
 
 
 def grade(
-    workspace: Workspace,
-    judge: Judge,
-    id: str,
-    path: Path,
-    options: GradeOptions,
-    on_check: OnCheck | None = None,
+    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_check: OnCheck | None = None
 ) -> GradeReport:
     """Grade a file and record the attempt, unless `options.record` is off.
 
@@ -166,11 +161,7 @@ def read_submission(path: Path) -> bytes:
 
 
 def _too_large(file: object) -> Localised:
-    return _(
-        "{file} is larger than {kib} KiB; submit a shorter file",
-        file=file,
-        kib=LARGEST_SUBMISSION // 1024,
-    )
+    return _("{file} is larger than {kib} KiB; submit a shorter file", file=file, kib=LARGEST_SUBMISSION // 1024)
 
 
 def settle(workspace: Workspace, request: GradeRequest, report: GradeReport) -> None:
@@ -275,10 +266,7 @@ def require_gpu() -> None:
         raise UsageError(_("no NVIDIA GPU found; use --device cpu (it checks device placement too)"))
     if version := torch_without_cuda():
         raise UsageError(
-            _(
-                "PyTorch {version} has no CUDA support; install a CUDA build (pytorch.org/get-started)",
-                version=version,
-            )
+            _("PyTorch {version} has no CUDA support; install a CUDA build (pytorch.org/get-started)", version=version)
         )
 
 

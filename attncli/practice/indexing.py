@@ -26,10 +26,7 @@ _DUPLICATE_CHALLENGE = _("challenge {id} is skipped: {owner} has the same id; gi
 
 
 def reindex(
-    store: Database,
-    stamps: Mapping[str, Stamp],
-    own: Callable[[Path], bool],
-    moved: Callable[[list[str]], None],
+    store: Database, stamps: Mapping[str, Stamp], own: Callable[[Path], bool], moved: Callable[[list[str]], None]
 ) -> None:
     """Read the changed files in one transaction, then call `moved`.
 

@@ -20,14 +20,7 @@ from attncli.domain.card_kinds import QaCard
 from attncli.domain.challenge import MOST_BUGS, Challenge
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import RowKind
-from attncli.domain.mock_interview import (
-    LEAST_MINUTES,
-    MOST_MINUTES,
-    MockItem,
-    MockPart,
-    MockPlan,
-    PartName,
-)
+from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, MockItem, MockPart, MockPlan, PartName
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, NotFound, UsageError
 from attncli.i18n import _

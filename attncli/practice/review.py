@@ -125,11 +125,7 @@ class ReviewSession:
         self.answer(rating, points=points, correct=correct)
 
     def answer(
-        self,
-        rating: Rating,
-        *,
-        points: Sequence[int] | None = None,
-        correct: bool | None = None,
+        self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None
     ) -> AnsweredReview:
         """Record the review of the current item; on disk when this returns.
 

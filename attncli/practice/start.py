@@ -487,9 +487,7 @@ def _task(challenge: Challenge, count: int, file: str) -> Localised:
         title=challenge.title,
     )
     how = _(
-        "`attn grade {id} {file}` reports how many are fixed, and the symptoms of the rest.",
-        id=challenge.id,
-        file=file,
+        "`attn grade {id} {file}` reports how many are fixed, and the symptoms of the rest.", id=challenge.id, file=file
     )
     return quoted("\n\n").join([found, how])
 

@@ -134,10 +134,7 @@ CUDA_KERNELS = replace(
     reads=(*CUDA.reads, "/usr/include", "/usr/local/include"),
     folder_mib=256,
     starts_processes=True,
-    variables=(
-        *CUDA.variables,
-        ("PATH", "/usr/bin:/bin"),
-    ),
+    variables=(*CUDA.variables, ("PATH", "/usr/bin:/bin")),
 )
 # The GPU's layers on a machine without one, for tests. No command asks for them.
 REHEARSED = replace(CUDA, name="cuda-rehearsed", device="cpu")

@@ -227,12 +227,7 @@ class CostTrace(OperationMode):
         self._held_bytes -= self._live.pop(key, (None, 0))[1]
 
     def figures(self) -> dict[str, int]:
-        return {
-            "flops": self._flops,
-            "calls": self._operations,
-            "largest": self._largest,
-            "peak": self._peak_bytes,
-        }
+        return {"flops": self._flops, "calls": self._operations, "largest": self._largest, "peak": self._peak_bytes}
 
 
 def _flops_of(

@@ -95,12 +95,7 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = T
         return {**entry, "on": place, "nbytes": tensor.numel() * tensor.element_size()}
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
-        return {
-            **entry,
-            "stride": list(tensor.stride()),
-            "offset": tensor.storage_offset(),
-            "nbytes": storage.nbytes(),
-        }
+        return {**entry, "stride": list(tensor.stride()), "offset": tensor.storage_offset(), "nbytes": storage.nbytes()}
     return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
 
 

@@ -229,11 +229,7 @@ class AppProcess(AppService):
             await page.close()
 
         super().__init__(
-            "attn",
-            write_bytes=page.send_bytes,
-            write_str=page.send_str,
-            close=close,
-            download_manager=downloads,
+            "attn", write_bytes=page.send_bytes, write_str=page.send_str, close=close, download_manager=downloads
         )
         self.app_command = app_command
 

@@ -45,11 +45,7 @@ def only(found: list[str], start: str) -> None:
             "a wrong option needs a reason; add why_not: {en: …, zh: …}",
         ),
         ("choice", lambda c: c["options"][0].update(errata="E19"), "a correct option cannot have errata"),
-        (
-            "choice",
-            lambda c: c["options"][1]["text"].update(en="keys"),
-            "two options are the same; change one of them",
-        ),
+        ("choice", lambda c: c["options"][1]["text"].update(en="keys"), "two options are the same; change one of them"),
         (
             "numeric",
             lambda c: c["parameters"].update(layers=[]),
@@ -84,11 +80,7 @@ def only(found: list[str], start: str) -> None:
             '"layers * dtype -" is not an arithmetic expression; use numbers',
         ),
         ("numeric", lambda c: c.update(compute="layers.x * dtype"), '"layers.x" is not allowed in a formula'),
-        (
-            "numeric",
-            lambda c: c.update(compute="lg(layers) * dtype"),
-            'unknown function "lg"; use one of min, max',
-        ),
+        ("numeric", lambda c: c.update(compute="lg(layers) * dtype"), 'unknown function "lg"; use one of min, max'),
         ("numeric", lambda c: c.update(compute="layers ** 10 ** 9 * dtype"), "a power needs more than 4096 bits"),
         ("numeric", lambda c: c.update(compute="dtype / (layers - 24)"), '"dtype / (layers - 24)" divides by zero'),
         (
@@ -137,11 +129,7 @@ def only(found: list[str], start: str) -> None:
             "the order is circular (score → mask → softmax → score)",
         ),
         ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order is circular (mask → mask)"),
-        (
-            "ordering",
-            lambda c: c["before"].append(["mask", "softmx"]),
-            'no item has the key "softmx"; did you mean',
-        ),
+        ("ordering", lambda c: c["before"].append(["mask", "softmx"]), 'no item has the key "softmx"; did you mean'),
         ("ordering", lambda c: c["items"].append(c["items"][0]), '"score" is listed twice; remove one of the two'),
         ("debug", lambda c: c.update(code="x = 1\n" * 16), "the code has 16 lines; use at most 15"),
         ("debug", lambda c: c.update(lines=[3]), "there is no line 3: the code has 2 lines"),

@@ -151,10 +151,7 @@ CHANGES = [
         in_yaml("  zh: |\n    输入的两倍。", "  zh: |\n    Twice."),
         "challenge.yaml:11: the Chinese text is missing; add",
     ),
-    (
-        in_yaml("{en: Add., zh: 相加。}", "{en: Add., zh: Sum.}"),
-        "challenge.yaml:18: the Chinese text is missing; add",
-    ),
+    (in_yaml("{en: Add., zh: 相加。}", "{en: Add., zh: Sum.}"), "challenge.yaml:18: the Chinese text is missing; add"),
     (in_yaml("{en: Doubling,", "{en: 加倍,"), "challenge.yaml:2: this text has no English; write it in English"),
     (in_yaml("zh: 加倍}", "}"), 'challenge.yaml:2: missing "zh" in "title": write the Chinese text as zh: …'),
     (
@@ -166,10 +163,7 @@ CHANGES = [
         in_yaml("    输入的", f"    {TALL}输入的"),
         "challenge.yaml:11: the statement has 30 lines; the limit is 25; move",
     ),
-    (
-        in_yaml("Twice", WORDY + "wice"),
-        "challenge.yaml:5: the statement has 200 words",
-    ),
+    (in_yaml("Twice", WORDY + "wice"), "challenge.yaml:5: the statement has 200 words"),
     (
         in_yaml("Add.,", f'"{"a" * 140}",'),
         "challenge.yaml:18: this line has 161 characters; the limit is 140; break it",
@@ -185,25 +179,16 @@ CHANGES = [
         in_yaml("arxiv:1706.03762", "Vaswani 2017"),
         'challenge.yaml:27: source "Vaswani 2017" is not an identifier; write',
     ),
-    (
-        replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"),
-        "wrong/squares.py:12: double takes (x), but",
-    ),
+    (replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"), "wrong/squares.py:12: double takes (x), but"),
     (replaced("wrong/squares.py", "def double", "def duple"), "wrong/squares.py:1: there is no double here; define it"),
     (replaced("wrong/squares.py", "cards: att-01\n", ""), "wrong/squares.py:1: the docstring has no cards; list the"),
-    (
-        replaced("wrong/squares.py", "cards: att-01", "cards: x-1"),
-        "wrong/squares.py:7: there is no card",
-    ),
+    (replaced("wrong/squares.py", "cards: att-01", "cards: x-1"), "wrong/squares.py:7: there is no card"),
     (replaced("wrong/squares.py", "症状", "xx症状"), "wrong/squares.py:1: the docstring has no 症状; describe the"),
     (
         replaced("wrong/squares.py", "return", "retur n"),
         "wrong/squares.py:13: this is not valid Python (invalid syntax); c",
     ),
-    (
-        without("reference.py"),
-        "challenge.yaml:1: there is no reference.py; write a plain, slow implementation there",
-    ),
+    (without("reference.py"), "challenge.yaml:1: there is no reference.py; write a plain, slow implementation there"),
     (without("inputs.py"), "challenge.yaml:1: inputs.py is missing; define case(make) there"),
     (without("wrong/squares.py"), "challenge.yaml:1: there is no file in wrong/; write a submission with a typical"),
 ]

@@ -121,10 +121,7 @@ attention_mask = torch.tensor([[0, 0, 1, 1, 1]])
         "ffn = torch.nn.Sequential(torch.nn.Linear(D, 9), torch.nn.ReLU(), torch.nn.Linear(9, D))",
         "close(y, y2)",
     ),
-    "flash-09": (
-        "S, T, BLOCK_Q, BLOCK_K = 12, 8, 4, 2; visited = 0",
-        "assert offset == 4 and last == 12 and crosses",
-    ),
+    "flash-09": ("S, T, BLOCK_Q, BLOCK_K = 12, 8, 4, 2; visited = 0", "assert offset == 4 and last == 12 and crosses"),
     "head-09": (
         "",
         "assert x.transpose(0, 2).stride() == (1, 4, 12) and x.permute(2, 0, 1).stride() == (1, 12, 4);"

@@ -8,12 +8,7 @@ import pytest
 
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.link_rules import (
-    Known,
-    errata_findings,
-    link_findings,
-    source_findings,
-)
+from attncli.bank.link_rules import Known, errata_findings, link_findings, source_findings
 
 Card = dict[str, Any]
 

@@ -65,11 +65,7 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
     ("before", "after", "message"),
     [
         ("wrong: one", "wrong: fours", '2:12: there is no "wrong/fours.py"; did you mean "four"?'),
-        (
-            "wrong: one",
-            "wrong: bits",
-            '2:12: "bits" only fails the hardened rung; plant one that fails the first',
-        ),
+        ("wrong: one", "wrong: bits", '2:12: "bits" only fails the hardened rung; plant one that fails the first'),
         ("wrong: two", "wrong: one", '5:12: "one" is planted twice; keep one of the two'),
         ('"a = x * 1"', '"x * 1"', "3:11: these lines are not in reference.py; copy whole lines"),
         ('"a = x * 3"', '"a = x * 1"', "4:14: this changes nothing; write the mistake"),

@@ -58,10 +58,7 @@ def test_a_fault_at_the_end_lies_on_the_last_line() -> None:
         ("a: ! 1", 'f:1:4: tag "!": tags are not supported; remove it'),
         ("a: 1\na: 2", 'f:2:1: duplicate key "a": remove one of the two'),
         ("? [1]\n: 2", "f:1:3: a list or mapping cannot be a key; use a plain word as the key, or quote it"),
-        (
-            "a: 1\n--- \nb: 2",
-            "f:2:1: a second document starts here; keep one per file and remove the --- line",
-        ),
+        ("a: 1\n--- \nb: 2", "f:2:1: a second document starts here; keep one per file and remove the --- line"),
         ('a: "\\e[2J"', "f:1:4: character U+001B in this text cannot be shown; delete it"),
     ],
 )

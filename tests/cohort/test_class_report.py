@@ -213,9 +213,7 @@ def test_what_is_known_by_the_same_standard_is_not_graded_again(tmp_path, folder
     again = grade_class(tmp_path, class_of("a", "b", "c"), known, GradeOptions(), judges(asked))
     assert asked == ["a", "b", "c"] and {**first.graded} == {k: v for k, v in again.graded.items() if k[0] != "c"}
     grade_class(tmp_path, class_of("a"), known, GradeOptions(seed=1), judges(asked))
-    (folder_of_double / "reference.py").write_text(
-        "def double(x):\n    return 2 * x\n",
-    )
+    (folder_of_double / "reference.py").write_text("def double(x):\n    return 2 * x\n")
     grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges(asked))
     assert asked == ["a", "b", "c", "a", "a"]
 

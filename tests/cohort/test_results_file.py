@@ -104,8 +104,5 @@ def test_a_file_of_somebody_else_s_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_to_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / FOLDER).write_text("")
-    with (
-        pytest.raises(UsageError, match=r"cannot write .*; move that file out of the way"),
-        open_results(tmp_path),
-    ):
+    with pytest.raises(UsageError, match=r"cannot write .*; move that file out of the way"), open_results(tmp_path):
         pass

@@ -60,11 +60,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def attn(
-    home: Path,
-    small_bank: Path,
-    small_impl: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    home: Path, small_bank: Path, small_impl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Attn:
     """`attn("due", "--json", stdin="…")` runs a command in this process."""
     monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)

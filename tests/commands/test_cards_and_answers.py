@@ -122,10 +122,7 @@ def test_holds(attn: Attn) -> None:
         (["answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00"], "has no UTC offset"),
         (["answer", "att-01", "--rating", "good", "--at", "yesterday"], "is not a time such as"),
         (["answer", "att-01", "--rating", "good", "--at", "9999-12-31T23:59:59Z"], "is not between 1990 and 2200"),
-        (
-            ["answer", "att-01", "--rating", "good", "--at", "0001-01-01T00:00:00+14:00"],
-            "is not between 1990 and 2200",
-        ),
+        (["answer", "att-01", "--rating", "good", "--at", "0001-01-01T00:00:00+14:00"], "is not between 1990 and 2200"),
         (["answer", "att-01", "extra", "--rating", "good"], "unexpected extra argument"),
         (["due", "--jsn"], "No such option '--jsn'"),
         (["dew"], "unknown command dew; did you mean due?"),

@@ -34,10 +34,7 @@ def damage_the_first_line(home: Path) -> Path:
 @pytest.mark.parametrize(
     ("lang", "reason"),
     [
-        (
-            "en",
-            "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`",
-        ),
+        ("en", "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`"),
         ("zh", "{}:1：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
     ],
 )

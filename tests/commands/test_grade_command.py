@@ -228,10 +228,7 @@ def test_the_summary_holds_the_graded_code(attn, tmp_path):
 def test_a_fresh_exam_is_offered_once_a_file_was_accepted(attn):
     file = SDPA / "reference.py"
     code, out, _ = attn("grade", "sdpa", file)
-    assert (code, out.splitlines()[-1].strip()) == (
-        0,
-        f"Grade again on other inputs: attn grade sdpa {file} --seed 1",
-    )
+    assert (code, out.splitlines()[-1].strip()) == (0, f"Grade again on other inputs: attn grade sdpa {file} --seed 1")
     code, out, _ = attn("--lang", "zh", "grade", "sdpa", file, "--seed", 2**31 - 1)
     assert (code, out.splitlines()[-1].strip()) == (0, f"换一批输入再评测：attn grade sdpa {file} --seed 0")
     code, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py")

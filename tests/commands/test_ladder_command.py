@@ -18,10 +18,7 @@ from attncli.practice.workspace import Workspace
 
 from .conftest import Result
 
-pytestmark = [
-    pytest.mark.sandbox,
-    pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux"),
-]
+pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux")]
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"

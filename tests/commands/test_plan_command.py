@@ -58,10 +58,7 @@ def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        (
-            "en",
-            ("The interview is in 12 days", "won't fit", "Day by day", "Last pass", "Attention"),
-        ),
+        ("en", ("The interview is in 12 days", "won't fit", "Day by day", "Last pass", "Attention")),
         ("zh", ("距离面试还有 12 天", "学不到", "每日安排", "最后一轮")),
     ],
 )

@@ -47,10 +47,7 @@ CHOICE = card(
 SEVERAL = card("choice", options=[{"text": both(f"{n}"), "correct": n % 2 == 0, "why_not": BOTH} for n in range(5)])
 CLOZE = card(
     "cloze",
-    blanks=[
-        {"answer": "QK^T", "accept": ["Q K^⊤"]},
-        {"answer": "sqrt(d)", "form": "algebra", "variables": ["d"]},
-    ],
+    blanks=[{"answer": "QK^T", "accept": ["Q K^⊤"]}, {"answer": "sqrt(d)", "form": "algebra", "variables": ["d"]}],
 )
 STEPS = ["prefill", "decode", "detokenise"]
 ORDERING = card(

@@ -109,11 +109,7 @@ def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
     assert [
         status_of(check)
         for check in (read(CheckResult, each) for each in (first, second, {**second, "status": "pass"}))
-    ] == [
-        "fail",
-        "harden",
-        "pass",
-    ]
+    ] == ["fail", "harden", "pass"]
     assert to_harden(report("solved", second, badge)) == ["layout"]
 
 

@@ -90,12 +90,7 @@ def test_a_bar_below_zero_stands_left_of_zero() -> None:
 
 def test_a_heat_map_has_a_shade_and_a_number_in_each_cell() -> None:
     heat = plot(kind="heat", rows=["a", "b"], columns=["c", "d"], values=[[0, 1], [0.5, 0.25]])
-    assert drawn(heat, 60, "en")[1:] == [
-        "  c        d",
-        "a ··0      ██1",
-        "b ▒▒0.5    ░░0.25",
-        "· 0 … █ 1",
-    ]
+    assert drawn(heat, 60, "en")[1:] == ["  c        d", "a ··0      ██1", "b ▒▒0.5    ░░0.25", "· 0 … █ 1"]
 
 
 def test_a_wide_heat_map_has_shades_alone() -> None:

@@ -69,11 +69,7 @@ INPUTS = """
 def case(make):
     make.call("clipped", make.normal(make.size(1, 6), make.size(1, 7)), -0.5, 0.5)
 """
-SPEC: dict[str, Any] = {
-    "entry": ["clipped"],
-    "required": ["loads", "matches-reference"],
-    "forbidden": [],
-}
+SPEC: dict[str, Any] = {"entry": ["clipped"], "required": ["loads", "matches-reference"], "forbidden": []}
 
 
 def named(root: Path, body: str, known: dict[str, str]) -> set[str]:

@@ -31,11 +31,7 @@ CONTRACTS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    spec = {
-        "entry": ["total"],
-        "required": ["loads", "matches-reference", "work", "memory"],
-        "forbidden": [],
-    }
+    spec = {"entry": ["total"], "required": ["loads", "matches-reference", "work", "memory"], "forbidden": []}
     return write_challenge(tmp_path_factory.mktemp("growth"), spec, REFERENCE, INPUTS, {})
 
 

@@ -24,11 +24,7 @@ def case(make):
     H, T, S, d = make.size(1, 4), make.size(1, 5), make.size(1, 6), make.size(1, 7)
     make.call("scores", make.normal(H, T, d), make.normal(H, S, d))
 """
-SPEC: dict[str, Any] = {
-    "entry": ["scores"],
-    "required": ["loads", "matches-reference"],
-    "forbidden": [],
-}
+SPEC: dict[str, Any] = {"entry": ["scores"], "required": ["loads", "matches-reference"], "forbidden": []}
 
 
 def told(root: Path, answer: str, inputs: str = INPUTS, source: str = SCORES) -> list[dict[str, Any]]:

@@ -12,14 +12,7 @@ import pytest
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreError, UsageError
-from attncli.practice.backups import (
-    BEFORE_RESTORE,
-    DAILY,
-    copies,
-    daily_copy,
-    keep_copy,
-    write_copy,
-)
+from attncli.practice.backups import BEFORE_RESTORE, DAILY, copies, daily_copy, keep_copy, write_copy
 from attncli.store.history import Entry, read
 from attncli.store.old_database import rows_of_database
 

@@ -15,8 +15,7 @@ Open = Callable[..., Workspace]
 
 
 @pytest.mark.parametrize(
-    ("days", "length"),
-    [([], 0), ([10], 1), ([9], 1), ([8], 0), ([8, 9, 10], 3), ([8, 9], 2), ([7, 9, 10], 2)],
+    ("days", "length"), [([], 0), ([10], 1), ([9], 1), ([8], 0), ([8, 9, 10], 3), ([8, 9], 2), ([7, 9, 10], 2)]
 )
 def test_a_streak_is_the_days_in_a_row_and_today_may_still_come(days: list[int], length: int) -> None:
     assert streak(dict.fromkeys(days, 3), today=10, exists=lambda day: True) == length

@@ -103,10 +103,7 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "no database": (lambda tmp: package(tmp, b"x" * 5000), "the collection in FILE is damaged"),
     "an empty database": (lambda tmp: package(tmp, b""), "contains no readable Anki collection (table col)"),
-    "half a database": (
-        lambda tmp: package(tmp, database(tmp)[:9000]),
-        "the collection in FILE is damaged",
-    ),
+    "half a database": (lambda tmp: package(tmp, database(tmp)[:9000]), "the collection in FILE is damaged"),
     "no revlog": (
         lambda tmp: package(tmp, database(tmp, "DROP TABLE revlog")),
         "contains no readable Anki collection (table revlog)",
@@ -124,20 +121,13 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a computed column": (
         lambda tmp: package(
             tmp,
-            database(
-                tmp,
-                "DROP TABLE notes",
-                "CREATE TABLE notes (id, guid, mid, flds AS (hex(zeroblob(100000000))))",
-            ),
+            database(tmp, "DROP TABLE notes", "CREATE TABLE notes (id, guid, mid, flds AS (hex(zeroblob(100000000))))"),
         ),
         "contains no readable Anki collection (table notes)",
     ),
     "models that are no JSON": (lambda tmp: package(tmp, database(tmp, models="{")), "has an unexpected format"),
     "models that are a list": (lambda tmp: package(tmp, database(tmp, models="[1]")), "has an unexpected format"),
-    "models without end": (
-        lambda tmp: package(tmp, database(tmp, models="[" * 100_000)),
-        "has an unexpected format",
-    ),
+    "models without end": (lambda tmp: package(tmp, database(tmp, models="[" * 100_000)), "has an unexpected format"),
     "a guid that is no text": (
         lambda tmp: package(tmp, database(tmp, "UPDATE notes SET guid = x'ff'")),
         "has an unexpected format",

@@ -385,9 +385,7 @@ def random_beside(cache: Path, rng: Random) -> None:
 
 
 @pytest.mark.parametrize(
-    "lose",
-    [without_cache, cut_cache, random_cache, other_version, random_beside],
-    ids=lambda lose: lose.__name__,
+    "lose", [without_cache, cut_cache, random_cache, other_version, random_beside], ids=lambda lose: lose.__name__
 )
 def test_a_lost_cache_is_made_anew_with_the_same_schedules(pristine: Pristine, open_at: Open, lose: Any) -> None:
     rng, home = Random(5), pristine.home

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 import tokenize
 from functools import cache
@@ -53,18 +54,28 @@ def _rules(path: Path) -> bytes:
 
 
 def code(source: str) -> str:
-    """Return the lines of Python code without docstrings, comments and blank lines."""
-    lines = source.splitlines()
-    for token in tokenize.generate_tokens(StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            line, column = token.start
-            lines[line - 1] = lines[line - 1][:column]
+    """Return Python code as one line a statement, indented; without docstrings, comments, blanks and last commas."""
+    lines, said = source.splitlines(), set[int]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            for said in node.body:
-                if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant):
-                    lines[said.lineno - 1 : said.end_lineno] = [""] * (said.end_lineno - said.lineno + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+            texts = (each for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+            said.update(line for text in texts for line in range(text.lineno, text.end_lineno + 1))
+    statements, first = list[str](), None
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        line, column = token.start
+        if token.type == tokenize.COMMENT:
+            lines[line - 1] = lines[line - 1][:column]
+    for token in tokenize.generate_tokens(StringIO("\n".join(lines) + "\n").readline):
+        if token.type in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
+            continue
+        if first is None:
+            first = token.start
+        if token.type == tokenize.NEWLINE:
+            whole = "".join(lines[first[0] - 1 : token.start[0]])
+            if first[0] not in said:
+                statements.append(" " * first[1] + re.sub(r",(?=[)\]}])", "", "".join(whole.split())))
+            first = None
+    return "\n".join(statements)
 
 
 @cache

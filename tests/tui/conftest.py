@@ -77,11 +77,7 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
     shutil.copy(indexed, home.database)
 
     def make(
-        screen: str = "home",
-        lang: Lang = "en",
-        theme: str = "dark",
-        bank: Path = BANK,
-        **options: Any,
+        screen: str = "home", lang: Lang = "en", theme: str = "dark", bank: Path = BANK, **options: Any
     ) -> AttnApp:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(home, clock, settings=settings, quizbank=bank)

@@ -59,10 +59,7 @@ def opened(make_app: MakeApp, answers: BothAnswers | JudgeFailed = DIFFER, **opt
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        (
-            "en",
-            ("✗ The answers differ: largest", "never asks for this", "d is 3", "the reference", "your file"),
-        ),
+        ("en", ("✗ The answers differ: largest", "never asks for this", "d is 3", "the reference", "your file")),
         ("zh", ("✗ 答案不同：最大误差 0.41", "本题不会这样考", "d 是 3", "参考解", "你的文件")),
     ],
 )

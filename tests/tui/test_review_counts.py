@@ -44,9 +44,7 @@ async def test_what_waits_stands_beside_the_bar(make_app: MakeApp, lang: str, wo
         assert words in counts(app)
 
 
-async def test_a_forgotten_card_counts_as_asked_and_moves_from_new_to_learning(
-    make_app: MakeApp, clock: Clock
-) -> None:
+async def test_a_forgotten_card_counts_as_asked_and_moves_from_new_to_learning(make_app: MakeApp, clock: Clock) -> None:
     app = make_app("review")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.2)

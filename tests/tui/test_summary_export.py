@@ -23,8 +23,7 @@ async def told(pilot: Pilot[None], app: AttnApp) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lang", "title", "said"),
-    [("en", "Interview summary", "Interview summary: "), ("zh", "面试总结", "面试总结：")],
+    ("lang", "title", "said"), [("en", "Interview summary", "Interview summary: "), ("zh", "面试总结", "面试总结：")]
 )
 async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, lang: str, title: str, said: str) -> None:
     app = make_app("stats", lang=lang)

@@ -27,14 +27,7 @@ from attncli.domain.vocabulary import STANDING_NAMES, track_title
 from attncli.errors import AttnError, JudgeFailed
 from attncli.i18n import N_, Lang, Localised, _, ngettext, pgettext
 from attncli.practice import grade as grade_file
-from attncli.practice.challenges import (
-    ChallengeStatus,
-    Hint,
-    is_solved,
-    next_hint,
-    show_solution,
-    standings,
-)
+from attncli.practice.challenges import ChallengeStatus, Hint, is_solved, next_hint, show_solution, standings
 from attncli.practice.grade import (
     GradeRequest,
     GradingCancelled,
@@ -480,8 +473,7 @@ class OwnCaseScreen(AttnScreen):
         if answers.forbidden:
             what = _("; ")[lang].join(line[lang] for line in answers.forbidden)
             yield Plain(
-                _("The challenge never asks for this; differences are fine: {what}", what=what)[lang],
-                classes="note",
+                _("The challenge never asks for this; differences are fine: {what}", what=what)[lang], classes="note"
             )
         if answers.shown is not None:
             names = Answers(_("the reference"), _("your file"), answers.same is False, with_error_text=True)

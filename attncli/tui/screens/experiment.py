@@ -93,16 +93,10 @@ class ExperimentScreen(AttnScreen):
             return self.problem
         if not self.outcomes:
             return _(
-                "Claim: {claim}\n\nRunning… {share}",
-                claim=self.experiment.claim[self.lang],
-                share=f"{self.share:.0%}",
+                "Claim: {claim}\n\nRunning… {share}", claim=self.experiment.claim[self.lang], share=f"{self.share:.0%}"
             )[self.lang]
         width = min(WIDEST, self.app.size.width - BESIDE)
         report = lines(self.experiment, self.outcomes, width, self.lang)
         return "\n".join(
-            [
-                *report,
-                "",
-                _("Quick version. Full run: attn experiment {id}", id=self.experiment.id)[self.lang],
-            ]
+            [*report, "", _("Quick version. Full run: attn experiment {id}", id=self.experiment.id)[self.lang]]
         )

@@ -103,10 +103,7 @@ class HomeScreen(AttnScreen):
                 minutes=max(1, round(due.minutes)),
             )[lang]
             parts = _(
-                "{new} new · {learning} learning · {review} due",
-                new=due.new,
-                learning=due.learning,
-                review=due.review,
+                "{new} new · {learning} learning · {review} due", new=due.new, learning=due.learning, review=due.review
             )[lang]
             lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.code:

@@ -70,11 +70,7 @@ class MockScreen(OptionsScreen[MockOptions]):
 
     CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS: ClassVar = {
-        "minutes": _("Minutes"),
-        "level": _("Interview level"),
-        "interviewer": _("With an interviewer"),
-    }
+    FIELDS: ClassVar = {"minutes": _("Minutes"), "level": _("Interview level"), "interviewer": _("With an interviewer")}
     NAME_CELLS = 24
 
     def __init__(self, options: MockOptions | None = None) -> None:

@@ -53,11 +53,7 @@ class QuizScreen(AskingScreen):
 
     def _titles(self) -> tuple[str, str, str]:
         if self.asked is None:
-            return (
-                _("Quiz")[self.lang],
-                _("Repeat: {command}", command=self.quiz.options.command)[self.lang],
-                "",
-            )
+            return (_("Quiz")[self.lang], _("Repeat: {command}", command=self.quiz.options.command)[self.lang], "")
         card = self.asked.card
         title = _("Quiz")[self.lang] + f" · {self.topic_title(card.topic)}"
         return title, self.kind_and_level(card), card.id

@@ -154,10 +154,7 @@ class ReviewScreen(AskingScreen):
     ]
 
     def __init__(
-        self,
-        topic: str | None = None,
-        limit: int | None = None,
-        card_filter: CardFilter | None = None,
+        self, topic: str | None = None, limit: int | None = None, card_filter: CardFilter | None = None
     ) -> None:
         super().__init__()
         self.topic, self.limit, self.card_filter = topic, limit, card_filter

@@ -218,9 +218,7 @@ _WHY: dict[str, Localised] = {
     "level": _("Screen: first call. Onsite: full day. Cards up to your level come first."),
     "minutes_per_day": _("Your daily study time; 30 minutes allow 10 new cards a day."),
 }
-_INVALID: dict[str, Localised] = {
-    "minutes_per_day": _("Enter a whole number from 1 to 960."),
-}
+_INVALID: dict[str, Localised] = {"minutes_per_day": _("Enter a whole number from 1 to 960.")}
 
 _FIELD_KEYS: list[BindingType] = [
     Binding("up", "app.focus_previous", N_("Up"), show=False),
@@ -278,8 +276,7 @@ class FirstRunScreen(AttnScreen):
         example = short_date(self.workspace.clock() + timedelta(days=EXAMPLE_DAYS))[self.lang]
         with VerticalScroll(id="questions", can_focus=False):
             yield Plain(
-                _("Four questions, then press r to start. Enter accepts the value shown.")[self.lang],
-                classes="intro",
+                _("Four questions, then press r to start. Enter accepts the value shown.")[self.lang], classes="intro"
             )
             for key in QUESTIONS:
                 with Horizontal():

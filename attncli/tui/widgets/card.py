@@ -20,15 +20,7 @@ from attncli.i18n import N_, Lang, Localised, _
 from attncli.practice.marking import Asked
 from attncli.tui.formulas import inline
 from attncli.tui.widgets.answers import ANSWER_WIDGETS, MarkedRows, TypedAnswer, hint
-from attncli.tui.widgets.basics import (
-    LineWidget,
-    Page,
-    Plain,
-    PointsTicked,
-    SolidBackground,
-    beside,
-    heading,
-)
+from attncli.tui.widgets.basics import LineWidget, Page, Plain, PointsTicked, SolidBackground, beside, heading
 
 Questions = Callable[[str], Localised | None]
 """Returns the question of the card with an id, None if there is no such card."""
