@@ -15,7 +15,7 @@ DRAWN = re.compile(r"\b(random(?:ly)?|drawn|Gaussians?|seeds?|simulat\w+|default
 FIGURE = re.compile(r"(?<![=(\d.] )(?<![\d.,])\d+\.\d+|\d+ ?%|1e-?\d+")
 SENTENCE = re.compile(r"(?<=[.;?!|])\s+")
 NOT_OURS = {
-    "arch-13": "BERT's masking rates, which its paper states",
+    "arch-01": "BERT's masking rates, which its paper states",
     "arch-23": "Huginn's size, which its paper states",
     "flash-07": "FlashAttention-3's measurements, which its paper states",
     "align-31": "Self-Instruct's numbers, which its paper states",

@@ -23,7 +23,7 @@ STATED: Mapping[str, tuple[str, str, str]] = {
     "E36": ("mask-03", "weight and gradient 0 in every dtype", "任何 dtype 下权重和梯度都恰为 0"),
     "E58": ("norm-02", "LayerNorm for each token over its features", "LayerNorm 对每个 token 在特征维上统计"),
     "E63": ("opt-21", "none from a balanced batch", "均衡的一批则没有"),
-    "E107": ("arch-13", "causal decoder: each position predicts the next", "因果解码器：每个位置预测下一个"),
+    "E107": ("arch-01", "causal mask, next-token prediction", "因果掩码，预测下一个"),
 }
 """Cards that correct an error in the answer itself, without a pitfall; with the correcting words in both languages."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import exp, log1p
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..conftest import bundled_documents
 from .conftest import Says
 
 
@@ -96,3 +98,60 @@ def test_mm_09_images_see_themselves_and_text_stays_causal(says: Says) -> None:
     assert torch.equal(mask[[0, 4, 7]], causal[[0, 4, 7]])
     one_id = torch.where(image_id >= 0, 0, image_id)
     assert ((one_id[:, None] == one_id) & (one_id[:, None] >= 0))[1, 5]
+
+
+def run_guidance(code: str, scale: float) -> tuple[float, float]:
+    """Return mean and standard deviation of the card's sampler on the toy, asked for the class at +2.
+
+    The starting noise is 4,001 equally likely quantiles of the normal distribution, not random.
+    """
+    scope: dict[str, Any] = {"torch": torch}
+    exec(code, scope)
+    quantiles = (torch.arange(4001, dtype=torch.float64) + 0.5) / 4001
+    noise = torch.special.ndtri(quantiles)[:, None]
+    prompt = torch.ones_like(noise)
+    samples: Tensor = scope["sample"](exact_noise, noise, prompt, torch.zeros_like(noise), scale)
+    return float(samples.mean()), float(samples.std())
+
+
+def exact_noise(x: Tensor, t: Tensor, prompt: Tensor) -> Tensor:
+    """Return the exact noise for data of unit variance around +2 or −2; prompt 0 means either class."""
+    centre = 2 * torch.cos(t)
+    mean_now = torch.where(prompt == 0, centre * torch.tanh(centre * x), centre * prompt)
+    return torch.sin(t) * (x - mean_now)
+
+
+@pytest.fixture(scope="module")
+def guidance() -> dict[str, str]:
+    """mm-16's code as it is shown, and with each of the two repairs."""
+    code: str = next(document["code"] for document in bundled_documents() if document["id"] == "mm-16")
+    unpacking, stacking = "cond, uncond = noise.chunk(2)", "torch.cat([empty, text])"
+    assert code.count(unpacking) == code.count(stacking) == 1
+    return {
+        "shown": code,
+        "line 4": code.replace(unpacking, "uncond, cond = noise.chunk(2)"),
+        "line 2": code.replace(stacking, "torch.cat([text, empty])"),
+    }
+
+
+@pytest.mark.parametrize(("scale", "wrong", "right"), [(0, 2.00, 0), (1, 0, 2.00), (3, -7.8, 3.07)])
+def test_mm_16_means_of_the_toy_with_the_names_exchanged_and_repaired(
+    says: Says, guidance: dict[str, str], scale: int, wrong: float, right: float
+) -> None:
+    says("mm-16", "the means are 2.00, 0 and −7.8. Right would be 0, 2.00 and 3.07", "均值是 2.00、0、−7.8")
+    assert run_guidance(guidance["shown"], scale)[0] == pytest.approx(wrong, abs=0.05 if scale == 3 else 0.005)
+    for repair in ("line 4", "line 2"):
+        assert run_guidance(guidance[repair], scale)[0] == pytest.approx(right, abs=0.005)
+
+
+def test_mm_16_guidance_does_not_sample_the_tilted_density(says: Says, guidance: dict[str, str]) -> None:
+    says(
+        "mm-16", "has mean 2.10 for s = 3", "3.07 with standard deviation 0.62 instead of 0.91", "标准差 0.62 而非 0.91"
+    )
+    x = torch.linspace(-12, 12, 24_001, dtype=torch.float64)
+    log_prior = torch.logaddexp(-((x - 2) ** 2) / 2, -((x + 2) ** 2) / 2)
+    density = (log_prior + 3 * F.logsigmoid(4 * x)).softmax(0)
+    mean = float((density * x).sum())
+    assert mean == pytest.approx(2.10, abs=0.005)
+    assert float((density * (x - mean) ** 2).sum()) ** 0.5 == pytest.approx(0.91, abs=0.005)
+    assert run_guidance(guidance["line 4"], 3) == pytest.approx((3.07, 0.62), abs=0.005)
