@@ -298,7 +298,7 @@ def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
 
 
 def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ...]:
-    """Return the points that were not ticked, if some were."""
+    """Return the points that were not ticked; empty if none was ticked."""
     return tuple(number for number in range(points) if number not in ticked) if ticked else ()
 
 

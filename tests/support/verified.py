@@ -39,11 +39,15 @@ def failed(id: str) -> dict[str, list[str]]:
 def fingerprint(folder: Path) -> str:
     """Hash all that decides the verdicts on a challenge: its files, the judge, the sandbox and the pinned torch.
 
-    Prose is left out: docstrings, comments and messages of the judge, statements and hints.
+    Prose is left out: docstrings and comments of the judge and the reference, messages, statements and hints.
     """
     digest = sha256(_judge().encode())
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        content = _rules(path) if path.name == "challenge.yaml" else path.read_bytes()
+        content = path.read_bytes()
+        if path.name == "challenge.yaml":
+            content = _rules(path)
+        elif path.name in ("reference.py", "inputs.py", "kernel.py"):
+            content = code(content.decode()).encode()
         digest.update(f"{path.relative_to(folder)}\0".encode() + content + b"\0")
     return digest.hexdigest()[:32]
 
