@@ -25,7 +25,8 @@ def test_docstrings_comments_and_line_breaks_are_no_code():
     [
         ("challenge.yaml", "statement:", "statement:\n  # reworded", True),
         ("challenge.yaml", "level: 1", "level: 2", False),
-        ("reference.py", "return", "return  ", False),
+        ("reference.py", "import math", "import math, os", False),
+        ("reference.py", "import math", "import math  # first", True),
     ],
 )
 def test_a_changed_rule_asks_for_a_new_proof(tmp_path, file, before, after, stays):
