@@ -531,7 +531,7 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(_("{file} is not UTF-8 text; open it in another editor.", file=path)) from error
     except OSError as error:
-        raise UsageError(_("Cannot read {file}; check its permissions.", file=path)) from error
+        raise UsageError(unreadable(path, error, _("make it readable"))) from error
 
 
 def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:

@@ -11,8 +11,8 @@ import pytest
 @pytest.mark.parametrize(
     ("ending", "begins"),
     [
-        ("md", "# Interview"),
-        ("MARKDOWN", "# Interview"),
+        ("md", "# Cheat sheet"),
+        ("MARKDOWN", "# Cheat sheet"),
         ("html", "\n<!doctype"),
         ("htm", "\n<!doctype"),
         ("json", "{"),
@@ -41,7 +41,7 @@ def test_an_ending_of_no_format_is_refused_unless_the_format_is_said(attn, tmp_p
 
 def test_both_languages_stand_in_one_file(attn):
     page = attn("export", "summary", "--lang", "both", "--format", "html").out
-    assert page.index("Interview summary") < page.index("面试总结")
+    assert page.index("Cheat sheet") < page.index("速查表")
     assert page.count("<main lang=") == 2
     document = json.loads(attn("export", "summary", "--lang", "both", "--format", "json").out)
     assert set(document) == {"en", "zh"}
@@ -50,7 +50,7 @@ def test_both_languages_stand_in_one_file(attn):
 def test_the_learners_own_language_comes_first(attn):
     attn("config", "lang", "zh")
     text = attn("export", "summary", "--lang", "both").out
-    assert text.index("面试总结") < text.index("Interview summary")
+    assert text.index("速查表") < text.index("Cheat sheet")
 
 
 def test_a_pdf_without_the_extra_is_one_line_and_no_file(attn, tmp_path, monkeypatch):

@@ -132,8 +132,8 @@ def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path,
     printed = attn("export", "summary", "--lang", lang, "--format", form).out
     for text in (file.read_text(encoding="utf-8"), printed):
         assert hidden_in(text) == []
-        assert "def own(x):" in text and "]0;pwned" in text
-        assert "&lt;script&gt;" in text if form == "html" else "<script>" in text
+        assert "own" in text and "]0;pwned" in text
+        assert "&lt;script&gt;" in text if form == "html" else "def own(x):" in text and "<script>" in text
     if form == "json":
         (item,) = json.loads(printed)["solved"]
         assert item["source"] == KEPT.rstrip() and CONTROLS.search(item["source"]) is None

@@ -15,7 +15,7 @@ WRONG = {
     "input-embedding": "row-nought-does-not-learn",
     "rope": "table-kept-between-calls",
     "layer-norm": "one-pass-after-a-common-shift",
-    "rms-norm": "float64-through-float32",
+    "rms-norm": "one-plus-weight",
     "gqa": "repeats-in-prefill",
     "swiglu": "truncates-first",
     "moe-router": "trains-the-bias",

@@ -11,7 +11,7 @@ from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.mock_interview import MockItem
 from attncli.errors import NotFound, UsageError
 from attncli.practice import mock, mock_log
-from attncli.practice.grade import GradeOptions
+from attncli.practice.grade import GradeOptions, request_for
 from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card
 from attncli.practice.mock_report import past_mocks, report_of
 from attncli.practice.queue import CardFilter, matching_cards
@@ -255,7 +255,7 @@ def test_code_is_handed_out_once_graded_at_the_first_rung_and_an_attempt(intervi
     assert not handed.bugs and handed.path.parent.name == "mock-20260612-090000"
     handed.path.write_text("def double(x):\n    return 3 * x\n", encoding="utf-8")
     assert mock.hand_out(interview) == handed and "3 * x" in handed.path.read_text(encoding="utf-8")
-    request = mock.request_for(interview, handed)
+    request = request_for(interview.workspace, handed.challenge.id, handed.path, mock.OPTIONS)
     assert request.options == GradeOptions()
     mock.settle(interview, request, graded("rejected", handed.challenge.id))
     assert interview.item is not None and interview.item.kind == "whiteboard"
@@ -272,7 +272,8 @@ def test_code_that_is_left_or_late_is_missed_with_the_cards_that_explain_it(
 ) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "whiteboard")
     handed = mock.hand_out(interview)
-    mock.settle(interview, mock.request_for(interview, handed), graded("rejected", handed.challenge.id))
+    request = request_for(interview.workspace, handed.challenge.id, handed.path, mock.OPTIONS)
+    mock.settle(interview, request, graded("rejected", handed.challenge.id))
     assert report_of(interview_room, interview.state).read == ("att-03",)
     interview.skip()
     moving_clock.move(minutes=7)
@@ -308,7 +309,7 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     assert handed.bugs == 3 and mock.hand_out(interview) == handed
     start = interview_room.store.log.of_kind(RowKind.START)[-1]
     assert len(start.repairs) == 3 and start.bug == ""
-    request = mock.request_for(interview, handed)
+    request = request_for(interview.workspace, handed.challenge.id, handed.path, mock.OPTIONS)
     for left, verdict in ((2, "rejected"), (0, "rejected")):
         repaired = RepairedBugs(3, tuple(LeftBug(bug) for bug in start.repairs[:left]))
         mock.settle(interview, request, replace(graded(verdict, handed.challenge.id), repaired=repaired))
