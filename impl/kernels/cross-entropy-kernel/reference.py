@@ -1,4 +1,4 @@
-"""Cross-entropy with its gradient: what the kernel has to give, in plain torch.
+"""Cross-entropy with its gradient: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a row; rows of 100,000 logits do not fit into registers, so it walks over blocks with an online

@@ -1,4 +1,4 @@
-"""Flash-decoding: what the two kernels have to give, in plain torch.
+"""Flash-decoding: the result of the two kernels, in plain torch.
 
 The kernels' own decisions:
 - one query a head and sequence leaves most of a GPU idle, so the keys are cut into `splits` runs, a program for each;

@@ -1,4 +1,4 @@
-"""FlashAttention forward: what the kernel has to give, in plain torch.
+"""FlashAttention forward: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of queries of one head; it walks over blocks of keys with a running maximum m, a sum l and an

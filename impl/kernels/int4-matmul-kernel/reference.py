@@ -1,4 +1,4 @@
-"""A product with 4-bit weights: what the kernel has to give, in plain torch.
+"""A product with 4-bit weights: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - a tile of bytes is loaded, taken apart, shifted and scaled in registers, and multiplied at once: the weight at its full

@@ -1,4 +1,4 @@
-"""Layer normalisation over the last dimension: what the kernel has to give, in plain torch.
+"""Layer normalisation over the last dimension: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - the mean is known before anything is squared, or mean and squares are merged block by block (Welford): E[x²] − E[x]² has no

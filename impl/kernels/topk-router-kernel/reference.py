@@ -1,4 +1,4 @@
-"""Top-k routing: what the kernel has to give, in plain torch.
+"""Top-k routing: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of tokens, all logits of a token in its registers: E is some hundreds, k at most a dozen, so k rounds

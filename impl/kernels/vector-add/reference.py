@@ -1,4 +1,4 @@
-"""Adding two tensors: what the kernel has to give, in plain torch.
+"""Adding two tensors: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of elements, ⌈n / BLOCK⌉ programs, each knowing its block by its number in the grid;
