@@ -1,7 +1,7 @@
 """RoPE's frequencies for contexts longer than the trained one: position interpolation, NTK-aware scaling, YaRN.
 
 All three bring phases back into the range seen in training. Decisions:
-- linear divides every frequency by s: positions are squeezed, neighbours too;
+- linear divides every frequency by s: all positions are compressed, neighbours too;
 - ntk raises the base so that the slowest pair is divided by exactly s and the fastest one stays;
 - yarn keeps pairs that made more than beta_fast turns in the old context, divides those with fewer than beta_slow by s,
   and blends linearly in the pair's index between, as the released code does;
