@@ -38,7 +38,7 @@ def frequencies(d: int, base: float) -> Tensor:
 
 def kept_share(d: int, base: float, scaling: dict[str, Any]) -> Tensor:
     def pair_with(turns: float) -> float:
-        """The index of the pair that makes so many turns in the trained context."""
+        """Return the index of the pair that makes `turns` turns in the trained context."""
         return d * math.log(scaling["original_max_position"] / (2 * math.pi * turns)) / (2 * math.log(base))
 
     lo = max(math.floor(pair_with(scaling.get("beta_fast", 32))), 0)

@@ -39,7 +39,7 @@ def freeze_components(model: nn.Module, which: Literal["qk", "mlp"]) -> list[str
 
 
 class FirstRowsFrozen(nn.Module):
-    """Puts a weight together from rows that stay and the rows that train."""
+    """Assemble a weight from frozen rows and trainable rows."""
 
     rows: Tensor
 
