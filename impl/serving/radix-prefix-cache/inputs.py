@@ -35,7 +35,7 @@ class Traffic:
         self.call("match", ids, key=key)
 
     def insert(self, ids, key=None, again=False):
-        """Insert cached prefixes with the block that already holds them, or with another one."""
+        """Insert `ids`; with `again` cached prefixes come with the block that holds them, else with a new one."""
         self.clock += 1
         blocks = []
         for prefix in self.prefixes(ids, key):
