@@ -54,7 +54,7 @@ def edge_one_step(make):
 
 
 def edge_limits(make):
-    """λ = 0 is the TD error, λ = 1 the discounted return less the value, γ = 0 uses the next reward alone, γ = λ = 1 sums all
+    """λ = 0 is the TD error, λ = 1 the discounted return less the value, γ = 0 uses the immediate reward alone, γ = λ = 1 sums all
 
     λ = 0 是 TD 误差，λ = 1 是折扣回报减价值，γ = 0 只看眼前，γ = λ = 1 直接累加
     """
