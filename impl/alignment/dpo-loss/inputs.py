@@ -27,7 +27,7 @@ def case(make):
 
 
 def margins(make, values, beta, grad=True):
-    """Log-probabilities whose margins are these."""
+    """Call with log-probabilities that have the given margins."""
     m = torch.tensor(values)
     parts = -20.0 + 0.75 * m, -20.0 + 0.0 * m, -25.0 + 0.0 * m, -25.0 + 0.25 * m
     policy = [make.keep(part, grad=grad) for part in parts[:2]]
@@ -76,7 +76,7 @@ def edge_margins_of_thousands(make):
 def edge_mean_of_losses(make):
     """pairs that are far right and far wrong: the mean of losses, not the loss of the mean
 
-    有的对得离谱，有的错得离谱：是损失的平均，不是平均之后的损失
+    有的远远正确，有的远远错误：先算损失再平均，不是先平均再算损失
     """
     margins(make, [8.0, -8.0, 8.0, -6.0], 1.0)
     margins(make, [40.0, -8.0], 0.25)

@@ -6,7 +6,7 @@ Decisions:
 - inputs are log-probabilities of whole answers, summed over their tokens, not averaged;
 - β·(log π − log π_ref) is the implicit reward; the partition function cancels in the difference of two answers;
 - logsigmoid in one step: at x = −200 it is −200, where σ itself is 0 in float32 and its logarithm −∞;
-- the mean is over pairs, each judged by itself before averaging.
+- the mean is over pairs: each pair has its own loss before averaging.
 
 Rafailov et al. 2023, arXiv 2305.18290, section 4.
 """

@@ -20,14 +20,14 @@ _DTYPES = (torch.bool, torch.int64, torch.float32)
 
 
 def policies(make, *shape, moved=0.3):
-    """The policy, what it was when it sampled, and its reference: constants but for the first."""
+    """Log-probabilities of the policy, of the sampling policy and of the reference; only the first has a gradient."""
     logp = make.normal(*shape, scale=0.8, mean=-2.0, grad=False)
     old, ref = (make.keep(logp + make.normal(*shape, scale=moved, grad=False)) for _ in range(2))
     return make.keep(logp, grad=True), old, ref
 
 
 def lengths_mask(make, B, G, T, fewest=0):
-    """Answers that end somewhere, now and then with holes (what a tool said)."""
+    """A mask of answers with random ends and sometimes holes (output of a tool)."""
     ends = make.integers(fewest, T + 1, B, G, 1)
     return (torch.arange(T) < ends) & (torch.rand((B, G, T), generator=make.random) < make.pick([1.0, 0.7]))
 
@@ -106,7 +106,7 @@ def edge_far_from_both(make):
 
 
 def edge_what_masked_tokens_hold(make):
-    """masked tokens hold ±10⁴ or infinities: nothing of it, and no NaN, in value or gradient
+    """masked tokens are ±10⁴ or infinite: no influence and no NaN, in value or gradient
 
     被屏蔽的 token 里是 ±10⁴ 或无穷：数值和梯度都不受影响，也没有 NaN
     """

@@ -1,9 +1,9 @@
-"""GRPO: PPO's clipped objective, where the other answers to the same prompt stand in for a critic.
+"""GRPO: PPO's clipped objective, with the other answers to the same prompt as the baseline instead of a critic.
 
 Decisions:
 - the advantage of an answer is its reward, standardised within its group of G; all its tokens share it;
 - the standard deviation is the biased one, with adv_eps added: equal rewards give 0, not NaN;
-- min(ρA, clip(ρ)A) takes the pessimist's side: a gain is capped, a loss is not;
+- min(ρA, clip(ρ)A) is the pessimistic bound: a gain is capped, a loss is not;
 - k3 = e^d − d − 1 with d = ref − logp is never negative, and is subtracted from each token's gain;
 - each answer is averaged over its own tokens first, then all B·G answers count the same; an empty one gives 0;
 - masked tokens are cut out before exp: inf · 0 would be NaN.

@@ -25,7 +25,7 @@ def settings(make):
 
 
 def off_the_kinks(make, mask, ratio, bounds, scale):
-    """Log-probabilities, in the dtype of the case, whose ratios keep clear of the bounds and of 1."""
+    """Log-probabilities, in the dtype of the case, whose ratios are not near the bounds or 1."""
     counted = mask.double()
     old = -torch.rand(mask.shape, generator=make.random, dtype=torch.float64) * 4
     delta = torch.randn(mask.shape, generator=make.random, dtype=torch.float64) * scale
@@ -53,7 +53,7 @@ def case(make):
 
 
 def rows(make, delta, mask, adv=(1.0, -2.0), **options):
-    """These differences, with every switch."""
+    """Call with the given differences under every combination of switches."""
     delta = torch.tensor(delta, dtype=torch.float64)
     old = -2.0 - torch.arange(delta.numel()).reshape(delta.shape) / 8
     for ratio, agg, cispo in product(_RATIOS, _AGGREGATIONS, _CISPO):
@@ -73,9 +73,9 @@ def edge_both_bounds(make):
 
 
 def edge_answers_of_unequal_length(make):
-    """an answer of one token beside one of five, and one without tokens: who counts how much
+    """an answer of one token beside one of five, and one without tokens: how much each one counts
 
-    一个 token 的回答、五个 token 的回答、没有 token 的回答放在一起：各占多少分量
+    一个 token 的回答、五个 token 的回答、没有 token 的回答放在一起：各占多少权重
     """
     mask = [[1, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]
     delta = [[0.25, 0.5, 0.0, 0.0, 0.0], [0.5, -0.25, 0.125, 0.0625, -0.5], [1.0, 1.0, 1.0, 1.0, 1.0]]

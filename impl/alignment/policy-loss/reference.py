@@ -1,11 +1,11 @@
-"""One clipped policy loss; what GRPO's successors changed are its switches.
+"""One clipped policy loss; its switches are the changes made by GRPO's successors.
 
 Decisions:
 - ratio: a token's own (PPO, GRPO, DAPO) or the geometric mean over the answer (GSPO), since the reward belongs to the answer;
 - two clip bounds: a higher upper one lets rare tokens gain probability (DAPO's clip-higher);
 - CISPO bounds the weight instead of the gain: a constant times log p, so clipped tokens still learn;
-- the divisor decides who counts: tokens of the batch (DAPO), each answer alike, or a constant (Dr. GRPO);
-- differences at masked tokens are cleared before exp, and their gains by choice: nothing there can be ∞ · 0.
+- the divisor sets the weights: every token of the batch alike (DAPO), every answer alike, or a constant (Dr. GRPO);
+- differences at masked tokens are cleared before exp, and their gains by selection, so ∞ · 0 cannot occur.
 
 Yu et al. 2025, arXiv 2503.14476; Zheng et al. 2025, arXiv 2507.18071; Liu et al. 2025, arXiv 2503.20783; MiniMax 2025, arXiv 2506.13585.
 """

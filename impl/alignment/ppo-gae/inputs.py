@@ -34,7 +34,7 @@ def case(make):
 
 
 def edge_ends_of_episodes(make):
-    """an end in the middle, at the last step, at the first, at every step: nothing crosses it, either way
+    """an end in the middle, at the last step, at the first, at every step: no value or advantage crosses it
 
     结束在中间、最后一步、第一步、每一步：价值和优势都不能跨过去
     """
@@ -54,7 +54,7 @@ def edge_one_step(make):
 
 
 def edge_limits(make):
-    """λ = 0 is the TD error, λ = 1 the discounted return less the value, γ = 0 looks nowhere, γ = λ = 1 adds up
+    """λ = 0 is the TD error, λ = 1 the discounted return less the value, γ = 0 uses the immediate reward alone, γ = λ = 1 sums all
 
     λ = 0 是 TD 误差，λ = 1 是折扣回报减价值，γ = 0 只看眼前，γ = λ = 1 直接累加
     """

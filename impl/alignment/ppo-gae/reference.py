@@ -3,11 +3,11 @@
     δ_t = r_t + γ(1 − d_t)V_{t+1} − V_t,      A_t = δ_t + γλ(1 − d_t)A_{t+1}
 
 Decisions:
-- d_t says that the episode ended after step t: neither the value nor the advantage of what comes next belongs to it;
-- behind the last step stands last_value, for an episode that was cut off rather than ended;
+- d_t = 1 means that the episode ended after step t: the next value and the next advantage belong to another episode;
+- last_value follows the last step, for an episode that was cut off rather than ended;
 - λ = 0 gives the TD error (little variance, much bias), λ = 1 the discounted return less the value;
-- returns = A + V is what the critic is trained towards;
-- both are targets, so nothing flows back through them.
+- returns = A + V is the target of the critic;
+- both are targets, so no gradient flows through them.
 
 Schulman et al. 2015, arXiv 1506.02438, section 3.
 """

@@ -23,7 +23,7 @@ def case(make):
 
 
 def pairs(make, lead, margin=None):
-    """Scores whose differences are these."""
+    """Call with scores that have the given differences."""
     lead = torch.tensor(lead)
     chosen, rejected = make.keep(2.0 + 0.75 * lead, grad=True), make.keep(2.0 - 0.25 * lead, grad=True)
     make.call("rm_loss", chosen, rejected, None if margin is None else make.keep(torch.tensor(margin)))
@@ -60,7 +60,7 @@ def edge_far_apart(make):
 def edge_mean_of_losses(make):
     """a pair far right beside one far wrong: the mean of losses, each with its own margin
 
-    对得离谱和错得离谱的放在一起：是损失的平均，每对用自己的 margin
+    远远正确和远远错误的放在一起：先算损失再平均，每对用自己的 margin
     """
     pairs(make, [8.0, -8.0, 6.0])
     pairs(make, [8.0, -8.0, 6.0], [8.0, 0.0, -4.0])

@@ -43,7 +43,7 @@ def case(make):
 
 
 def rows(make, delta, mask, cap=2.0, levels=_LEVELS):
-    """These differences, in every level and mode."""
+    """Call with the given differences in every level and mode."""
     delta = torch.tensor(delta)
     rollout = -2.0 * torch.ones(delta.shape)
     for level in levels:
@@ -89,7 +89,7 @@ def edge_masked_values(make):
 
 
 def edge_far_below(make):
-    """weights of 0.02 and below stay what they are
+    """weights of 0.02 and below are not changed
 
     权重小到 0.02 甚至更小，也保持原样
     """

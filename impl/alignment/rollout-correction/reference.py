@@ -1,9 +1,9 @@
 """Importance weights between the policy that sampled and the policy that trains, one number per token.
 
 Decisions:
-- δ at masked tokens is cleared before anything is summed: whatever stands there has no say;
+- δ at masked tokens is cleared before anything is summed, so their values have no influence;
 - one ratio for a row (sequence, geometric) or one for each token; geometric divides by the tokens, not by the padding;
-- the cap is a choice (min or where), never a product: e^δ may be ∞, and ∞ · 0 is NaN;
+- the cap is a selection (min or where), never a product: e^δ may be ∞, and ∞ · 0 is NaN;
 - detached: a weight is a constant of the estimator, its own gradient would be a second objective;
 - in float32 inside.
 

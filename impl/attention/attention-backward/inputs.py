@@ -1,4 +1,4 @@
-"""Queries, keys and values of unequal sizes, with whatever arrives at the output; scores far apart."""
+"""Queries, keys and values of unequal sizes, any gradient at the output; scores far apart."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The backward pass of attention, by hand: o = P·v with P = softmax(S) and S = q·kᵀ/√d.
 
-- v enters o linearly: dv = Pᵀ·do, and what arrives at P is dP = do·vᵀ;
+- o is linear in v: dv = Pᵀ·do, and the gradient at P is dP = do·vᵀ;
 - a row p of softmax has the Jacobian diag(p) − p·pᵀ, so dS = P ∘ (dP − D) with D the row sum of P ∘ dP, which equals
   that of do ∘ o;
 - S is bilinear: dq = dS·k/√d and dk = dSᵀ·q/√d, the scale once in each.

@@ -1,4 +1,4 @@
-"""What is certain is compared (evaluation, p = 0, p = 1); what is random is held to what a dropout must do."""
+"""Deterministic calls are compared (evaluation, p = 0, p = 1); random ones are checked for the properties of dropout."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def edge_equal_states(make):
 
 
 def edge_state_moves_on(make):
-    """each call drops other entries, and its gradient knows which
+    """each call drops other entries, and its gradient drops the same ones
 
     每次调用丢的位置都不同，各自的梯度也要对得上
     """
@@ -99,12 +99,12 @@ def edge_rarely_in_16_bits(make):
 
 
 def rare(make, weights, p):
-    """A small p is that small: a coarse draw, such as one in 16 bits, rounds it up or down."""
+    """Judge the rate of a small p: a coarse draw, such as one in 16 bits, rounds it up or down."""
     make.judge(lambda got: make.share(got == 0, p, *_DROPPED), make.call("attention_dropout", weights, p, True))
 
 
 def random(make):
-    """The statistics: how much is dropped, and that every entry is drawn on its own, at every rank."""
+    """Judge the statistics: the drop rate, and independent draws for every entry, at every rank."""
     p, generator, handles = make.pick([0.5, 0.2, 0.73]), make.generator() if make.flag() else None, []
     for lead in ((6, 4), (24,), (), (6, 2, 2)):
         shape = (*lead, 32 if lead else 768, 32)

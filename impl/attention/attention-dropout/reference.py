@@ -1,10 +1,10 @@
-"""Dropout on attention weights: in training every weight is switched off with probability p, the rest grow by 1/(1 − p).
+"""Dropout on attention weights: in training each is set to 0 with probability p, the rest are multiplied by 1/(1 − p).
 
-The growth keeps the expectation, so that evaluation needs no correction ("inverted" dropout). Rows no longer sum to 1;
+The factor keeps the expectation, so that evaluation needs no correction ("inverted" dropout). Rows no longer sum to 1;
 they do on average. Decisions:
-- every entry is drawn on its own, over batch, heads, queries and keys;
+- every entry is drawn independently, over batch, heads, queries and keys;
 - outside training, and for p = 0, nothing happens at all and the input itself is returned;
-- p = 1 gives zeros: the growth would be 1/0, and 0 · inf is NaN;
+- p = 1 gives zeros: the factor would be 1/0, and 0 · inf is NaN;
 - all randomness comes from `generator`, whose state moves on; without one from torch's global generator.
 
 Srivastava et al. 2014, jmlr.org/papers/v15/srivastava14a.html.

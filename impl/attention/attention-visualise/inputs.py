@@ -72,7 +72,7 @@ def rollout(make, residual, *layers):
 
 
 def edge_order_of_layers(make):
-    """the first layer stands on the right of the product; residual 0 is the plain product, 1 the identity
+    """the first layer is on the right of the product; residual 0 is the plain product, 1 the identity
 
     连乘时第一层在最右边；residual 为 0 就是直接连乘，为 1 就是单位阵
     """
@@ -91,9 +91,9 @@ def edge_row_sums(make):
 
 
 def edge_rows_that_sum_to_one(make):
-    """one layer of one head without residual, or one map for all layers: the result is memory of its own
+    """one layer of one head without residual, or one map for all layers: the result does not share memory
 
-    一层、一个头、没有残差，或各层是同一张图：输出要有自己的内存
+    一层、一个头、没有残差，或各层是同一张图：输出不得与输入共享内存
     """
     maps = make.keep(torch.tensor([[[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]]]), grad=True)
     for layers in ([maps], [make.keep(maps[:, :, :1, :1], grad=True)], [maps] * 3):

@@ -42,7 +42,7 @@ def edge_too_few_keys(make):
 
 
 def edge_default_device(make):
-    """device=None means torch's default device, whichever that is
+    """device=None means torch's default device
 
     device=None 指 torch 当前的默认设备，不管它是哪一个
     """

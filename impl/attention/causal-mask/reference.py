@@ -1,10 +1,10 @@
 """The causal mask, for a whole pass and for queries that continue a longer past.
 
-Key j may be seen by query i when it lies no later. With S keys and T queries, S ≥ T, the queries are the last T positions
-(a cache holds the first S − T), so query i stands at position i + (S − T): the triangle is aligned bottom-right. Decisions:
+A query sees no later key. With S keys and T queries, S ≥ T, the queries are the last T positions (the first S − T are cached), so query i
+is at position i + (S − T): the triangle is aligned bottom-right. Decisions:
 - True = may attend;
 - each call makes its own tensor, on the device that is asked for;
-- fewer keys than queries means that some query has no position, which is an error.
+- fewer keys than queries raises ValueError, since some query would have no position.
 """
 
 from __future__ import annotations

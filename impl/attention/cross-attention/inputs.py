@@ -42,9 +42,9 @@ def edge_lengths_of_the_memory(make):
 
 
 def edge_padding_leads(make):
-    """padding whose scores would win by hundreds, and whose values are large
+    """padding with scores higher by hundreds, and with large values
 
-    填充的分数本来会领先几百，value 也很大
+    填充位置的分数高出几百，value 也很大
     """
     memory = make.normal(2, 6, 4, grad=False)
     memory[:, 3:] *= 300.0
@@ -62,9 +62,9 @@ def edge_no_memory_is_real(make):
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no finite value replaces −∞
 
-    可见分数约 −3·10⁴，被挡的有 3·10⁴：任何常数都代替不了 −∞
+    可见分数约 −3·10⁴，被掩码的有 3·10⁴：填任何有限值都代替不了 −∞
     """
     x, memory = make.keep(torch.ones(1, 1, 1)), make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]]))
     wq, wk, one = (make.keep(torch.full((1, 1), value)) for value in (180.0, -180.0, 1.0))

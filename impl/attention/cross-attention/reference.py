@@ -1,10 +1,10 @@
 """Cross-attention: queries from the decoder, keys and values from the encoder's output.
 
 Decisions:
-- weights act as x @ w; keys and values come from a memory that may have a width of its own, Dm;
+- weights act as x @ w; keys and values come from a memory, which may have another width, Dm;
 - heads are contiguous slices of the projected D, scores are scaled by 1/√d with d = D/H;
 - the mask belongs to the memory, True = real, and there is no causal one: the whole source is known;
-- a memory that is padding only has no average: attention gives zeros, and zeros flow back;
+- a memory of padding only has no average: the output is zeros, with zero gradients;
 - all heads go through one product each; float16 and bfloat16 are computed in float32.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.3.

@@ -42,9 +42,9 @@ def case(make):
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no finite value replaces −∞
 
-    可见分数约 −3·10⁴，被挡的有 3·10⁴：任何常数都代替不了 −∞
+    可见分数约 −3·10⁴，被掩码的有 3·10⁴：填任何有限值都代替不了 −∞
     """
     made = make.new("CausalSelfAttention", 1, 1, 4, 0.0, False)
     fused = make.keep(torch.tensor([[180.0], [-180.0], [1.0]]))
@@ -75,9 +75,9 @@ def mask_among(buffers):
 
 
 def edge_two_modules(make):
-    """two modules in turns have nothing in common, and a call leaves nothing in its own, in training and in evaluation
+    """two modules called in turns share nothing, and a call leaves no state behind, in training and in evaluation
 
-    两个模块轮流调用，互不相干；不论训练还是评估，调用后模块里不留下任何东西
+    两个模块轮流调用，互不相干；不论训练还是评估，调用后模块里不留下状态
     """
     first, second = module(make, 4, 2, 6), module(make, 4, 1, 3, 0.5)
     x = make.normal(2, 3, 4)
@@ -120,10 +120,10 @@ def edge_gradients_under_dropout(make):
 
 
 def random(make):
-    """Dropout on the attention weights: whole weights vanish, and the mean over many draws stays.
+    """Judge dropout on the attention weights: whole weights become 0, and the mean over many draws is kept.
 
     The first token has one weight, 1, per head: dropped, that head's whole slice is 0 (c_proj is the identity here).
-    GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components on top.
+    GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components in addition.
     """
     p, H, d = make.pick([0.5, 0.3]), 2, 3
     D, kept = H * d, 1 / (1 - p)

@@ -32,9 +32,9 @@ def case(make):
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no finite value replaces −∞
 
-    可见分数约 −3·10⁴，被挡的有 3·10⁴：任何常数都代替不了 −∞
+    可见分数约 −3·10⁴，被掩码的有 3·10⁴：填任何有限值都代替不了 −∞
     """
     x = make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]]))
     wq, wk, one = (make.keep(torch.full((1, 1), value)) for value in (180.0, -180.0, 1.0))

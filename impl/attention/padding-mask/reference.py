@@ -1,10 +1,10 @@
 """The mask that hides padding, and how masks are combined.
 
-A batch of sequences of unequal lengths is padded to one length S; no query may attend to what was only filled in.
+A batch of sequences of unequal lengths is padded to one length S; no query may attend to the padding.
 Decisions:
 - True = may attend, so masks are combined by a logical AND: each one can only take keys away;
 - the padding mask is (B, 1, 1, S): it belongs to the keys and is the same for every head and every query;
-- padding stands on the right; a length of 0 leaves a sequence without any key, which attention has to survive.
+- padding is on the right; a length of 0 leaves a sequence without any key, which attention has to handle.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.3, masks out illegal connections before the softmax.
 """

@@ -1,9 +1,9 @@
 """Attention with QK-norm: queries and keys get unit root mean square and a learned gain before their dot product.
 
 Decisions:
-- the norm runs over the width of one head; eps sits inside the root; values stay as they are;
+- the norm runs over the width of one head; eps sits inside the root; values are not normalised;
 - gains are shared by all heads, 1/√d is kept: a logit is at most √d · max|gq| · max|gk|;
-- the mask is boolean, True = may attend; a query that may see nothing gets zeros, and zeros flow back;
+- the mask is boolean, True = may attend; a query that may see nothing gets zeros, with zero gradients;
 - float16 and bfloat16 are computed in float32, the norm included, and rounded once, at the end.
 
 Henry et al. 2020, arXiv 2010.04245; in this form Qwen3, arXiv 2505.09388.

@@ -18,9 +18,9 @@ def case(make):
 
 
 def edge_hidden_key_leads(make):
-    """the hidden key would win by 200: nothing of it may remain
+    """a masked key that scores 200 higher must have no influence
 
-    被挡的 key 本来会领先 200：不能留下任何影响
+    被掩码的 key 分数再高 200 也不得影响结果
     """
     q = torch.tensor([[20.0, 0.0], [-20.0, 1.0]])
     k = torch.tensor([[10.0, 0.0], [-5.0, 0.5], [-4.9, -0.5]])
@@ -31,7 +31,7 @@ def edge_hidden_key_leads(make):
 def edge_visible_scores_far_below(make):
     """visible scores of −10³⁰ and a hidden one far above: no finite mask value is low enough
 
-    可见分数为 −10³⁰，被挡的高得多：填任何有限值都不够低
+    可见分数为 −10³⁰，被掩码的高得多：填任何有限值都不够低
     """
     v = make.normal(2, 2, grad=False)
     v[-1] += 1e4  # whatever leaks shows

@@ -1,9 +1,9 @@
-"""Scaled dot-product attention: softmax(q kᵀ · scale + mask) v, computed in the open.
+"""Scaled dot-product attention: softmax(q kᵀ · scale + mask) v, step by step.
 
 Each query takes the average of the values, weighted by how well their keys match it. Decisions:
 - scores are scaled by 1/√d with d the width of queries and keys, so that their variance does not grow with d;
 - the mask is boolean, True = may attend, and acts before the softmax, so hidden keys never enter the denominator;
-- a query that may see no key at all has no average: its row is zeros, and zeros flow back;
+- a query that may see no key at all has no average: its row is zeros, with zero gradients;
 - float16 and bfloat16 are computed in float32, because scores in float16 overflow at 65 504.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.1.

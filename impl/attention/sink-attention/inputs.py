@@ -1,4 +1,4 @@
-"""Groups of query heads with sinks of their own, a past of any length, windows, and sinks from −∞ to 1000."""
+"""Groups of query heads with one sink per head, a past of any length, windows, and sinks from −∞ to 1000."""
 
 from __future__ import annotations
 

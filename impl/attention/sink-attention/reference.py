@@ -2,12 +2,12 @@
 
     out_i = Σ_j exp(s_ij) v_j / (exp(sink_h) + Σ_j exp(s_ij))
 
-Softmax spends a whole 1 on the visible keys even where none of them matters; models then park it on the first tokens. The
-sink is a score without a value: what it takes is spent on nothing. Decisions:
+Softmax weights sum to 1 over the visible keys even where none of them matters; models then put them on the first tokens. The
+sink is a score without a value: its share of the weight adds nothing to the output. Decisions:
 - the sink is a logit, compared with the scaled scores, and not scaled itself;
 - it takes part in the maximum that is subtracted: exp(sink) alone may overflow;
-- consecutive query heads share a head of keys and values, but each query head has a sink of its own;
-- a window counts keys, the query's own included; the sink is no key. Causal is aligned bottom-right;
+- consecutive query heads share a head of keys and values, but each query head has its own sink;
+- a window counts keys, the query's own included; the sink is not a key. Causal is aligned bottom-right;
 - float16 and bfloat16 are computed in float32.
 
 gpt-oss model card, arXiv 2508.10925; Xiao et al. 2023, arXiv 2309.17453.

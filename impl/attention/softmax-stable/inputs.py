@@ -22,7 +22,7 @@ def case(make):
 
 
 def hidden(make, shape, dim):
-    """What is −inf: some of each slice along `dim`."""
+    """A mask of the entries that become −inf: some of each slice along `dim`."""
     moved = [*shape]
     moved.append(moved.pop(dim))
     visible = make.mask(*moved, keep=0.6)
@@ -59,7 +59,7 @@ def edge_far_apart(make):
 
 
 def edge_minus_infinity(make):
-    """−inf gets exactly 0, wherever it stands
+    """−inf gets exactly 0, in any position
 
     −inf 恰好得 0，不管在哪个位置
     """

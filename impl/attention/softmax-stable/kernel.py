@@ -10,7 +10,7 @@ exp(entry − largest)/sum. Decisions:
 - other dimensions than the last are not copied: entry j of a row lies `inner` numbers behind entry j − 1, and
   neighbouring rows lie side by side, so that a tile is still read in whole cache lines;
 - 16 bits are widened in registers, float64 is summed in float64;
-- a row of nothing but −inf has the largest entry −inf: 0 is subtracted instead, its sum 0 is divided as 1, zeros result;
+- a row of −inf only has the largest entry −inf: 0 is subtracted instead, its sum 0 is replaced by 1, and the result is zeros;
 - the backward pass needs y alone: dx = y·(dy − Σ dy·y).
 
 Bytes: forward 2·n·rows·(bytes of x), backward 3·n·rows: y and dy in, dx out. Nothing of the size of x is kept but y.
@@ -73,9 +73,9 @@ def launch(kernel: Any, x: Tensor, dim: int, *tensors: Tensor) -> None:
 
 
 def tile(rows: int, n: int, inner: int) -> tuple[int, int]:
-    """4096 entries a program: most along the row, or 64 neighbouring rows where these lie side by side.
+    """Return (rows, columns) for 4096 entries a program: mostly along the row, or 64 neighbouring rows if they are adjacent.
 
-    The interpreter cuts every row of more than four entries, to walk every loop.
+    The interpreter splits rows of more than four entries, so that every loop runs.
     """
     width = triton.next_power_of_2(n)
     columns = max(width // 4, 4) if INTERPRETED else min(width, 4096 if inner == 1 else 64)
@@ -85,7 +85,7 @@ def tile(rows: int, n: int, inner: int) -> tuple[int, int]:
 
 @triton.jit
 def tile_at(rows, n, inner, first, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    """Where the entries of this program's rows lie, from the entry `first` on, and which there are: (ROWS, COLUMNS) each."""
+    """Return offsets of this program's entries from column `first` on, and a mask of those that exist: (ROWS, COLUMNS) each."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)  # (ROWS,)
     column = first + tl.arange(0, COLUMNS)  # (COLUMNS,)
     start = row // inner * n * inner + row % inner  # (ROWS,)
@@ -94,7 +94,7 @@ def tile_at(rows, n, inner, first, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
 
 @triton.jit
 def exponentials(z, peak):
-    """exp(z − peak) of a tile (ROWS, COLUMNS); a row of nothing but −inf, whose peak is −inf, gives zeros."""
+    """Return exp(z − peak) of a tile (ROWS, COLUMNS); a row of −inf only has the peak −inf and gives zeros."""
     base = tl.where(peak == float("-inf"), 0.0, peak)  # (ROWS,)
     return tl.exp2((z - base[:, None]) * LOG2_E)
 

@@ -2,9 +2,9 @@
 
 Softmax does not change when a constant is added to the whole slice, so the maximum is subtracted first: the largest
 exponent is then exp(0) = 1 and nothing overflows. Decisions:
-- float16 and bfloat16 are computed in float32 and cast back at the end; float32 and float64 stay what they are;
+- float16 and bfloat16 are computed in float32 and cast back at the end; float32 and float64 keep their dtype;
 - an entry of −inf gets exactly 0;
-- a slice that holds nothing but −inf has no distribution at all: it becomes zeros, and zeros flow back.
+- a slice of −inf only has no distribution: it becomes zeros, with zero gradients.
 The maximum is a constant for the gradient, because the result does not depend on it.
 """
 

@@ -43,7 +43,7 @@ def edge_tails_with_gradients(make):
 
 
 def edge_both_biases(make):
-    """x = 0: only the biases speak, the first one through the activation
+    """x = 0: only the biases count, the first one through the activation
 
     x = 0：只剩偏置，其中第一个要经过激活
     """

@@ -1,7 +1,7 @@
-"""The position-wise feed-forward network: widen, bend, narrow, for every token by itself.
+"""The position-wise feed-forward network: widen, apply a nonlinearity, narrow, for every token by itself.
 
 Decisions:
-- weights act as x @ w on the last axis; all axes before it are carried along;
+- weights act as x @ w on the last axis; all axes before it are batch axes;
 - three activations: ReLU, GELU with the exact normal distribution, and GELU by its tanh approximation;
 - float16 and bfloat16 are computed in float32 and rounded once, at the end.
 

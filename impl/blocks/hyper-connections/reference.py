@@ -1,7 +1,7 @@
 """Hyper-connections keep n residual streams a token; mHC mixes them by a matrix made doubly stochastic by Sinkhorn and Knopp.
 
 Decisions:
-- the largest logit is subtracted before exp: a common factor is gone after the first row is divided by its sum;
+- the largest logit is subtracted before exp: a common factor cancels when the rows are first divided by their sums;
 - rows first, columns last: after any number of iterations the columns sum to 1, the rows in the limit;
 - the layer runs once, on a mixture (pre); its output is written to every stream with a weight each (post);
 - streams are mixed by comb alone: doubly stochastic, it keeps their mean and cannot amplify, however deep the stack;

@@ -1,18 +1,18 @@
-"""SwiGLU: what lies between its matrix products, fused into one kernel forward and one backward.
+"""SwiGLU: the steps between its matrix products, fused into one kernel forward and one backward.
 
 The products belong to cuBLAS. Between them torch would write σ(g), g·σ(g) and their product with u, each of the size of
 the hidden layer; here h = g·σ(g)·u is computed in registers. Decisions:
-- g and u are kept for the backward pass, h is not: there it is one multiplication away;
+- g and u are kept for the backward pass, h is not: it is recomputed by one multiplication;
 - the backward kernel reads g, u and dh and writes dg, du and h, which takes the place of dh:
   du = dh·g·s  and  dg = dh·u·s·(1 + g·(1 − s)),  with s = σ(g) = 1/(1 + exp(−g)), which is right in both tails;
-- float32 inside the kernel, but 16-bit products hand over g, u and h in 16 bits, as training does it: the reference,
-  which rounds once at the end, is a little nearer to the truth (ROUNDS_INSIDE). In float16 a hidden value beyond 65 504
+- float32 inside the kernel, but 16-bit products hand over g, u and h in 16 bits, as training does it: the reference, which rounds once at
+  the end, is slightly more accurate (ROUNDS_INSIDE). In float16 a hidden value beyond 65 504
   is infinite here.
 
 Bytes: of the kernel, with N tokens, forward 3·N·F·(bytes of x), backward 6·N·F; the products come on top.
 Operations: 6·N·F forward and 12·N·F backward, with one exp each; the products 6·N·D·F forward and 12·N·D·F backward.
-Not in it: fusing with the products. A kernel that computes g and u in one pass over x saves 4·N·F·(bytes of x) more, and
-has to be as good at matrix products as cuBLAS.
+Not in it: fusing with the products. A kernel that computes g and u in one pass over x saves 4·N·F·(bytes of x) more, but its matrix
+products must be as fast as cuBLAS.
 
 Shazeer 2020, arXiv 2002.05202; Hsu et al. 2024 (Liger Kernel), arXiv 2410.10989.
 """
@@ -72,7 +72,7 @@ def launch(kernel: Any, gate: Tensor, *others: Tensor) -> None:
 
 
 def tile(n: int) -> int:
-    """Numbers of one program: eight for each thread of 4 warps."""
+    """Return the size of one program: eight numbers for each thread of 4 warps."""
     return max(triton.next_power_of_2(n) // 2, 1) if INTERPRETED else 1024
 
 

@@ -3,7 +3,7 @@
 Decisions:
 - pre-norm normalises what a branch reads, so the residual stream itself is never touched; post-norm, the 2017 form,
   normalises the sum;
-- the two halves have norms of their own;
+- each half has its own norm;
 - GELU is the exact one, eps is 1e-5, attention has no biases, heads are contiguous slices;
 - float16 and bfloat16 are computed in float32 and rounded once, at the end.
 

@@ -40,7 +40,7 @@ def compress(make, overlap, scale=2.0):
 
 
 def stable(make):
-    """Gates of ±200: one token of a block takes all, whatever the others hold."""
+    """Gates of ±200: one token of a block gets all the weight."""
     compress(make, make.flag(), 70.0)
 
 
@@ -70,9 +70,9 @@ def edge_constant_values(make):
 
 
 def edge_gates_far_apart(make):
-    """gates of ±200 with a bias that tips them: no overflow, nothing lost where all are low
+    """gates of ±200 where the bias decides: no overflow, no underflow where all are low
 
-    gate 达 ±200，由 bias 决定胜负：不能溢出；整块都很低时也不能丢
+    gate 达 ±200，由 bias 决定大小：不能上溢；整块都很低时也不能下溢
     """
     gate = torch.tensor(
         [[200.0, -200.0], [200.0, -200.5], [-200.0, 0.0], [-200.0, 200.0], [-199.0, -200.0], [-200.0, -200.0]]
@@ -96,7 +96,7 @@ def edge_blocks_of_one_token(make):
 def edge_the_last_token_of_a_block(make):
     """the query at a block's last token sees it, the one before does not; decoding from a start; n = 0
 
-    站在块的最后一个 token 上的 query 看得到这块，前一个看不到；从 start 开始解码；n = 0
+    位于块的最后一个 token 的 query 看得到这块，前一个看不到；从 start 开始解码；n = 0
     """
     for T, n, m, start in (
         (9, 3, 3, 0),

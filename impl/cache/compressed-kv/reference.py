@@ -1,10 +1,10 @@
-"""A cache with one entry for every m tokens: each channel keeps what its own softmax over the block chooses.
+"""A cache with one entry for every m tokens: each channel pools the block by its own softmax.
 
 Decisions:
 - gates are per channel, and a bias per place in the block tells first from last;
 - overlap: two sets of channels, one for the tokens as members of their own block, one as neighbours of the next;
 - block 0 has no block before it: −∞ there, so that its weights still sum to 1;
-- a block is seen from its last token on: earlier, it would hold what the query must not know;
+- a block is visible from its last token on: earlier, it would contain tokens that the query must not see;
 - a ragged tail is no block yet.
 
 Yuan et al. 2025 (NSA), arXiv 2502.11089, section 3.3; DeepSeek-V4's compressed attention.

@@ -1,20 +1,20 @@
 """Grouped-query attention on a GPU: FlashAttention in which the query heads of a group walk over their keys together.
 
-The R = H/G query heads of a group are so many more queries to the same keys: row i of a group is head i % R at position i // R, and
+The R = H/G query heads of a group are R times as many queries to the same keys: row i of a group is head i % R at position i // R, and
 a tile of rows reads each key and value once for all heads in it. Nothing is repeated, not even an index. A decoding step, T = 1,
 is a tile of R rows. The rest is FlashAttention: a running maximum and sum forward, weights from lse = m + log l backward.
 Decisions:
-- heads go fastest among the rows, so a tile covers few positions and causal tiles can be left out as early as with one head;
-- backward, a tile of keys walks over the rows of its whole group: that is the sum over the heads that dk and dv need, no atomics;
+- heads vary fastest among the rows, so a tile covers few positions and causal tiles can be skipped as early as with one head;
+- backward, a tile of keys walks over the rows of its whole group, which sums dk and dv over the heads without atomics;
 - two loops: steps of keys that every query of the tile sees whole need no mask, the others do. The hardware has 2^x, not eˣ: 1/√d
   and log₂ e are one factor of the scores, so m is in units of ln 2;
-- a warpgroup has 64 rows of its own: 128 rows on eight warps at width 128, 64 on four at 64, with which three programs fit a
+- a warpgroup takes 64 rows: 128 rows on eight warps at width 128, 64 rows on four warps at width 64, so that three programs fit a
   multiprocessor. dk and dv take scores as (keys, queries), so that weights go from registers into the product;
-- the longest causal programs of a head begin first, so that none is left alone at the end;
-- D = rowsum(do ∘ out) comes with dq, and is left for dk and dv;
-- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`add_product`), not rounded to one.
+- the longest causal programs of a head start first, so that none runs alone at the end;
+- the dq kernel computes D = rowsum(do ∘ out) and stores it for dk and dv;
+- 16-bit inputs are multiplied by tensor cores with float32 sums; each weight is split into two 16-bit numbers (`add_product`).
   float32 is multiplied as float32, not as tf32;
-- any strides, but the last dimension lies in one piece.
+- any strides, but the last dimension must be contiguous.
 
 Bytes: forward 2·B·H·T·d + 2·B·G·S·d·tiles elements, where a group has tiles = ⌈R·T/rows in a tile⌉: R times fewer reads of K and V
 than one head at a time. dq moves 4·B·H·T·d + 2·B·G·S·d·tiles; dk and dv 4·B·G·S·d + 2·B·H·T·d·⌈S/keys in a tile⌉.
@@ -53,9 +53,9 @@ def in_rows(x: Tensor) -> Tensor:
 
 
 def choices(d: int, dtype: torch.dtype, rows: int, sums: int) -> dict[str, Any]:
-    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+    """Return sizes for a tile that stays on chip (16 rows a warp, one sum or two) and the smaller steps that pass it.
 
-    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    Registers are the limit: at width 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
     """
     tile_d = max(16, triton.next_power_of_2(d))
     room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
@@ -110,7 +110,7 @@ class GroupedAttention(torch.autograd.Function):
 
 @triton.jit
 def add_product(acc, x, y):
-    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return acc + x @ y. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
@@ -120,7 +120,7 @@ def add_product(acc, x, y):
 
 @triton.jit
 def keys_in_sight(first, T, S, R: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
-    """How many keys, in whole steps, every row of a tile sees, and how many its last row sees."""
+    """Return the number of keys, in whole steps, that every row of a tile sees, and the number its last row sees."""
     all_see, last_sees = S, S
     if CAUSAL:
         all_see = tl.minimum(S, first // R + 1 + S - T)

@@ -1,10 +1,10 @@
 """Grouped-query attention: H query heads share G pairs of key and value heads, H/G query heads to each.
 
-What shrinks is the cache and its traffic, by H/G; the score work stays that of H heads. Decisions:
+The cache and its traffic shrink by H/G; the score work stays that of H heads. Decisions:
 - consecutive query heads form a group: head h reads group h // (H/G), so G = H is multi-head and G = 1 multi-query;
 - keys and values are never repeated: the query heads of a group are stacked along the token axis instead, so that one
   product per group serves them all;
-- causal is aligned bottom-right, query i stands at position i + (S − T);
+- causal is aligned bottom-right, query i is at position i + (S − T);
 - float16 and bfloat16 are computed in float32.
 
 Ainslie et al. 2023, arXiv 2305.13245, §2.2.

@@ -108,7 +108,7 @@ def edge_tokens_far_apart(make):
 
 
 def edge_lengths(make):
-    """lengths 0, 1 and all; what stands behind them is arbitrary and huge
+    """lengths 0, 1 and all; slots beyond them are arbitrary and huge
 
     长度为 0、1 和全部；长度之后的内容是任意的，而且极大
     """
@@ -145,7 +145,7 @@ def edge_large_scores(make):
 
 
 def edge_nan_behind_a_length(make):
-    """what stands behind a length is NaN: it was never written
+    """slots beyond a length are NaN: they were never written
 
     长度之后是 NaN：那里从没写过
     """

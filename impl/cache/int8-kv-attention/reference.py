@@ -1,11 +1,11 @@
 """Attention over an int8 KV cache: a scale for each token and head, and blocks decoded as they are read.
 
 Decoding is bound by reading the cache, so a byte a number instead of two reads twice as fast. Decisions:
-- symmetric codes −127 … 127: scale = max|x|/127 over the d numbers of one token in one head, so that what is written once never changes;
+- symmetric codes −127 … 127: scale = max|x|/127 over the d numbers of one token in one head, so that written codes never change;
 - q·(s·c) = s·(q·c) and Σ w·(s·c) = Σ (w·s)·c: the scales go into scores and weights, and only codes are widened, block by block;
 - head h reads group h // (H/G); slots from a sequence's length on are not read; length 0 gives 0.
 
-Per-token scales suit values; keys have channels of their own, which KIVI (Liu et al. 2024, arXiv 2402.02750, §3) scales per channel.
+Per-token scales suit values; keys have outlier channels, which KIVI (Liu et al. 2024, arXiv 2402.02750, §3) scales per channel.
 """
 
 from __future__ import annotations

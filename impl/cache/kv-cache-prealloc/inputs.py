@@ -70,7 +70,7 @@ def edge_full_to_the_last_slot(make):
 
 
 def edge_cast_to_the_dtype_of_the_cache(make):
-    """k and v in another dtype than the cache, which keeps its own: float32 by default
+    """k and v in another dtype than the cache, which keeps its dtype: float32 by default
 
     k、v 的 dtype 与 cache 不同：按 cache 的存，默认 float32
     """

@@ -2,9 +2,9 @@
 
 `torch.cat` would copy the whole past for every token; here a step writes n tokens and hands out views. Decisions:
 - row b of the batch is written at pos[b] … pos[b] + n − 1: rows may be at different places, and go back;
-- the views end at L = max(pos) + n: slots never written hold 0, slots behind a row's tokens what was written before, so who
-  attends masks by length;
-- what does not fit raises before anything is written.
+- the views end at L = max(pos) + n: slots never written hold 0, slots behind a row's tokens hold older data, so attention
+  must mask by length;
+- an update that does not fit raises before anything is written.
 
 Hugging Face's StaticCache keeps such buffers; where shapes stay the same too, CUDA graphs can be replayed.
 """

@@ -1,6 +1,6 @@
 """Bytes of a KV cache: layers × sequences × tokens × numbers kept per token and layer × bytes of a number.
 
-What the kinds of attention differ in is how many numbers a token leaves behind in each layer. Decisions:
+The kinds of attention differ in how many numbers a token leaves in each layer. Decisions:
 - mha, gqa, mqa keep a key and a value for each of their KV heads: all heads, the groups, one;
 - mla keeps one latent and one rotary key for all heads, and no values: these are made from the latent;
 - swa keeps no more tokens than its window; it is counted like gqa otherwise;

@@ -32,7 +32,7 @@ def past(make, B, H, t, d):
 
 
 def step(make, cache, params, H, B=None):
-    """One token behind a cache; the cache it returns."""
+    """Decode one token after a cache; return the new cache."""
     B, D = B or make.size("B"), len(params["wq"])
     return make.call("decode_step", make.normal(B, 1, D), cache, params, H)[1]
 
@@ -64,9 +64,9 @@ def edge_cache_from_elsewhere(make):
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, hidden ones of 3·10⁴: no constant stands for −∞
+    """visible scores near −3·10⁴, hidden ones of 3·10⁴: no finite value replaces −∞
 
-    可见分数在 −3·10⁴ 附近，被屏蔽的是 3·10⁴：常数代替不了 −∞
+    可见分数在 −3·10⁴ 附近，被屏蔽的是 3·10⁴：填任何有限值都代替不了 −∞
     """
     params = {
         name: make.keep(torch.tensor([[size]])) for name, size in zip(_WEIGHTS, (180.0, -180.0, 1.0, 1.0), strict=True)

@@ -4,7 +4,7 @@ In a causal layer the keys and values of a token never change once they are comp
 one row of attention; without the cache it would project the whole prefix again. Queries are used once and not kept.
 Decisions:
 - the cache is {"k", "v"} of shape (B, H, t, d), {} when empty, in the dtype of x;
-- a step returns a new dict and never touches the one it was given, so two continuations of one past do not meet;
+- a step returns a new dict and never changes the one it was given, so two continuations of one past are independent;
 - keys are joined behind the old ones, which copies them; a preallocated buffer would save that (`kv-cache-prealloc`);
 - one query at the end of the past may see everything that is cached, so a step needs no mask.
 """

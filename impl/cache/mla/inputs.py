@@ -47,7 +47,7 @@ def layer(make):
 
 
 def at(make, pos):
-    """In float64 every token stands at 0, where angles may be float32."""
+    """Return `pos`, or 0 for every token in float64, where angles may be float32."""
     return torch.as_tensor(pos) * (make.profile != "float64")
 
 
@@ -72,7 +72,7 @@ def case(make):
 
 
 def step(make, mla, cache, pos=None):
-    """One step; the cache it returns."""
+    """Run one step; return the new cache."""
     B, D = make.sizes("B", "D")
     pos = places(make, 1) if pos is None else at(make, pos)
     return make.method(mla, "step", make.normal(B, 1, D), pos, cache)[1]

@@ -1,20 +1,20 @@
 """Multi-head latent attention on a GPU: the absorbed decoding step reads each latent once, for all heads.
 
-`forward`, the two projections of a step and its norms are matrix products that torch does well, and are those of the reference. The
-kernel is what is left of a step: H queries (q_latent, q_rope) against t latents (c, k_R), where c is key and value in one. A
+`forward`, the two projections of a step and its norms are matrix products that torch does well, and are those of the reference. The kernel
+does the rest of a step: H queries (q_latent, q_rope) against t latents (c, k_R), where c is key and value in one. A
 program takes 16 heads and a part of the past: the scores of a tile are q_latent·cᵀ + q_rope·k_Rᵀ, its weights average the same
 tile of c, still on chip. Parts leave a normalised latent and lse in float32, and a second kernel merges them.
 Decisions:
 - 16 heads at a time fill a tensor core's tile; the H/16 programs of a sequence find c in the second-level cache;
 - a part is PART tokens whatever the batch: the same request gives the same bits in any batch;
 - the latent is padded to a power of two on chip alone; of the usual 512 nothing is wasted;
-- weights go in as two 16-bit numbers (`product`), sums are float32; float32 is multiplied as float32, not as tf32;
-- the backward pass of a step is plain torch, with the weights made anew: nobody trains through a decoding step for long.
+- each weight is split into two 16-bit numbers (`product`), sums are float32; float32 is multiplied as float32, not as tf32;
+- the backward pass of a step is plain torch and recomputes the weights: training through a decoding step is rare.
 
 Bytes: B·t·(r_kv + d_rope) elements, once a step, and 2·4·B·H·(r_kv + 1)·parts for the parts; with keys and values of each head
 it would be B·t·H·(d_nope + d_rope + d_v) elements.
-Operations: 2·B·H·t·(2·r_kv + d_rope), in 16 bits 2·B·H·t·(3·r_kv + d_rope): with 128 heads some 240 a byte, where other
-decoding has one or two. It is the products that bound it on most GPUs, not the cache.
+Operations: 2·B·H·t·(2·r_kv + d_rope), in 16 bits 2·B·H·t·(3·r_kv + d_rope): with 128 heads some 240 a byte, where other decoding kernels
+have one or two. On most GPUs it is bound by the products, not by the cache.
 Not in it: paged latents, several queries a step, 64 heads at a time with two groups of warps (FlashMLA), an 8-bit cache.
 
 DeepSeek-V2, arXiv 2405.04434, section 2.1 and appendix C.
@@ -83,7 +83,7 @@ def rms_norm(x: Tensor, gain: Tensor) -> Tensor:
 
 
 def rotate(x: Tensor, pos: Tensor) -> Tensor:
-    """RoPE on the last dimension of x (..., d), in pairs (2i, 2i + 1); pos (...) broadcasts."""
+    """Apply RoPE to the last dimension of x (..., d), in pairs (2i, 2i + 1); pos (...) broadcasts."""
     d = x.shape[-1]
     wide = torch.promote_types(x.dtype, torch.float32)
     turns = 10000.0 ** (-torch.arange(0, d, 2, device=x.device, dtype=wide) / d)  # (d/2,)
@@ -94,7 +94,7 @@ def rotate(x: Tensor, pos: Tensor) -> Tensor:
 
 
 class AbsorbedAttention(torch.autograd.Function):
-    """Weights from (q_latent·cᵀ + q_rope·k_Rᵀ)·scale, and the latents that they gather, (B, H, r_kv)."""
+    """Attend with the scores (q_latent·cᵀ + q_rope·k_Rᵀ)·scale and return the averaged latents (B, H, r_kv)."""
 
     @staticmethod
     def forward(ctx: Any, q_latent: Tensor, q_rope: Tensor, c: Tensor, kr: Tensor, scale: float) -> Tensor:
@@ -138,7 +138,7 @@ class AbsorbedAttention(torch.autograd.Function):
 
 @triton.jit
 def product(x, y):
-    """x @ y in x's dtype. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return x @ y in x's dtype. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     out = tl.dot(high, y, input_precision="ieee", out_dtype=x.dtype)
     if x.dtype != y.dtype:

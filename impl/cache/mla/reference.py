@@ -1,11 +1,11 @@
-"""Multi-head latent attention: all heads share one small latent per token, and that is what the cache holds.
+"""Multi-head latent attention: all heads share one small latent per token, and the cache stores that latent.
 
 Keys and values are linear in the latent: k_h = c·W_UK_h, v_h = c·W_UV_h. A step never expands them, because
-q_h·(c·W_UK_h) = (q_h·W_UK_hᵀ)·c: queries go into the latent space, and what they gather comes back through W_UV.
+q_h·(c·W_UK_h) = (q_h·W_UK_hᵀ)·c: queries go into the latent space, and the averaged latent comes back through W_UV.
 Decisions:
 - the cache holds the latent after its norm and k_R after its rotation: r_kv + d_rope numbers a token;
 - both forms scale by 1/√(d_nope + d_rope), the width of the query that training sees;
-- positions act through a key of their own, shared by the heads: a rotation of c could not be absorbed;
+- positions act through a separate key, shared by the heads: a rotation of c could not be absorbed;
 - causality follows the order of the tokens; pos only turns q and k_R (interleaved pairs, base 10⁴, angles in float32).
 
 DeepSeek-V2, arXiv 2405.04434, section 2.1 and appendix C.

@@ -1,4 +1,4 @@
-"""Heads of their own width, more and fewer of them than fit into D; one head; one token; keys that all heads share."""
+"""Heads of any width, more and fewer of them than fit into D; one head; one token; keys that all heads share."""
 
 from __future__ import annotations
 

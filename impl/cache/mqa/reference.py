@@ -1,9 +1,9 @@
-"""Multi-query attention: every head has queries of its own, all heads share one key and one value head.
+"""Multi-query attention: every head has its own queries, all heads share one key and one value head.
 
-Decoding reads the whole cache for each token; one head of keys and values makes it H times smaller. The products with the queries stay
+Decoding reads the whole cache for each token; one head of keys and values makes it H times smaller. The score FLOPs stay
 those of H heads. Decisions:
 - weights act as x @ w; head h is the contiguous slice h·d … (h+1)·d−1 of x @ wq, and of what wo takes;
-- keys and values are never repeated: the heads stand below each other along the token axis, so one product serves all;
+- keys and values are never repeated: the heads are stacked along the token axis, so one product serves all;
 - scale 1/√d, the width of one head; float16 and bfloat16 are computed in float32 and rounded once, at the end.
 
 Shazeer 2019, arXiv 1911.02150, §3.

@@ -1,4 +1,4 @@
-"""Rows at positions of their own that start anywhere, jump and go back; two continuations of one past; what is kept."""
+"""Rows at different positions that start anywhere, jump and go back; two continuations of one past; memory kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOLERANCE_STABLE = {"float32": 2e-2}
 
 
 def step(make, cache, pos, H, d, **kwargs):
-    """One token for each row; the cache that comes back."""
+    """Decode one token for each row; return the new cache."""
     q, k, v = (make.normal(len(pos), H, 1, d, grad=False) for _ in range(3))
     handle = make.call("rope_decode_step", q, k, v, cache, pos[:, None], **kwargs)
     make.opaque(handle[1])

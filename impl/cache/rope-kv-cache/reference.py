@@ -1,9 +1,9 @@
-"""One decoding step with rotary positions: keys are turned once, when they are written, and cached turned.
+"""One decoding step with rotary positions: a key is rotated once, when it is written, and cached rotated.
 
-A turned key R_m k never changes: a later query R_n q gives qᵀR_(n−m)k with it, the distance alone. Decisions:
-- the cache holds turned keys and plain values, joined behind the old ones into a new dict; values have no position;
+A rotated key R_m k never changes: its score with a later query R_n q is qᵀR_(n−m)k, a function of the distance. Decisions:
+- the cache holds rotated keys and plain values, joined behind the old ones into a new dict; values have no position;
 - positions come from outside, one for each row: the length of the cache is not a position (left padding, shared prefixes);
-- pair (2i, 2i + 1) turns by pos·base^(−2i/d); all that is cached is visible;
+- pair (2i, 2i + 1) turns by pos·base^(−2i/d); every cached key is visible;
 - angles and scores are computed in float32 or wider; what is cached is rounded to the dtype of the inputs.
 
 Su et al. 2021, arXiv 2104.09864, §3.2.

@@ -50,9 +50,9 @@ def case(make):
 
 
 def edge_garden_path(make):
-    """the best first token leads nowhere good: a beam of 2 finds what greedy misses; a wide beam finds everything
+    """the best first token has only poor continuations: a beam of 2 finds what greedy misses; a wide beam finds all
 
-    最好的第一个 token 后面没有好路：beam 为 2 能找到贪心错过的；beam 够宽，什么都能找到
+    最好的第一个 token 后面续写都很差：beam 为 2 能找到贪心错过的；beam 够宽就能找到全部
     """
     first = torch.tensor([[0.55, 0.4, 0.05]]).log()
     table = torch.cat([first, torch.tensor([[0.3, 0.4, 0.3]]).log(), torch.tensor([[0.02, 0.03, 0.95]]).log()]).repeat(
@@ -80,9 +80,9 @@ def edge_ends(make):
 
 
 def edge_impossible(make):
-    """−inf never survives: rows that lead nowhere drop out, and the beam stays narrow
+    """−inf never survives: rows without continuations drop out, and the beam stays narrow
 
-    −inf 永远留不下：走不通的行退出，beam 就窄着
+    −inf 永远不留：没有续写的行退出，beam 随之变窄
     """
     inf, table = torch.inf, logp(make, 4)
     table[:, 1:3] = -inf

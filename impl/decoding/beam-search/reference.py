@@ -3,7 +3,7 @@
 All live prefixes have one length, so their sums compare; the length penalty only matters between finished ones of different lengths, and
 is applied at the end. Decisions:
 - a hypothesis that ends in eos keeps its place in the beam and is not extended: the search narrows as they finish;
-- the candidates are all live × V continuations, not the best few of each row; −inf is none;
+- the candidates are all live × V continuations, not the best few of each row; −inf is not a candidate;
 - score = sum / ((5 + len)/6)^alpha, eos counted, bos not.
 
 Wu et al. 2016 (GNMT), arXiv 1609.08144, §7.

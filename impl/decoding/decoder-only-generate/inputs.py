@@ -52,7 +52,7 @@ def prefill_then_single_tokens(B, T, step):
 
 
 def call(make, table, ids, max_new, *args, model=model_over, **kwargs):
-    """One generation with a model of its own, whose calls are judged."""
+    """Generate with a new model and judge its calls."""
     judged = make.callable(model(table))
     handle = make.call("generate", judged, ids, max_new, *args, **kwargs)
     make.count(judged, prefill_then_single_tokens(*ids.shape, handle.step))
@@ -125,7 +125,7 @@ def edge_temperature_almost_zero(make):
 
 
 def by_length(table):
-    """A model whose logits depend on the position only: (positions, V). So the due frequencies are known."""
+    """A model whose logits depend on the position only: (positions, V). So the expected frequencies are known."""
 
     def model(ids, cache):
         start = 0 if cache is None else cache["seen"]

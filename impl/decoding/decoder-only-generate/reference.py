@@ -1,11 +1,11 @@
 """Generating with a decoder-only model: one call reads the prompt, then every call reads one token.
 
 Decisions:
-- the cache is the model's own business: it is None at first, and then whatever the last call returned goes back;
+- the loop does not look into the cache: it is None at first, then the last call's cache is passed back;
 - only the logits of the last position predict the next token;
 - temperature 0 is argmax, the lowest id among equals, and draws nothing;
-- every row draws on its own from `generator`; rows that are done are fed eos, which changes nothing for the others;
-- an eos in the prompt ends nothing: some models begin with the token that they end with.
+- every row draws independently from `generator`; finished rows are fed eos, which does not affect the others;
+- an eos in the prompt ends nothing: some models start with the token that they end with.
 
 Top-k sampling: Fan et al. 2018, arXiv 1805.04833.
 """

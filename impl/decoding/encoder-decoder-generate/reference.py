@@ -1,8 +1,8 @@
 """Greedy decoding with an encoder–decoder: the source is read once, then each step feeds the newest token.
 
 Decisions:
-- memory and cache are the model's own business: the cache is None at first, then whatever the last call returned;
-- bos is fed and not returned; eos is returned, and behind it stands pad, which finished rows are fed too;
+- the loop does not look into memory and cache: the cache is None at first, then the last call's cache;
+- bos is fed and not returned; eos is returned, then pad, which is also fed to finished rows;
 - src_mask goes to both: to the encoder's self-attention and to the decoder's cross-attention;
 - argmax needs no softmax; the lowest id wins among equals.
 

@@ -46,9 +46,9 @@ def edge_a_long_history(make):
 
 
 def edge_penalty_of_one(make):
-    """penalty 1 changes nothing, and the result is memory of its own
+    """penalty 1 changes nothing, and the result does not share memory
 
-    penalty 为 1：什么都不变，但结果有自己的内存
+    penalty 为 1：什么都不变，但结果不得与输入共享内存
     """
     make.call("repetition_penalty", make.normal(2, 5), torch.tensor([[1, 2], [0, 0]]), 1.0)
 

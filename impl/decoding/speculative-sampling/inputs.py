@@ -50,7 +50,7 @@ def step(make, rows, q_rows, tokens, generator, dtype="follow"):
 
 
 def forced(make, gamma, V, rejected_at, generator):
-    """A step in which every outcome is certain; what follows a rejection must not be looked at."""
+    """A step in which every outcome is certain; tokens after a rejection must not be read."""
     tokens = [index_below(make, V) for _ in range(gamma)]
     pairs = [(rejected_row if i == rejected_at else accepted_row)(make, V, token) for i, token in enumerate(tokens)]
     last = one_hot(V, index_below(make, V))
@@ -90,7 +90,7 @@ def edge_tiny_probabilities(make):
 
 
 def edge_sixteen_bits(make):
-    """rows in 16 bits add up to 1 only roughly; a chance of 0, or of one in a million, is none where 0 is drawn
+    """rows in 16 bits add up to 1 only roughly; a chance of 0, or of one in a million, must fail when 0 is drawn
 
     16 位的行，各项之和只是大致为 1；随机数恰好是 0 时，概率为 0 或百万分之一的 token 既不能接受，也不能抽到
     """

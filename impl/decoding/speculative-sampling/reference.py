@@ -1,11 +1,11 @@
-"""One step of speculative sampling: keep a prefix of the drafted tokens so that what comes out is exactly target-distributed.
+"""One step of speculative sampling: keep a prefix of the draft so that the output has exactly the target's distribution.
 
 A draft model q proposes γ tokens, the target model p has scored them all at once. Decisions:
-- token i is accepted with probability min(1, p/q), each with a draw of its own;
-- the first rejection ends the step: the next token comes from the residual max(0, p − q), normalised, which puts back
-  exactly the mass that acceptance could not reach: min(p, q) + max(0, p − q) = p;
+- token i is accepted with probability min(1, p/q), each with its own draw;
+- the first rejection ends the step: the next token comes from the residual max(0, p − q), normalised, which adds exactly the
+  mass that acceptance leaves out: min(p, q) + max(0, p − q) = p;
 - if all are accepted, the target's last row gives one token for free;
-- u < p/q is asked as u·q < p, so that p = 0 is never accepted and nothing is divided by a small q;
+- u < p/q is tested as u·q < p, so that p = 0 is never accepted and nothing is divided by a small q;
 - all randomness comes from `generator`.
 
 Leviathan, Kalman and Matias 2023, arXiv 2211.17192, §2.3; Chen et al. 2023, arXiv 2302.01318.

@@ -1,9 +1,9 @@
-"""Truncated sampling: temperature, then top-k, top-p and min-p, each on what the one before has left.
+"""Truncated sampling: temperature, then top-k, top-p and min-p, each applied to the tokens that the one before left.
 
 Sorted once, all three are cuts of a row from the right; at the end the row goes back to the order of the ids. Decisions:
 - top-p keeps a token while the mass before it is below p, so the one that crosses p stays, and at least one does;
 - the mass is renormalised over what top-k left; min-p compares with the largest probability of the row;
-- None and 0 switch a filter off, and so does top_p ≥ 1; what is −inf stays −inf;
+- None and 0 switch a filter off, and so does top_p ≥ 1; a given −inf stays −inf;
 - equal logits are taken from the lowest id on; 16 bits are computed in float32.
 
 Holtzman et al. 2020, arXiv 1904.09751, §3.1 (top-p); Nguyen et al. 2024, arXiv 2407.01082, §3 (min-p).

@@ -68,7 +68,7 @@ def verify(make, parents, tokens, targets):
 
 
 def deepest(parents, tokens, targets):
-    """How many nodes the deepest match has, and the bonus behind it."""
+    """Return the number of nodes of the deepest match, and its bonus."""
     depth = {0: 0}
     for i, p in enumerate(parents[1:], 1):
         if p in depth and tokens[i] == targets[p]:

@@ -1,7 +1,7 @@
 """Verifying a tree of drafted tokens in one pass of the target model: mask, positions, and which branch is accepted.
 
-Every node is a token that continues its parent. With a mask that shows a node its ancestors alone, and a position that is its depth, the
-pass gives each node what its root-to-node path would give by itself. Decisions:
+Every node is a token that continues its parent. With a mask that shows a node its ancestors alone, and a position that is
+its depth, the pass gives each node the same output as its root-to-node path alone. Decisions:
 - node 0 is the root: the last token accepted, whose keys are not in the past yet;
 - parents come before their children, so one pass over the list is enough;
 - greedy acceptance: a node matches if its parent does and its token is the target's next token there; the deepest match wins;

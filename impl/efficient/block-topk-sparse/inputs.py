@@ -55,7 +55,7 @@ def edge_whole_and_ragged(make):
 
 
 def edge_where_the_best_keys_are(make):
-    """the best block lies in the future, is the own one, or has one key that leads and a low mean
+    """the best block is in the future, is the query's own, or has one leading key but a low mean
 
     最好的块在未来、就是自己那块，或块内有一个 key 遥遥领先但均值很低
     """

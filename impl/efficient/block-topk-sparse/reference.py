@@ -1,11 +1,11 @@
-"""Block-sparse attention by selection: each query reads its own block of keys and the few past ones that promise most.
+"""Block-sparse attention by selection: each query reads its own block of keys and the few past blocks that score highest.
 
-A block promises q · (mean of its keys). With n = T/block blocks this ranks T·n pairs instead of T² ones, and the attention
+A block's score is q · (mean of its keys). With n = T/block blocks this ranks T·n pairs instead of T² ones, and the attention
 itself reads k_blocks · block keys a query, whatever T is. Decisions:
 - the own block is always read, up to the query itself, and counts as one of the k_blocks;
-- every head and every query chooses for itself, among blocks that lie wholly in its past;
+- every head and every query chooses for itself, among blocks that are wholly in its past;
 - one softmax runs over all keys that were read; the choice has no gradient, the attention over it has;
-- places beyond a query, in its own block, in blocks too many, or behind the end, are all hidden by one comparison.
+- one comparison hides all keys after the query: in its own block, in surplus blocks and in the padding.
 
 Lu et al. 2025 (MoBA), arXiv 2502.13189; Yuan et al. 2025 (NSA), arXiv 2502.11089.
 """

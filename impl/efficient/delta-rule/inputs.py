@@ -17,7 +17,7 @@ SIZES = {"B": (1, 2), "H": (1, 3), "T": (1, 6, 150), "d": (1, 5, 33), "dv": (1, 
 
 
 def keys(make, *shape, length=1.0):
-    """Of one length, so that no product of corrections explodes."""
+    """Keys of one length, so that no product of corrections explodes."""
     k = torch.randn(*shape, generator=make.random, dtype=torch.float64)
     return make.keep(length * k / k.norm(dim=-1, keepdim=True), grad=True)
 

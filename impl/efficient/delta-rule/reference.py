@@ -5,7 +5,7 @@
 In the second form: look up what the state answers to k, and correct it towards v by β of the difference. That is one step
 of gradient descent on ½ ‖S k − v‖² with learning rate β. Decisions:
 - the state is written before it is read, so a token sees itself;
-- no scale and no normalisation: keys of unit length are the caller's business, and with β = 1 they replace a value exactly;
+- no scale and no normalisation: the caller normalises keys; unit keys with β = 1 replace a value exactly;
 - the state is (dv, d), a matrix from keys to values; it starts at S0 or zero, and a new one is returned;
 - a loop over tokens: nothing of size T × T is made; float16 and bfloat16 are computed in float32.
 

@@ -21,7 +21,7 @@ HARDENED = {"edge_rows_without_a_key"}
 
 
 def call(make, q, *args, **kwargs):
-    """lse may come in float32 or in the dtype of the inputs."""
+    """Call the entry; lse may be float32 or have the dtype of the inputs."""
     handle = make.call("flash_attention", q, *args, **kwargs)
     make.dtypes(handle[1], torch.float32, q.dtype)
 

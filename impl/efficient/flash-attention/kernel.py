@@ -3,20 +3,20 @@
 Forward, a program per (sequence, head, tile of queries): a running maximum m, the sum l = Σ exp(s − m) and acc = Σ exp(s − m)·v,
 as in the reference. What leaves the chip is `out` and, for the backward pass, lse = m + log l: one number a query.
 Backward, the weights come again from lse: P = exp(s − lse). One kernel walks a tile of queries over the keys for dq, another a
-tile of keys over the queries for dk and dv, so nobody adds to what others add to: no atomics, the same bits on every run.
+tile of keys over the queries for dk and dv, so no two programs add to the same number: no atomics, the same bits on every run.
 Decisions:
 - two loops: steps of keys that every query of the tile sees whole need no mask; the diagonal and the end of the keys do;
 - the hardware has 2^x, not eˣ: 1/√d and log₂ e are one factor of the scores, so m is in units of ln 2;
-- a warpgroup has 64 rows of its own. At width 128 a program has 128 rows on eight warps, at 64 it has 64 rows on four, so that
-  three programs fit the registers of a multiprocessor. The tiles that walk past hold 64 rows, half for the two sums dk and dv;
+- a warpgroup takes 64 rows. At width 128 a program has 128 rows on eight warps, at 64 it has 64 rows on four, so that three programs fit
+  the registers of a multiprocessor. The tiles of the inner loop have 64 rows, half as many for the two sums dk and dv;
 - dk and dv take scores as (keys, queries), so that the weights go from registers into the product without a transposition;
 - D = rowsum(do ∘ out) stands for the row sum of P ∘ dP; a gradient of lse adds P·dlse to dS, so D − dlse serves both;
-- 16-bit inputs meet in tensor cores, and sums are float32. Weights rounded to 16 bits would cost a digit of the result: they go
-  in as two such numbers (`add_product`), where most kernels round. That is half as much tensor work again, and 415 instead of
+- 16-bit inputs are multiplied by tensor cores with float32 sums. Weights rounded to 16 bits would cost a digit of the result: each is split
+  into two 16-bit numbers (`add_product`), where most kernels round. That is half as much tensor work again, and 415 instead of
   about 300 instructions a step. float32 is multiplied as float32, not as tf32;
-- causal: a program stops at its last visible key, or starts at the first query that sees one. The longest programs of a head
-  begin first, so that none is left alone at the end;
-- any strides, but the last dimension lies in one piece; offsets are 64 bits for a program and 32 within a tile;
+- causal: a program stops at its last visible key, or starts at the first query that sees one. The longest programs of a head start first,
+  so that none runs alone at the end;
+- any strides, but the last dimension must be contiguous; offsets are 64 bits for a program and 32 within a tile;
 - `block_q` and `block_k` become powers of two between 16 and what the registers hold.
 
 Bytes: forward 2·B·H·T·d + 2·B·H·S·d·T/block_q elements and the lse, where plain attention moves B·H·T·S scores several times;
@@ -51,9 +51,9 @@ def in_rows(x: Tensor) -> Tensor:
 
 
 def choices(d: int, dtype: torch.dtype, stays: int, walks: int, sums: int) -> dict[str, Any]:
-    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+    """Return sizes for a tile that stays on chip (16 rows a warp, one sum or two) and the smaller steps that pass it.
 
-    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    Registers are the limit: at width 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
     """
     tile_d = max(16, triton.next_power_of_2(d))
     room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
@@ -108,7 +108,7 @@ class FlashAttention(torch.autograd.Function):
 
 @triton.jit
 def add_product(acc, x, y):
-    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return acc + x @ y. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
@@ -118,7 +118,7 @@ def add_product(acc, x, y):
 
 @triton.jit
 def keys_in_sight(first, T, S, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
-    """How many keys, in whole steps, every query of a tile sees, and how many its last query sees."""
+    """Return the number of keys, in whole steps, that every query of a tile sees, and the number its last query sees."""
     all_see, last_sees = S, S
     if CAUSAL:
         all_see = tl.maximum(0, tl.minimum(S, first + 1 + S - T))

@@ -1,10 +1,10 @@
 """FlashAttention, forward: tiles of queries walk over tiles of keys and keep a running softmax.
 
-For each query: the largest score m so far, l = Σ exp(s − m), and acc = Σ exp(s − m)·v. When a tile raises m, what was
-gathered before shrinks by exp(m_old − m_new). So no T×S matrix ever exists, and the result is exact.
+For each query: the largest score m so far, l = Σ exp(s − m), and acc = Σ exp(s − m)·v. When a tile raises m, both sums so
+far are multiplied by exp(m_old − m_new). So no T×S matrix ever exists, and the result is exact.
 Decisions:
 - the division by l comes once, at the end; lse = m + log l is what a backward pass needs to rebuild the weights;
-- causal: query i stands at position i + S − T; tiles of keys that lie behind a whole tile of queries are skipped;
+- causal: query i is at position i + S − T; tiles of keys after a whole tile of queries are skipped;
 - a row that has seen no key yet has m = −inf: it shifts by 0, since −inf − (−inf) would be NaN;
 - a row that sees no key at all (causal, S < T) gets 0, and −inf as its lse.
 

@@ -1,21 +1,21 @@
 """FlashAttention's backward pass on a GPU: the weights come again from the saved log-sum-exp, tile by tile.
 
 P = exp(q·kᵀ/√d − lse) needs nothing but its own tile, and D = rowsum(do ∘ o) replaces the row sum of P ∘ dP. Two kernels:
-- one walks a tile of queries over the keys: dS = P ∘ (dP − D), dq += dS·k. It starts with D, and leaves it for the other;
+- one walks a tile of queries over the keys: dS = P ∘ (dP − D), dq += dS·k. It first computes D and stores it for the other;
 - one walks a tile of keys over the queries: dv += Pᵀ·do, dk += dSᵀ·q.
 Decisions:
-- scores and dP are made twice, 14·B·H·T·S·d operations where 10 would do. For that nobody adds to what others add to: no
-  atomics, no float32 copy of dq, the same bits on every run;
+- scores and dP are made twice, 14·B·H·T·S·d operations where 10 would do. In return no two programs add to the same number: no atomics, no
+  float32 copy of dq, the same bits on every run;
 - two loops: steps of keys that every query of the tile sees whole need no mask, the others do. The hardware has 2^x, not eˣ: 1/√d
   and log₂ e are one factor of the scores;
-- a warpgroup has 64 rows of its own: 128 rows on eight warps at width 128, 64 on four at 64, with which three programs fit a
+- a warpgroup takes 64 rows: 128 rows on eight warps at width 128, 64 rows on four warps at width 64, so that three programs fit a
   multiprocessor. dk and dv take scores as (keys, queries), so that weights go from registers into the product;
-- the longest causal programs of a head begin first, so that none is left alone at the end;
-- 16-bit inputs meet in tensor cores, and sums are float32. P and dS rounded to 16 bits would cost a digit of the result: they go
-  in as two such numbers (`add_product`), where most kernels round. float32 is multiplied as float32, not as tf32;
+- the longest causal programs of a head start first, so that none runs alone at the end;
+- 16-bit inputs are multiplied by tensor cores with float32 sums. P and dS rounded to 16 bits would cost a digit of the result: each is
+  split into two 16-bit numbers (`add_product`), where most kernels round. float32 is multiplied as float32, not as tf32;
 - a query without a key has lse = −∞: +∞ in its place makes its weights exp(−∞) = 0;
 - causal: a tile of queries stops at its last visible key, a tile of keys starts at the first query that sees one;
-- any strides, but the last dimension lies in one piece; tiles advance by pointers, so no offset passes 2³¹;
+- any strides, but the last dimension must be contiguous; tiles advance by pointers, so no offset passes 2³¹;
 - `block` becomes a power of two between 16 and what the chip holds, for queries and keys alike.
 
 Bytes: dq moves 4·B·H·T·d + 2·B·H·S·d·T/block elements, dk and dv 4·B·H·S·d + 2·B·H·T·d·S/block; lse and D are B·H·T each.
@@ -65,9 +65,9 @@ def flash_attention_backward(
 
 
 def choices(d: int, dtype: torch.dtype, block: int, sums: int) -> dict[str, Any]:
-    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+    """Return sizes for a tile that stays on chip (16 rows a warp, one sum or two) and the smaller steps that pass it.
 
-    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    Registers are the limit: at width 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
     """
     tile_d = max(16, triton.next_power_of_2(d))
     room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
@@ -87,7 +87,7 @@ def choices(d: int, dtype: torch.dtype, block: int, sums: int) -> dict[str, Any]
 
 @triton.jit
 def add_product(acc, x, y):
-    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return acc + x @ y. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
@@ -97,7 +97,7 @@ def add_product(acc, x, y):
 
 @triton.jit
 def keys_in_sight(first, T, S, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
-    """How many keys, in whole steps, every query of a tile sees, and how many its last query sees."""
+    """Return the number of keys, in whole steps, that every query of a tile sees, and the number its last query sees."""
     all_see, last_sees = S, S
     if CAUSAL:
         all_see = tl.maximum(0, tl.minimum(S, first + 1 + S - T))

@@ -1,10 +1,10 @@
 """The gated delta rule on a GPU, step by step: the state stays in registers, and one launch does all tokens.
 
-Stepwise, not by chunks: a program owns some columns of one head's state S (d, dv) and walks over the tokens. The columns never meet,
-since each step, S ← Diag(e^g)·S, u = β(v − Sᵀk), S ← S + k·uᵀ, y = Sᵀq, works on every column alike. There is no e^(−G) and no
-triangular system, and any decay is harmless. The price is T steps one after another, and no tensor cores.
+Stepwise, not by chunks: a program owns some columns of one head's state S (d, dv) and walks over the tokens. The columns are independent,
+since each step, S ← Diag(e^g)·S, u = β(v − Sᵀk), S ← S + k·uᵀ, y = Sᵀq, works on every column alike. There is no e^(−G) and no triangular
+system, so any decay is safe. The price is T steps one after another, and no tensor cores.
 Backward walks back. It needs the state of every token, and e^(−g) may not undo a step, so forward keeps the state before each
-`chunk` tokens; a program makes the states of one chunk again, in memory of its own, and then goes through them from the last:
+`chunk` tokens; a program recomputes the states of one chunk in its own scratch memory, then goes through them from the last:
 with dS the gradient of the state after the step, dS += q·dyᵀ, du = dSᵀk, dβ = du·(v − Sᵀk), dv = β·du, and so on to e^g·dS.
 Decisions:
 - `chunk` is how many tokens share one kept state: large ones take less memory for long texts, small ones less scratch;
@@ -49,7 +49,7 @@ def gated_delta_rule(
 
 
 def choices(d: int, dv: int, width: int, dtype: torch.dtype, chunk: int, columns: int) -> dict[str, Any]:
-    """A state of all d rows and some columns, in registers: one warp for 8 columns, four for 32."""
+    """Return sizes for a state of d rows and some columns in registers: one warp for 8 columns, four for 32."""
     return {
         "D": d,
         "DV": dv,

@@ -20,7 +20,7 @@ DERIVED = {"S": "T + past"}
 
 
 def best_of(q_i, k_i, w, k):
-    """What a sound choice is: the best visible keys by their scores in float64, equal ones in any order."""
+    """Return a check that the choice is right: the best visible keys by their float64 scores, ties in any order."""
     q_i, k_i, w = (x.double() for x in (q_i, k_i, w))
     scores = torch.einsum("bth,bths->bts", w, torch.einsum("bthd,bsd->bths", q_i, k_i).relu())
     size = torch.einsum("bth,bths->bts", w.abs(), torch.einsum("bthd,bsd->bths", q_i.abs(), k_i.abs()))
@@ -90,9 +90,9 @@ def edge_all_keys(make):
 
 
 def edge_negative_weights(make):
-    """weights below 0 veto: a key that every head ignores is better than one that a negative head finds
+    """negative weights veto: a key that no head matches beats one that a negative head matches
 
-    负权重是否决：谁都不理的 key，也好过被负权重的头看中的
+    负权重表示否决：没有头匹配的 key，也排在负权重的头匹配的 key 之前
     """
     q_i = make.keep(torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]]))
     k_i = make.keep(torch.tensor([[[2.0, 3.0], [-1.0, -1.0], [1.0, 0.5], [0.0, 4.0], [-3.0, 1.0]]]))

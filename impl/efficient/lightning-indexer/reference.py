@@ -1,10 +1,10 @@
 """Sparse attention with a learned choice: an indexer scores all keys cheaply, and attention gathers the best k of them.
 
 Decisions:
-- the score is Σ_h w·ReLU(q·k): ReLU per head, so that a negative weight can veto what its head has found;
+- the score is Σ_h w·ReLU(q·k): ReLU per head, so that a negative weight can veto keys that its head matches;
 - invisible keys are −∞ before top-k and −1 after it: a short row has fewer keys, not wrong ones;
 - keys = values, one row for all heads (MLA's latent in its absorbed form): rows are gathered once per query;
-- −1 gathers row 0 and is hidden by its score: values and gradients of row 0 are untouched by it.
+- −1 gathers row 0 and is masked in the scores, so it does not affect values and gradients of row 0.
 
 DeepSeek-V3.2, arXiv 2512.02556, section 2.1.
 """

@@ -7,16 +7,16 @@ products, and only T/C steps follow one another.
 Backward is the same kernel three times: dQ = tril(dO·Vᵀ)·K; dK and dV are such products too, walked from the last chunk to the
 first: triu(V·dOᵀ)·Q and triu(K·Qᵀ)·dO. Nothing is stored for it but Q, K and V.
 Decisions:
-- φ is any callable of torch, and so are its gradient and the quotient: the kernel knows nothing of them;
+- φ is any torch callable; torch computes it, its gradient and the quotient, the kernel none of them;
 - without `causal` the sums are two plain matrix products, and a step adds one token: torch does both well;
-- φ and the sums are float32 (float64 for float64). Tensor cores multiply float32 as three products of tf32, which lose less than
-  the sums do; without them four products a chunk do not fit into registers;
+- φ and the sums are float32 (float64 for float64). Tensor cores multiply float32 as three products of tf32, whose error is below that of
+  the sums; without them four products a chunk do not fit into registers;
 - columns of V are divided over programs, so that the state of up to 128 features has 16 numbers a thread.
 
 Bytes: with m features, numerators 2·B·H·T·m·⌈dv/columns⌉ + 2·B·H·T·dv elements of 4 bytes, denominators 2·B·H·T·(m + 1). Backward
 three times that. The state never leaves the chip.
 Operations: 2·B·H·T·(2·m·dv + C·(m + dv)) for numerators, the same with dv = 1 for denominators; backward three times that.
-Not in it: states of chunks made side by side first (few heads and a long text would want it), decay, φ inside the kernel.
+Not in it: computing the states of all chunks in parallel first (for few heads and a long text), decay, φ inside the kernel.
 
 Katharopoulos et al. 2020, arXiv 2006.16236; chunks: Yang et al. 2023, arXiv 2312.06635.
 """
@@ -63,7 +63,7 @@ def linear_attention_step(state: State, q_t: Tensor, k_t: Tensor, v_t: Tensor) -
 
 
 def read(q_map: Tensor, S: Tensor, z: Tensor) -> Tensor:
-    """What queries (B, H, n, m) find in the sums S (B, H, m, dv) and z (B, H, m)."""
+    """Return φ(q)·S / (φ(q)·z + 1e-6) for queries (B, H, n, m) and sums S (B, H, m, dv), z (B, H, m)."""
     return q_map @ S / (q_map @ z[..., None] + EPS)
 
 
@@ -88,7 +88,7 @@ class CausalProduct(torch.autograd.Function):
 
 
 def choices(m: int, dv: int, dtype: torch.dtype) -> dict[str, Any]:
-    """Chunks of tokens, and columns for which the state of m features fits into registers."""
+    """Return the chunk length and the columns for which the state of m features fits into registers."""
     block_m = max(16, triton.next_power_of_2(m))
     columns = 4 if INTERPRETED else 32 if block_m <= 128 else 16
     return {

@@ -3,7 +3,7 @@
     softmax:  y_i = Σ_j exp(q_i·k_j) v_j / Σ_j exp(q_i·k_j)          T² scores
     linear:   y_i = φ(q_i)·(Σ_j φ(k_j) v_jᵀ) / (φ(q_i)·Σ_j φ(k_j))    one sum for all queries
 
-The sums S = Σ φ(k) vᵀ and z = Σ φ(k) are the whole memory of the past: a causal layer is a recurrent network.
+The sums S = Σ φ(k) vᵀ and z = Σ φ(k) are the whole state: a causal layer is a recurrent network.
 Decisions:
 - 1e-6 is added to the denominator, because φ(k) may be 0 for every key;
 - the causal form walks over the tokens; sums are written before they are read, so a token sees itself;

@@ -1,9 +1,9 @@
 """The online softmax: maximum and denominator of a row in one pass, chunk by chunk.
 
-Safe softmax needs the maximum m before it can sum l = Σ exp(x − m). Here both run along: when a chunk raises m, what was
-summed up so far shrinks by exp(m_old − m_new), as if it had been summed under the new maximum from the start.
+Safe softmax needs the maximum m before it can sum l = Σ exp(x − m). Here both are updated per chunk: when a chunk raises m,
+the sum so far is multiplied by exp(m_old − m_new), as if it had been computed with the new maximum from the start.
 Decisions:
-- chunks are read once, in order, and may have any widths; nothing but m and l is carried on;
+- chunks are read once, in order, and may have any widths; only m and l are kept between chunks;
 - a row that has seen nothing but −inf has m = −inf, and shifts by 0: −inf − (−inf) would be NaN;
 - both results keep their graph: l depends on m, and m on the largest entry;
 - 16 bits are computed in float32.

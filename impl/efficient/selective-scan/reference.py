@@ -1,4 +1,4 @@
-"""The selective state-space layer: a linear recurrence per channel, with a step size, a way in and a way out for each token.
+"""The selective state-space layer: a linear recurrence per channel; step size, input and output depend on the token.
 
 Decisions:
 - A is discretised exactly, e^(ΔA), which stays below 1 for every Δ; B by Euler's rule, Δ·B, as Mamba's code does it;

@@ -20,7 +20,7 @@ def case(make):
 
 
 def edge_windows_and_sinks(make):
-    """windows of 1, T − 1 and T, sinks inside the window and ahead of the query: each key that is seen counts once
+    """windows of 1, T − 1 and T, sinks inside the window and ahead of the query: each visible key counts once
 
     窗口为 1、T − 1、T；sink 落在窗口里，或在 query 前方：看得到的 key 各算一次
     """

@@ -1,20 +1,20 @@
 """Sliding-window attention with sinks on a GPU: FlashAttention that visits the tiles in sight alone.
 
-A tile of queries sees two ranges of keys, in steps: the sinks at the beginning, and the window around itself. In the middle of a
-wide window lie steps that all its queries see whole, and they come first, without a mask. The others are one walk over `before`
+A tile of queries sees two ranges of keys, in steps: the sinks at the beginning, and the window around itself. In the middle of a wide
+window all queries see some steps whole; these come first, without a mask. The others are one walk over `before`
 steps of sinks, then from the window's first step on, past the whole ones; where sinks and window overlap or touch they are one
-range, so no key counts twice. Whatever a step holds beyond is masked. Backward, a tile of keys without a sink walks over the queries around it,
+range, so no key counts twice. Other keys of a step are masked. Backward, a tile of keys without a sink walks over the queries around it,
 one with a sink over all queries that may see it.
 Decisions:
-- every step is visited once, so that one running softmax, to which the order is all the same, serves sinks and window together;
+- every step is visited once: one running softmax, which does not depend on the order, covers sinks and window;
 - the hardware has 2^x, not eˣ: 1/√d and log₂ e are one factor of the scores, so m is in units of ln 2;
-- a warpgroup has 64 rows of its own: 128 rows on eight warps at width 128, 64 on four at 64, with which three programs fit a
+- a warpgroup takes 64 rows: 128 rows on eight warps at width 128, 64 rows on four warps at width 64, so that three programs fit a
   multiprocessor. dk and dv take scores as (keys, queries), so that weights go from registers into the product;
-- forward keeps lse = m + log l for each row; backward makes the weights again. D = rowsum(do ∘ out) comes with dq, and is left for
-  dk and dv. No atomics: the price is that ⌈n_sink/block⌉ programs a head walk over T queries, the rest over a window;
-- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`add_product`), not rounded to one.
+- forward keeps lse = m + log l for each row; backward makes the weights again. The dq kernel computes D = rowsum(do ∘ out) and stores it
+  for dk and dv. No atomics: the price is that ⌈n_sink/block⌉ programs a head walk over T queries, the rest over a window;
+- 16-bit inputs are multiplied by tensor cores with float32 sums; each weight is split into two 16-bit numbers (`add_product`).
   float32 is multiplied as float32, not as tf32;
-- any strides, but the last dimension lies in one piece.
+- any strides, but the last dimension must be contiguous.
 
 With W = window + n_sink + 2·block keys at most for a tile (2·window without `causal`):
 Bytes: forward 2·B·H·T·d + 2·B·H·d·W·T/block elements and the lse; backward about 2½ times that.
@@ -51,9 +51,9 @@ def in_rows(x: Tensor) -> Tensor:
 
 
 def choices(d: int, dtype: torch.dtype, sums: int) -> dict[str, Any]:
-    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+    """Return sizes for a tile that stays on chip (16 rows a warp, one sum or two) and the smaller steps that pass it.
 
-    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    Registers are the limit: at width 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
     """
     tile_d = max(16, triton.next_power_of_2(d))
     room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
@@ -103,7 +103,7 @@ class WindowAttention(torch.autograd.Function):
 
 @triton.jit
 def add_product(acc, x, y):
-    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return acc + x @ y. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
@@ -113,8 +113,8 @@ def add_product(acc, x, y):
 
 @triton.jit
 def steps_in_sight(first, T, window, n_sink, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
-    """Of the keys in steps: where the window of a tile of queries begins, where the steps begin and end that every query sees
-    whole, how many steps of sinks come before the window, and how many there are in sight beside the whole ones."""
+    """Return step indices for a tile of queries: the window's first step, the range (begin, end) that every query sees whole, the number of
+    sink steps before the window, and the number of other visible steps."""
     behind = tl.minimum(T, first + TILE if CAUSAL else first + TILE - 1 + window)  # the window ends before this key
     sinks = tl.minimum(n_sink, first + TILE) if CAUSAL else n_sink + first * 0
     sink_steps, window_step = (sinks + STEP - 1) // STEP, tl.maximum(0, first - window + 1) // STEP
@@ -129,7 +129,7 @@ def steps_in_sight(first, T, window, n_sink, TILE: tl.constexpr, STEP: tl.conste
 
 @triton.jit
 def step_at(number, MASKED: tl.constexpr, window_step, whole, whole_end, before):
-    """The step with this number: of the whole ones, or of the sinks, the window before the whole ones, and behind them."""
+    """Return the index of step `number`, counted among the whole steps or among the masked ones."""
     if not MASKED:
         return whole + number
     step = number + tl.where(number < before, 0, window_step - before)
@@ -138,7 +138,7 @@ def step_at(number, MASKED: tl.constexpr, window_step, whole, whole_end, before)
 
 @triton.jit
 def seen(queries, keys, T, window, n_sink, CAUSAL: tl.constexpr):
-    """Which keys the queries see, (q, 1) and (1, k) or the other way round."""
+    """Return a mask of the keys that each query sees; shapes (q, 1) and (1, k), or the reverse."""
     if CAUSAL:
         return (keys <= queries) & ((keys > queries - window) | (keys < n_sink)) & (keys < T)
     return ((keys > queries - window) & (keys < queries + window) | (keys < n_sink)) & (keys < T)

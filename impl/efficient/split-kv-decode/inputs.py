@@ -23,7 +23,7 @@ def drawn(make, lses, grad=True, d=3):
 
 
 def edge_lses_far_apart(make):
-    """lses of ±200 and ±10⁴, all near −1000, each query at a level of its own
+    """lses of ±200 and ±10⁴, or all near −1000, at very different levels per query
 
     lse 为 ±200、±10⁴，或全在 −1000 附近；各 query 的水平差得很远
     """
@@ -43,9 +43,9 @@ def edge_equal_splits(make):
 
 
 def edge_empty_splits(make):
-    """a split without keys has lse −inf, and nothing of its output remains, first or last
+    """a split without keys has lse −inf, and its output has no influence, first or last
 
-    没有 key 的段 lse 为 −inf，它的输出不留任何痕迹，不管在最前还是最后
+    没有 key 的段 lse 为 −inf，它的输出不得影响结果，不管在最前还是最后
     """
     inf = torch.inf
     for lses in (

@@ -3,13 +3,13 @@
 `merge_partials`: a program owns a tile of queries and walks over the N parts with a running maximum of their lses, as a softmax
 would; each output is read once, nothing of size N is made. Backward: with w_n = exp(lses_n − lse), the gradient of outs_n is w_n·dout,
 and that of lses_n is w_n·(dout·outs_n − dout·out + dlse).
-`split_kv_decode(q, k, v, n_splits)` is what it is for: q (B, H, d), k and v (B, G, S, d), out (B, H, d) and lse (B, H). A step has
+`split_kv_decode(q, k, v, n_splits)` uses it: q (B, H, d), k and v (B, G, S, d), out (B, H, d) and lse (B, H). A step has
 B·G programs' worth of work where a GPU has a hundred multiprocessors, and S is the one long axis left: so B·G·n_splits programs,
 each with the R = H/G heads of a group as rows of one tile, leave normalised outputs and lses in float32, and these are merged.
 Decisions:
 - a part without keys has lse −∞ and weight 0; where all are empty out is 0 and lse −∞;
-- n_splits is the caller's: fixed, equal requests give equal bits, whatever else is in the batch;
-- weights go in as two 16-bit numbers (`product`): reading the cache takes longer than the products.
+- the caller chooses n_splits: if it is fixed, equal requests give equal bits, whatever else is in the batch;
+- each weight is split into two 16-bit numbers (`product`): reading the cache takes longer than the products.
 
 Bytes: merging reads N·M·d + N·M and writes M·d + M elements, for M queries. Decoding reads 2·B·G·S·d, the cache once, and
 writes and reads N·B·H·(d + 1) in float32, less than a tenth of it while a part is longer than 20·H/G keys in 16 bits.
@@ -37,7 +37,7 @@ def merge_partials(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def choices(d: int, dtype: torch.dtype) -> dict[str, Any]:
-    """A tile of queries of 4096 numbers, or one query."""
+    """Return sizes for a tile of queries of 4096 numbers, or of one query."""
     block_d = triton.next_power_of_2(d)
     return {
         "D": d,
@@ -143,7 +143,7 @@ def merge_backward_kernel(
 
 
 def split_kv_decode(q: Tensor, k: Tensor, v: Tensor, n_splits: int) -> tuple[Tensor, Tensor]:
-    """Attention of one query a head, q (B, H, d), over a cache k, v (B, G, S, d): out (B, H, d) and its lse (B, H)."""
+    """Attend with one query a head, q (B, H, d), to a cache k, v (B, G, S, d): out (B, H, d) and its lse (B, H)."""
     k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (k, v))
     (B, H, d), (G, S) = q.shape, k.shape[1:3]
     wide = torch.promote_types(q.dtype, torch.float32)
@@ -169,7 +169,7 @@ def split_kv_decode(q: Tensor, k: Tensor, v: Tensor, n_splits: int) -> tuple[Ten
 
 @triton.jit
 def product(x, y):
-    """x @ y in x's dtype. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return x @ y in x's dtype. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     out = tl.dot(high, y, input_precision="ieee", out_dtype=x.dtype)
     if x.dtype != y.dtype:

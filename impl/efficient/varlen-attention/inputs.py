@@ -54,9 +54,9 @@ def edge_empty_sequences(make):
 
 
 def edge_keys_next_door_lead(make):
-    """the keys of other sequences, and later ones, lead by hundreds: nothing of them may remain
+    """keys of other sequences, and later keys, score higher by hundreds: no influence
 
-    其他序列的 key、后面的 key 领先几百：不能留下任何影响
+    其他序列的 key、后面的 key 分数高出几百：不得影响结果
     """
     lengths = [3, 4, 2]
     q = make.keep(torch.full((9, 2, 1), 20.0), grad=True)

@@ -1,21 +1,21 @@
-"""Attention over packed sequences on a GPU: FlashAttention whose tiles know in which sequence they lie.
+"""Attention over packed sequences on a GPU: FlashAttention in which each tile knows its sequence.
 
-One launch serves all sequences. A table, made on the device from `cu_seqlens`, says for each program the first row of its tile and
-where its sequence begins and ends; the program walks over that sequence alone. Nothing waits for the host, which never learns the
-lengths: there are as many programs as N tokens in R sequences can need at most, and those without a tile end at once.
+One launch serves all sequences. A table, made on the device from `cu_seqlens`, gives each program the first row of its tile and the begin
+and end of its sequence; the program walks over that sequence alone. Nothing waits for the host, which never reads the lengths: there are as
+many programs as N tokens in R sequences can need at most, and those without a tile end at once.
 Decisions:
 - N // block + R programs a head bound Σ ⌈n_r/block⌉, so the waste is less than a tile for each sequence;
 - forward keeps lse = m + log l for each row; backward makes the weights again, dq from tiles of queries, dk and dv from tiles of
   keys by the same table: no atomics;
 - two loops: steps of keys that every query of the tile sees whole need no mask, the others do. The hardware has 2^x, not eˣ: 1/√d
   and log₂ e are one factor of the scores, so m is in units of ln 2;
-- a warpgroup has 64 rows of its own: 128 rows on eight warps at width 128, 64 on four at 64, with which three programs fit a
+- a warpgroup takes 64 rows: 128 rows on eight warps at width 128, 64 rows on four warps at width 64, so that three programs fit a
   multiprocessor. dk and dv take scores as (keys, queries), so that weights go from registers into the product;
-- the longest causal programs of a head begin first, so that none is left alone at the end;
-- D = rowsum(do ∘ out) comes with dq, and is left for dk and dv;
-- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`add_product`), not rounded to one.
+- the longest causal programs of a head start first, so that none runs alone at the end;
+- the dq kernel computes D = rowsum(do ∘ out) and stores it for dk and dv;
+- 16-bit inputs are multiplied by tensor cores with float32 sums; each weight is split into two 16-bit numbers (`add_product`).
   float32 is multiplied as float32, not as tf32;
-- any strides, but the last dimension lies in one piece; `pack` is two calls of torch, there is nothing to gain.
+- any strides, but the last dimension must be contiguous; `pack` is two calls of torch, there is nothing to gain.
 
 Bytes: forward 2·N·H·d + 2·H·d·Σ n_r·⌈n_r/block⌉ elements and lse; backward about 2½ times that. The table is 3·(N/block + R) int32.
 Operations: forward 4·H·d·Σ n_r² (6 in 16 bits), backward 14·H·d·Σ n_r² (20: scores and dP are made twice); causal about half.
@@ -53,9 +53,9 @@ def in_rows(x: Tensor) -> Tensor:
 
 
 def choices(d: int, dtype: torch.dtype, sums: int) -> dict[str, Any]:
-    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+    """Return sizes for a tile that stays on chip (16 rows a warp, one sum or two) and the smaller steps that pass it.
 
-    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    Registers are the limit: at width 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
     """
     tile_d = max(16, triton.next_power_of_2(d))
     room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
@@ -73,7 +73,7 @@ def choices(d: int, dtype: torch.dtype, sums: int) -> dict[str, Any]:
 
 
 def table_of_tiles(cu_seqlens: Tensor, N: int, block: int) -> Tensor:
-    """The first row of each tile, and where its sequence begins and ends; a tile too many begins behind the end."""
+    """Return (3, n): the first row of each tile and its sequence's begin and end; surplus tiles start past the end."""
     R = cu_seqlens.shape[0] - 1
     tiles = (cu_seqlens.diff() + block - 1) // block  # (R,)
     behind = tiles.cumsum(dim=0)  # (R,): how many tiles there are up to the end of each sequence
@@ -118,7 +118,7 @@ class PackedAttention(torch.autograd.Function):
 
 @triton.jit
 def add_product(acc, x, y):
-    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return acc + x @ y. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
@@ -128,14 +128,14 @@ def add_product(acc, x, y):
 
 @triton.jit
 def tile_at(table_ptr, number, tiles):
-    """The tile's first row, and where its sequence begins and ends."""
+    """Return the tile's first row and the begin and end of its sequence."""
     entry = table_ptr + number
     return tl.load(entry), tl.load(entry + tiles), tl.load(entry + 2 * tiles)
 
 
 @triton.jit
 def keys_in_sight(first, begin, end, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
-    """The key behind the last whole step that every query of a tile sees, and the one behind the last it sees at all."""
+    """Return the end of the whole steps that every query of a tile sees, and the end of all keys that the tile sees."""
     all_see, last_sees = end, end
     if CAUSAL:
         all_see, last_sees = first + 1, tl.minimum(end, first + TILE)

@@ -1,4 +1,4 @@
-"""Attention over packed sequences: one behind the other without padding, and each attends within itself alone.
+"""Attention over packed sequences: concatenated without padding, each attending only within itself.
 
 `cu_seqlens` holds 0 and the running sums of the lengths, so that sequence r lies in cu[r] … cu[r + 1] − 1. One mask over
 the whole pack would hide the right pairs, but only after N² scores were computed; here each sequence has its own.

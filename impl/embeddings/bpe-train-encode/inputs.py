@@ -86,9 +86,9 @@ def edge_ties(make):
 
 
 def edge_lowest_rank_first(make):
-    """the lowest rank first, wherever it stands, even if it takes what a later merge needs
+    """the lowest rank first, in any position, even if it uses up a letter that a later merge needs
 
-    先合并 rank 最小的，不管它在哪，哪怕抢走了后面规则要用的字母
+    先合并 rank 最小的，不管在哪个位置，哪怕用掉了后面规则要用的字母
     """
     round_trip(make, [(98, 99), (97, 98), (257, 99), (97, 256)], b"abc", b"ab", b"abcabc", b"aabc")
     round_trip(make, [(97, 98), (99, 100), (98, 99), (256, 257)], b"abcd", b"bcbcabcbc")

@@ -13,7 +13,7 @@ HARDENED = {
     *("edge_counts_beyond_float32", "edge_counts_in_float64"),
     *("edge_counts_in_sixteen_bits", "edge_step_in_sixteen_bits"),
 }
-# In float32 alone: whoever writes counts.float() has γ in float32, too.
+# In float32 alone: code that writes counts.float() has γ in float32, too.
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "edge-cases")}
 _DTYPES = (torch.int64, torch.float32, torch.int32)
 

@@ -4,9 +4,9 @@
 
 Decisions:
 - under-loaded experts go up, over-loaded ones down, by the same step however far off they are: a controller, no gradient;
-- an expert that has the mean load exactly stays where it is: sign(0) = 0;
+- an expert with exactly the mean load keeps its bias: sign(0) = 0;
 - the mean is over all experts, idle ones included: they pull it down, and rise;
-- a new tensor is returned, without graph, whatever bias and counts hang on;
+- a new tensor is returned, detached even if bias or counts require gradients;
 - the mean is taken in float64, where counts of any batch are exact.
 
 Wang et al. 2024, arXiv 2408.15664; DeepSeek-V3, arXiv 2412.19437, section 2.1.2.

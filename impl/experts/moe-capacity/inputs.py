@@ -61,7 +61,7 @@ def edge_rounded_up(make):
 
 
 def edge_every_expert(make):
-    """k = E: every token chooses all experts, in an order of its own
+    """k = E: every token chooses all experts, each in a different order
 
     k = E：每个 token 都选全部专家，顺序各不相同
     """
@@ -71,7 +71,7 @@ def edge_every_expert(make):
 
 
 def edge_whole_products(make):
-    """products that are whole numbers, and are not in floats divided first: 6 · 2 / 5 · 1.25 is 3
+    """products that are whole numbers, but not if floats are divided first: 6 · 2 / 5 · 1.25 is 3
 
     乘积恰为整数，而先做除法的浮点结果不是：6 · 2 / 5 · 1.25 等于 3
     """

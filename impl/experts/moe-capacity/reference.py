@@ -1,10 +1,10 @@
-"""Capacity: every expert has a buffer of the same length, and whoever comes after it is full is dropped.
+"""Capacity: every expert has a buffer of the same length; choices that come when it is full are dropped.
 
 Decisions:
 - capacity = ⌈factor · N · k / E⌉: there are N·k choices, and at factor 1 an even load just fits;
 - first come, first served in token-major order: all k choices of token 0, then those of token 1;
 - a choice's slot is the number of earlier choices of the same expert; running counts give it without a loop;
-- a dropped choice has slot −1, so that its number cannot be mistaken for a place.
+- a dropped choice has slot −1, which is not a valid place.
 
 Lepikhin et al. 2020 (GShard), arXiv 2006.16668, section 2.2; Fedus et al. 2021, arXiv 2101.03961, section 2.2.
 """

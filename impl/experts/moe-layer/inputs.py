@@ -50,7 +50,7 @@ def edge_everybody_to_one(make):
 
 
 def edge_many_experts(make):
-    """12 experts, 100 tokens: 89 choose alike, 11 each for themselves
+    """12 experts, 100 tokens: 89 choose alike, 11 each differently
 
     12 个专家、100 个 token：89 个选得一样，11 个各选各的
     """

@@ -8,7 +8,7 @@ lie (token = slot // k) and written to where they belong, so nothing is permuted
   program for each tile of each expert's matrix walks over that expert's rows. No atomics anywhere; an expert without rows gets 0.
 Decisions:
 - routing (x·wg, softmax, topk, a sort of N·k small numbers) and the shared expert are torch's: nothing is left to gain there;
-- the host never learns how many rows an expert has: min(N·k, N·k // block + E) programs are enough for any choice;
+- the host never reads how many rows an expert has: min(N·k, N·k // block + E) programs are enough for any choice;
 - sums are float32 (float64 for float64); float32 is multiplied as float32, not as tf32.
 
 Bytes: w1 and w2 of the experts chosen, once for each tile of rows, 2·D·F·(N·k/block + experts in use) elements, and about
@@ -72,7 +72,7 @@ class GroupedProduct(torch.autograd.Function):
 
 
 def choices(M: int, E: int, dtype: torch.dtype) -> dict[str, Any]:
-    """Tiles of rows of about an expert's share; the interpreter gets small ones, to have some of each."""
+    """Return tiles of about an expert's share of the rows; small ones for the interpreter, so that there are several."""
     rows = 16 if INTERPRETED else min(64, max(16, triton.next_power_of_2(M // E)))
     sides = 4 if INTERPRETED else 64 if dtype.itemsize == 2 else 32
     wide = tl.float64 if dtype == torch.float64 else tl.float32

@@ -6,7 +6,7 @@ import torch
 
 AXES = {"probs": "N E", "idx": "N k"}
 SIZES = {"N": (1, 6, 300), "E": (1, 5, 40)}
-# In float32 alone: a share counted in float32 is exact enough for whoever writes counts.float().
+# In float32 alone: a share counted in float32 is exact enough for code that writes counts.float().
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "gradients", "edge-cases")}
 
 

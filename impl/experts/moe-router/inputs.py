@@ -1,4 +1,4 @@
-"""Scores well apart, so that no choice hangs on a rounding."""
+"""Scores well apart, so that no choice depends on rounding."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def tokens(make, logits, *arguments):
 
 
 def edge_bias_selects_only(make):
-    """a large bias forces the choice, a small one tips it; it is in no weight and gets no gradient
+    """a large bias forces the choice, a small one decides close ones; it affects no weight and gets no gradient
 
-    bias 大则强制选中，小则左右胜负；它不进权重，也没有梯度
+    bias 大则强制选中，小则决定接近的名次；它不进权重，也没有梯度
     """
     x, wg = apart(make, 4, 3, 6)
     bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -2.0]), grad=True)

@@ -1,7 +1,7 @@
 """The router of a mixture of experts: a linear layer scores every expert, and the best k are kept with a gate each.
 
 Decisions:
-- selection and weight are two things: top-k is not differentiable, so the router learns through the weights alone;
+- selection and weight are separate: top-k is not differentiable, so the router learns through the weights alone;
 - softmax_topk keeps the raw probabilities: renormalised, a single chosen expert would have weight 1 and no gradient;
 - topk_softmax (equal to softmax, top-k, renormalise) makes the chosen weights sum to 1;
 - sigmoid_bias scores experts one by one; the bias steers the load and never touches a weight;

@@ -1,9 +1,9 @@
 """Cross-entropy with its gradient: one program a row, a walk for the log-sum-exp and a walk for the gradient.
 
 - 4,096 logits at a time: eight warps with 16 a thread, in loads of 16 bytes, and few reductions over the whole block.
-- The loss is (m − x[target]) + log l: the large numbers leave each other before a small one is added.
+- The loss is (m − x[target]) + log l: the large numbers are subtracted before a small one is added.
 - A block without a finite logit shifts by 0, since −inf − (−inf) is NaN.
-- The second walk finds short rows in the L2 cache still.
+- In the second walk short rows are still in the L2 cache.
 
 Bytes: 3·N·V·itemsize. Operations: about 8·N·V. Bandwidth decides.
 """

@@ -1,9 +1,9 @@
-"""Cross-entropy with its gradient: what the kernel has to give, in plain torch.
+"""Cross-entropy with its gradient: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a row; rows of 100,000 logits do not fit into registers, so it walks over blocks with an online
   log-sum-exp, and a second time for the gradient: two loads and a store for each logit;
-- the gradient of the sum of the losses is softmax − one-hot: whatever scales them (a mean, a z-loss) is one number a row;
+- the gradient of the sum of the losses is softmax − one-hot: any scaling (a mean, a z-loss) is one number a row;
 - ignored rows get the loss 0 and a gradient of zeros, written like any other, and their target is never used as an index;
 - losses are float32 whatever the logits are; the gradient has the dtype of the logits.
 

@@ -1,9 +1,9 @@
-"""Flash-decoding: what the two kernels have to give, in plain torch.
+"""Flash-decoding: the result of the two kernels, in plain torch.
 
 The kernels' own decisions:
 - one query a head and sequence leaves most of a GPU idle, so the keys are cut into `splits` runs, a program for each;
 - a program handles all query heads of a group: keys and values are loaded once, whatever H/G is;
-- it stores its own normalised part and the lse of its scores in float32; a second kernel merges, since programs of one
+- it stores its normalised part and the lse of its scores in float32; a second kernel merges, since programs of one
   launch cannot wait for each other. The weight of a part is exp(lse − largest lse), normalised;
 - a split without keys has lse −inf, weight 0, and a finite part.
 

@@ -1,9 +1,9 @@
-"""FlashAttention forward: what the kernel has to give, in plain torch.
+"""FlashAttention forward: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of queries of one head; it walks over blocks of keys with a running maximum m, a sum l and an
   accumulator, all float32, and shrinks the latter two by exp(m_old − m_new) when the maximum rises;
-- causal: query i stands at position i + S − T; blocks of keys behind the last query of a block are never loaded;
+- causal: query i is at position i + S − T; blocks of keys behind the last query of a block are never loaded;
 - a query without a key (causal, S < T) has m = −inf: its out is 0 and its lse −inf, never −inf − (−inf);
 - lse is the natural log and float32 whatever the inputs are: a backward pass rebuilds the weights from it.
 

@@ -1,8 +1,8 @@
-"""A product with 4-bit weights: what the kernel has to give, in plain torch.
+"""A product with 4-bit weights: the kernel's result, in plain torch.
 
 The kernel's own decisions:
-- a tile of bytes is loaded, taken apart, shifted and scaled in registers, and multiplied at once: the weight at its full
-  size exists nowhere, which is what makes decoding faster, bound as it is by the bytes of the weights;
+- a tile of bytes is loaded, taken apart, shifted and scaled in registers, and multiplied at once: the full weight exists
+  nowhere; decoding, which is bound by the bytes of the weights, gets faster;
 - codes are 0 … 15 without a sign, so a zero point says which of them is 0; the difference needs a sign;
 - packed as in int4-group-quant: along K, element 2j in the low half of byte j, element 2j + 1 in the high one;
 - groups run along K, and a tile of K need not end where a group does.

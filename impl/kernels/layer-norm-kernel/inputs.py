@@ -59,9 +59,9 @@ def edge_one_more_than_a_block(make):
 
 
 def edge_many_rows(make):
-    """70 rows: each has its program, or its turn in one
+    """70 rows: one program per row, or a loop over rows
 
-    70 行：每行都要有 program 来管
+    70 行：每行都要有 program 处理
     """
     call(make, make.normal(70, 5, grad=False))
 

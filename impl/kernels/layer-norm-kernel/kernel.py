@@ -1,7 +1,7 @@
 """Layer normalisation of a row in each program, with the row in registers.
 
-- The block is as wide as the row, padded to a power of two. The row is loaded once; mean, squares of what is left and result
-  are three passes over registers, not over memory.
+- The block is as wide as the row, padded to a power of two. The row is loaded once; mean, centred squares and result are three passes over
+  registers, not over memory.
 - The variance is that of the centred row. Padding lanes are set to 0 after centring: before, they would add μ² each.
 - 16 bits are widened in registers and rounded once.
 - 512 entries a warp are sixteen a thread; rows beyond 16,384 would spill, and be walked through in blocks.

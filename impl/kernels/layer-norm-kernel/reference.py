@@ -1,9 +1,9 @@
-"""Layer normalisation over the last dimension: what the kernel has to give, in plain torch.
+"""Layer normalisation over the last dimension: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - the mean is known before anything is squared, or mean and squares are merged block by block (Welford): E[x²] − E[x]² has no
   digit left where the mean is large;
-- lanes behind the end of a row count neither in the mean nor among the squares: loaded as 0 and centred they would be μ² each;
+- lanes beyond the end of a row count neither in the mean nor in the squares: loaded as 0 and centred they would be μ² each;
 - mean and variance divide by D, not by the width of the block;
 - float16 is computed in float32 and rounded once.
 

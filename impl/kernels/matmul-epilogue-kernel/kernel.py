@@ -1,8 +1,8 @@
 """A linear layer with bias and tanh-GELU, one tile of the result in each program.
 
-- The tile is added up along K in float32 (in float64 for float64), BLOCK_K columns of x and rows of w at a time. What lies behind
-  K is loaded as 0.
-- input_precision="ieee": without, tl.dot rounds float32 operands to TF32 on tensor cores, to 10 bits behind the point.
+- The tile is added up along K in float32 (in float64 for float64), BLOCK_K columns of x and rows of w at a time. Lanes beyond K are loaded
+  as 0.
+- input_precision="ieee": without it, tl.dot rounds float32 operands to TF32 on tensor cores, to 10 mantissa bits.
 - Bias and GELU act on the sum in registers. The tile is stored once, finished: no (M, N) tensor beside the result.
 - Programs that follow each other take tiles below each other, GROUP rows of tiles at a time, so that their tiles of w and x are
   still in L2.

@@ -1,4 +1,4 @@
-"""A linear layer with its bias and tanh-GELU: what the kernel has to give, in plain torch.
+"""A linear layer with its bias and tanh-GELU: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - a program computes one tile of the result: it walks along K and adds up products of tiles of x and w in float32;

@@ -1,4 +1,4 @@
-"""Residual addition and RMS norm in one: what the kernel has to give, in plain torch.
+"""Residual addition and RMS norm in one: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - a row stays in registers between the addition, the mean of its squares and the product with the weight: one pass over memory;

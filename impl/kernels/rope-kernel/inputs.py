@@ -52,9 +52,9 @@ def edge_quarter_turns(make):
 
 
 def edge_float16_pairs_that_cancel(make):
-    """float16: a pair whose two products nearly cancel, so that rounding each of them shows
+    """float16: a pair whose two products nearly cancel, so that rounding each of them is visible
 
-    float16：一对分量的两个乘积几乎抵消，各自舍入就会露出来
+    float16：一对分量的两个乘积几乎抵消，各自舍入就会出错
     """
     x = torch.tensor([[1001.0, -1003.0, 0.125, 999.0], [777.0, 1.0, 778.0, 1.0]])[None, None]
     cos = torch.tensor([[0.70703125, 0.7001953125], [0.6999511719, 1.0]])

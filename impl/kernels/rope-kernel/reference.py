@@ -1,4 +1,4 @@
-"""Rotary position embedding with tables of cosines and sines: what the kernel has to give, in plain torch.
+"""Rotary position embedding with tables of cosines and sines: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - the two components of a pair, i and i + d/2, are turned by one program: both are loaded before either is stored;

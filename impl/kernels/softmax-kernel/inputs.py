@@ -34,7 +34,7 @@ def edge_logits_far_from_zero(make):
 
 
 def edge_minus_infinity(make):
-    """−inf gets exactly 0, wherever it stands
+    """−inf gets exactly 0, in any position
 
     −inf 恰好得 0，不管在哪个位置
     """
@@ -63,9 +63,9 @@ def edge_one_more_than_a_block(make):
 
 
 def edge_many_rows(make):
-    """70 rows: each has its program, or its turn in one
+    """70 rows: one program per row, or a loop over rows
 
-    70 行：每行都要有 program 来管
+    70 行：每行都要有 program 处理
     """
     make.call("softmax", make.normal(70, 5, grad=False))
 

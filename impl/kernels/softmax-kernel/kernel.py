@@ -3,8 +3,8 @@
 - The first walk keeps two numbers: the largest entry so far and the sum of exp(entry − largest). When a larger entry comes, the
   sum is multiplied by exp(old largest − new largest). The second walk writes exp(entry − largest) / sum.
 - Lanes behind the end are loaded as −inf: they cannot be the maximum, and add exp(−inf) = 0.
-- While nothing but −inf has come, 0 is subtracted in place of it, since −inf − (−inf) is NaN; a sum of 0 is divided as 1.
-- A row that fits one block is in the cache when it is read again: the memory sees it once. 4,096 entries on eight warps are
+- While the maximum is −inf, 0 is subtracted instead, since −inf − (−inf) is NaN; a sum of 0 is replaced by 1.
+- A row that fits one block is in the cache when it is read again: memory is read once. 4,096 entries on eight warps are
   sixteen a thread.
 
 Bytes: 2·rows·n·itemsize from memory, 3 with the second reading, which the cache serves while a row fits it.

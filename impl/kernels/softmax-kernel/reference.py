@@ -1,4 +1,4 @@
-"""Softmax over the last dimension: what the kernel has to give, in plain torch.
+"""Softmax over the last dimension: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - the maximum of a row is subtracted first, so that no exponential overflows; a row of nothing but −inf gives zeros;

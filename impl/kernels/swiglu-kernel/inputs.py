@@ -1,4 +1,4 @@
-"""Halves of one projection as views of it, and tensors of their own; rows of every width; gates deep in both tails."""
+"""Halves of one projection as views, and separate tensors; rows of every width; gates deep in both tails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def case(make):
 
 
 def edge_halves_of_every_width(make):
-    """halves of one projection, rows of every width, and tensors of their own
+    """halves of one projection, rows of every width, and separate tensors
 
     同一个投影的两半，各种宽度的行；也有各自独立的张量
     """
@@ -38,7 +38,7 @@ def edge_halves_of_every_width(make):
 
 
 def edge_gate_and_up_laid_out_differently(make):
-    """gate is a half of a projection and up a tensor of its own, and the other way round
+    """gate is half of a projection and up a separate tensor, and the reverse
 
     gate 是投影的一半而 up 是独立的张量，以及反过来
     """

@@ -1,4 +1,4 @@
-"""The gate of SwiGLU, silu(gate)·up: what the kernel has to give, in plain torch.
+"""The gate of SwiGLU, silu(gate)·up: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - gate and up are read where they are: halves of one projection lie 2F apart from row to row, and a copy would move as many bytes

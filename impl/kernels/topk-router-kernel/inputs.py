@@ -65,7 +65,7 @@ def edge_minus_infinity(make):
 def edge_weights_of_16_bit_logits(make):
     """float16 logits: the weights are float32, with all their digits
 
-    float16 的 logits：权重是 float32，位数一位不少
+    float16 的 logits：权重是 float32，保留全部精度
     """
     rows = torch.linspace(0.0, -3.0, 24).reshape(2, 12).half()
     for k in (3, 12):

@@ -1,10 +1,10 @@
-"""Top-k routing: what the kernel has to give, in plain torch.
+"""Top-k routing: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of tokens, all logits of a token in its registers: E is some hundreds, k at most a dozen, so k rounds
   of a maximum are cheaper than a sort, and the logits are loaded once;
-- among equal logits the lowest expert comes first: in 16 bits they are frequent, and a choice that depends on the order of
-  threads is another one in each run;
+- among equal logits the lowest expert comes first: in 16 bits ties are frequent, and a choice that depends on the order of
+  threads changes from run to run;
 - the softmax is over the chosen alone, which is the softmax over all, renormalised: the denominators cancel;
 - weights are float32 and indices int64, whatever the logits are.
 

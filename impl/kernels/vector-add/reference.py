@@ -1,8 +1,8 @@
-"""Adding two tensors: what the kernel has to give, in plain torch.
+"""Adding two tensors: the kernel's result, in plain torch.
 
 The kernel's own decisions:
 - one program a block of elements, ⌈n / BLOCK⌉ programs, each knowing its block by its number in the grid;
-- n is no multiple of BLOCK, so loads and stores are masked: without, the last program touches what lies behind;
+- n is no multiple of BLOCK, so loads and stores are masked: otherwise the last program would access memory beyond the end;
 - float16 is added in float32 and rounded once.
 
 Bytes: 3·n·itemsize. Operations: n.

@@ -13,7 +13,7 @@ _DTYPES = (torch.bool, torch.int64, torch.float32)
 
 
 def targets(make, B, T):
-    """0 and 1, each row with a share of its own."""
+    """A mask of 0 and 1; each row has another share of ones."""
     share = torch.rand((B, 1), generator=make.random)
     return torch.rand((B, T), generator=make.random) < share
 

@@ -1,12 +1,12 @@
-"""Next-token cross-entropy that never stores its logits twice: beside them there is their gradient, and nothing else.
+"""Next-token cross-entropy that never stores its logits twice: the only other tensor of their size is the gradient.
 
 Written out in torch, 16-bit logits become a float32 copy, a log-softmax and a gradient of it, each of B·T·V numbers.
 Here a program walks along the logits of one position and keeps two numbers, the largest logit so far and the sum of
 exp(logit − largest); lse = log Σ exp(logits) is all that stays. The backward pass reads the logits again and writes
 softmax − one-hot from them. Decisions:
 - the caller's logits survive: they are read twice and never written, shared with autograd and not copied, whatever their
-  strides. Kernels that overwrite them with their gradient in the forward pass save B·T·V numbers more and break whoever
-  still needs them: a metric, a second loss, a second backward;
+  strides. Kernels that overwrite them with their gradient in the forward pass save B·T·V numbers more and break later uses: a metric, a
+  second loss, a second backward;
 - positions that are no targets, the last one among them, are not read at all; their gradient is written as 0;
 - a target and a weight for each position are made by torch: they are V times smaller than the logits;
 - the mean and the upstream gradient stay on the device: nothing waits for the host;
@@ -70,7 +70,7 @@ class CrossEntropy(torch.autograd.Function):
 
 
 def tile(V: int) -> int:
-    """Logits of one step along a row."""
+    """Return the number of logits in one step along a row."""
     width = triton.next_power_of_2(V)
     return max(width // 2, 4) if INTERPRETED else min(width, 4096)
 

@@ -4,7 +4,7 @@ Decisions:
 - logits at t are judged by ids at t + 1: the last logits and the first id are not used;
 - the mask says which ids are targets, so it is shifted with them;
 - the mean is over targets, wherever they stand: a long answer counts for more than a short one;
-- −log softmax = logsumexp − logit, which takes the maximum out before exp;
+- −log softmax = logsumexp − logit, which subtracts the maximum before exp;
 - the z-loss pulls logsumexp towards 0, over the same targets;
 - without any target the sum is 0, and 0 divided by 1: no NaN.
 

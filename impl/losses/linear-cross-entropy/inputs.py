@@ -38,7 +38,7 @@ def stable(make):
 
 
 def edge_ignored_rows(make):
-    """rows to be ignored: whole chunks, all but one, a class of its own number; all of them: 0, and zero gradients
+    """ignored rows: whole chunks, all but one, ignore_index equal to a class; all ignored: 0, and zero gradients
 
     要忽略的行：整块、只剩一行不忽略、忽略的正好是某个类别；全部忽略时损失为 0，梯度为 0
     """
@@ -67,7 +67,7 @@ def edge_chunks(make):
 
 
 def edge_gradients_of_one(make):
-    """x alone, or w alone, asks for a gradient
+    """only x, or only w, requires a gradient
 
     只有 x 要梯度，或只有 w 要梯度
     """

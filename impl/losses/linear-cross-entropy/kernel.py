@@ -3,12 +3,12 @@
 Recomputing the logits in the backward pass costs a fourth product of N·V·D; here there are three, and what is kept for
 the backward pass is their result. For each chunk of c rows: its logits in float32; lse, loss and softmax − one-hot of
 each row; this slope times w gives the chunk's dx, its transpose times x is added to dw. Decisions:
-- two kernels: a product with float32 sums, which any of the three is, and one that walks along the rows of a chunk;
+- two kernels: a product with float32 sums, used for all three, and one that walks along the rows of a chunk;
 - logits are float32 even for 16-bit x and w, which a product of torch would round; the slope has 16 bits again, for the
   tensor cores. Its entries are in −1 … 1: the mean and the upstream gradient multiply in the backward pass, so that a
   loss scale still saves small gradients in float16;
 - dw is added up in float32, in memory that belongs to the program that adds: no atomics;
-- nothing is computed for a gradient that nobody asks for, and under no_grad none;
+- gradients that are not required are not computed, under no_grad none;
 - rows to be ignored look up class 0 and count nothing; the number of rows that count stays on the device.
 
 Bytes: kept are N·D·(bytes of x) + 4·V·D for the gradients, alive besides is one chunk, c·V·(4 + bytes of x). Moved, with
@@ -76,7 +76,7 @@ class Chunked(torch.autograd.Function):
 
 
 def product(a: Tensor, b: Tensor, out: Tensor, add: bool = False) -> None:
-    """a (M, K) times b (K, N), written into `out` (M, N) or added to it."""
+    """Write a (M, K) times b (K, N) into `out` (M, N), or add it."""
     (M, K), N = a.shape, b.shape[1]
     BM, BN, BK, warps = tile(a.dtype)
     with torch.cuda.device_of(a):
@@ -86,14 +86,14 @@ def product(a: Tensor, b: Tensor, out: Tensor, add: bool = False) -> None:
 
 
 def tile(dtype: torch.dtype) -> tuple[int, int, int, int]:
-    """Tile of a product, and its warps. Without tensor cores (float32) more would not stay in registers."""
+    """Return tile sizes and warps of a product. Without tensor cores (float32) a larger tile would spill registers."""
     if INTERPRETED:
         return 32, 32, 64, 4
     return (128, 128, 64, 8) if dtype.itemsize == 2 else (64, 64, 16, 8)
 
 
 def columns(V: int) -> int:
-    """Logits of one step along a row."""
+    """Return the number of logits in one step along a row."""
     width = triton.next_power_of_2(V)
     return max(width // 2, 4) if INTERPRETED else min(width, 4096)
 

@@ -1,10 +1,10 @@
 """The loss of an output layer without its logits: N × V numbers never exist together, forward or backward.
 
 With V = 131,072 classes the logits are the largest tensor of a training step, and autograd keeps them for the backward
-pass. Here the rows are walked over in chunks, and only one number a row stays, lse = log Σ exp(logits); the backward pass
+pass. Here the rows are walked over in chunks, and only one number a row is kept, lse = log Σ exp(logits); the backward pass
 computes each chunk's logits again and turns them into softmax − one-hot. Decisions:
 - the mean is over all rows that count, so chunks add up sums, and divide once;
-- rows to be ignored look up class 0, which is there, and count zero; where none counts, the loss is 0 and so is its slope;
+- ignored rows look up class 0, which always exists, and are multiplied by 0; if no row counts, loss and gradients are 0;
 - 16 bits are computed in float32, and dw is summed in float32: many chunks add to it.
 
 Hsu et al. 2024 (Liger Kernel), arXiv 2410.10989; Wijmans et al. 2024, arXiv 2411.09009.

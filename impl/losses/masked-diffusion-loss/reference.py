@@ -1,9 +1,9 @@
 """Masked diffusion: hide each token with probability t, predict the hidden ones from the rest, weigh each by 1/t.
 
 Decisions:
-- 1/t undoes that only a share t of the tokens is hidden: every number of masks counts once, as in a random order;
-- the sum is divided by all B·T places, not by the hidden ones, whose number is random;
-- the weight is chosen before it is multiplied: 0 · (1/0) in a row with t = 0 would be NaN, in the gradient too;
+- 1/t compensates for hiding only a share t of the tokens: every number of masks counts once, as in a random order;
+- the sum is divided by B·T, not by the number of hidden places, which is random;
+- the weight is selected before it is multiplied: 0 · (1/0) in a row with t = 0 would be NaN, in the gradient too;
 - in float32 inside.
 
 Sahoo et al. 2024, arXiv 2406.07524; Nie et al. 2025 (LLaDA), arXiv 2502.09992, eq. 3.

@@ -1,4 +1,4 @@
-"""Tokens of every rank and width, whatever arrives at them, eps that matters, means that dwarf the spread."""
+"""Tokens of every rank and width, any gradient at the output, eps that matters, means that dwarf the spread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLERANCE_STABLE = {"float32": 5e-3}
 
 
 def plain(make, *shape):
-    """Normal values whatever the profile does to x."""
+    """Normal values, independent of the profile of x."""
     return make.keep(torch.randn(shape, generator=make.random, dtype=torch.float64))
 
 
@@ -43,9 +43,9 @@ def edge_constant_rows(make):
 
 
 def edge_what_drops_out(make):
-    """what arrives is constant, or x itself: with γ = 1 nothing of the first and next to nothing of the second is left
+    """dy is constant, or x itself: with γ = 1 the first gives dx = 0, the second almost 0
 
-    传来的梯度是常数，或就是 x 本身：γ = 1 时前者消失，后者几乎消失
+    dy 是常数，或就是 x 本身：γ = 1 时前者的 dx 为 0，后者几乎为 0
     """
     x, one = make.normal(2, 3, 8), make.keep(torch.ones(8))
     for dy in (make.keep(torch.full((2, 3, 8), 3.0)), x):

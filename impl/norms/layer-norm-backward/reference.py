@@ -1,9 +1,9 @@
 """The backward pass of layer normalisation, by hand.
 
-With x̂ = (x − μ)/σ and g = dy·γ, what arrives at x̂:
+With x̂ = (x − μ)/σ and g = dy·γ, the gradient at x̂:
 - x̂ does not change when all features of a token are shifted, so the mean of g drops out of dx;
-- nor (for small eps) when they are stretched, so the part of g along x̂ drops out as well;
-- what is left is divided by σ: dx = (g − mean(g) − x̂·mean(g·x̂))/σ;
+- nor (for small eps) when they are scaled, so the part of g along x̂ drops out as well;
+- the rest is divided by σ: dx = (g − mean(g) − x̂·mean(g·x̂))/σ;
 - γ and β are shared by all tokens: their gradients are sums over them.
 
 float16 and bfloat16 are computed in float32. Ba et al. 2016, arXiv 1607.06450.

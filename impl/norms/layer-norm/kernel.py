@@ -80,7 +80,7 @@ class LayerNorm(torch.autograd.Function):
 
 
 def tile(N: int, D: int) -> tuple[int, int, int]:
-    """Rows and columns of a tile, and its warps: a row with its end padded, of short ones 2048 numbers together."""
+    """Return rows, columns and warps of a tile: one padded row, or several short rows of 2048 numbers together."""
     columns = triton.next_power_of_2(D)
     rows = min(2 if INTERPRETED else max(2048 // columns, 1), triton.next_power_of_2(max(N, 1)))
     return rows, columns, min(max(rows * columns // 512, 1), 16)

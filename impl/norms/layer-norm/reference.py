@@ -3,7 +3,7 @@
 Decisions:
 - statistics are taken over the last dimension alone, one mean and one variance per token;
 - the variance is the biased one (divided by D), and eps sits inside the root;
-- two passes: first the mean, then the squares of what is left. E[x²] − E[x]² needs one pass and loses every digit when
+- two passes: first the mean, then the squares of the centred values. E[x²] − E[x]² needs one pass and loses every digit when
   the mean is large against the spread;
 - float16 and bfloat16 are computed in float32, since squares overflow or round away there.
 

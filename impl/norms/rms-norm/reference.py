@@ -1,7 +1,7 @@
 """RMSNorm: every token's features are divided by their root mean square, then scaled by a learned weight.
 
 Decisions:
-- nothing is subtracted: scale is what has to be steadied, and the mean is one direction among D;
+- no mean is subtracted: the scale has to be stabilised, and the mean is only one direction among D;
 - the mean of squares is taken over the last dimension alone, and eps sits inside the root;
 - float16 and bfloat16 are normalised in float32, since squares overflow or round away, and cast back before the weight,
   as Llama does it.

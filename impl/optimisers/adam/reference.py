@@ -1,9 +1,9 @@
-"""Adam: a step along the averaged gradient, divided by the size that gradients have.
+"""Adam: a step along the averaged gradient, divided by the gradients' typical size.
 
 m averages the gradient (where to go), v its square (how large it is); m̂/√v̂ has no scale, so a parameter moves by about
 lr whether its gradient is 10⁻³ or 10³. Decisions:
 - m and v start at 0 and are therefore too small at first: m̂ = m/(1 − β1^t), v̂ = v/(1 − β2^t), t = 1 in the first step;
-- eps stands outside the root, after the correction;
+- eps is outside the root, after the correction;
 - moments are float32 at least, and the gradient is widened before it is squared: (10⁻⁴)² is 0 in float16;
 - a new parameter is returned, only `state` is changed: {"t": int, "m": Tensor, "v": Tensor}, made when empty.
 

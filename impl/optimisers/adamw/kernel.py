@@ -1,9 +1,9 @@
 """AdamW in one launch: parameter, gradient and both moments are read once and written once.
 
-Written out in torch the step is a dozen operations, each of which reads and writes tensors of the parameter's size; here
-all of them happen to a number while it is in registers. Decisions:
-- moments are changed where they lie, the new parameter goes to memory of its own, as the reference's does;
-- what depends on the step alone is computed by the host in double: 1 − lr·λ, lr/(1 − β1^t) and 1/(1 − β2^t). It comes
+Written out in torch the step is a dozen operations, each of which reads and writes tensors of the parameter's size; here all of them run
+while a number is in registers. Decisions:
+- moments are updated in place, the new parameter is a new tensor, as in the reference;
+- values that depend only on the step are computed by the host in double: 1 − lr·λ, lr/(1 − β1^t) and 1/(1 − β2^t). It comes
   as arguments that no compiled kernel depends on: a schedule of learning rates compiles nothing anew;
 - moments are float32 at least, and the gradient is widened before it is squared;
 - nothing is differentiated through it: neither the parameter nor the moments hang on a graph.
@@ -55,7 +55,7 @@ def adamw_step(
 
 
 def tile(n: int) -> int:
-    """Numbers of one program: eight for each thread of 4 warps."""
+    """Return the size of one program: eight numbers for each thread of 4 warps."""
     return max(triton.next_power_of_2(n) // 2, 1) if INTERPRETED else 1024
 
 

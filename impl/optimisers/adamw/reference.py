@@ -1,4 +1,4 @@
-"""AdamW: Adam's step, with the weight decay taken off the parameter itself instead of being added to the gradient.
+"""AdamW: Adam's step, with the weight decay applied to the parameter itself instead of being added to the gradient.
 
 Adam divides by √v̂, so a decay that came in through the gradient would shrink parameters with large gradients less than
 those with small ones. Decoupled, every parameter loses the same fraction lr·λ in each step. Decisions:

@@ -29,7 +29,7 @@ def clip(make, grads, max_norm):
 
 
 def edge_ordinary_bounds(make):
-    """bounds of 1 and 5, as they stand in training scripts, and one of 0
+    """bounds of 1 and 5, as in training scripts, and one of 0
 
     训练脚本里常见的上限 1 和 5，以及 0
     """
@@ -56,7 +56,7 @@ def edge_tiny_norms(make):
 
 
 def edge_not_finite(make):
-    """one inf or NaN among the gradients: the total says so, the values stay as they are
+    """one inf or NaN among the gradients: the total is inf or NaN, the values stay as they are
 
     梯度里有一个 inf 或 NaN：总范数如实反映，数值原样返回
     """

@@ -1,12 +1,11 @@
-"""Clipping by the global norm: all gradients together are one vector, which is shortened and keeps its direction.
+"""Clipping by the global norm: all gradients together form one vector, which is shortened without changing its direction.
 
 Decisions:
 - one L2 norm over all tensors: the root of the sum of all squares;
 - the factor max_norm/(total + 1e-6) is used only below 1: short gradients stay as they are;
 - squares are summed in float32 at least, since 300² is beyond float16;
-- where the norm is inf or NaN a factor would be 0 or NaN; the gradients are returned as they are, for the caller to skip
-  the step;
-- new tensors are returned, the gradients stay.
+- if the norm is inf or NaN, the factor would be 0 or NaN: gradients are returned unchanged, and the caller skips the step;
+- new tensors are returned, the inputs are not changed.
 
 Pascanu et al. 2012, arXiv 1211.5063, Section 3.2.
 """

@@ -2,8 +2,8 @@
 
 Decisions:
 - the rise takes `warmup` steps and begins above 0: step 0 already trains, step warmup − 1 has the full rate;
-- the cosine runs over what is left, from base_lr at step `warmup` to min_lr at step `total`, and only then;
-- beyond `total` the rate stays at min_lr: a cosine that is not held would rise again;
+- the cosine runs over the remaining steps, from base_lr at step `warmup` to min_lr at step `total`, and only then;
+- beyond `total` the rate stays at min_lr: a cosine that is not clamped would rise again;
 - min_lr is where the curve ends, not a floor that cuts it off.
 
 Loshchilov and Hutter 2016, arXiv 1608.03983, equation 5; warm-up as in Goyal et al. 2017, arXiv 1706.02677.

@@ -52,7 +52,7 @@ def steps(make, p, gradients, state=(), dtype="follow", **hyper):
 
 
 def edge_default_settings(make):
-    """nothing is given: β = 0.9 and 0.99, no decay
+    """defaults: β = 0.9 and 0.99, no decay
 
     什么都不传：β 取 0.9 和 0.99，不衰减
     """
@@ -70,7 +70,7 @@ def edge_gradient_turns_round(make):
 
 
 def edge_without_gradient(make):
-    """g = 0: from the start nothing but decay, later the sign of what is left of m
+    """g = 0: from the start only decay, later the sign of the remaining m
 
     g = 0：一开始只有衰减；之后按 m 里剩下的符号走
     """

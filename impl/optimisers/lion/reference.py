@@ -1,8 +1,8 @@
 """Lion: every parameter moves by exactly lr, in the direction of a sign.
 
-The sign is that of a short average, β1·m + (1 − β1)·g, in which the newest gradient counts much; m itself is a longer
+The sign is that of a short average, β1·m + (1 − β1)·g, in which the newest gradient has a large weight; m itself is a longer
 average with β2. Decisions:
-- the sign is taken before m takes the gradient in, and sign(0) = 0 moves nothing;
+- the sign is taken before m is updated, and sign(0) = 0 moves nothing;
 - decoupled weight decay, p·(1 − lr·λ), outside the sign;
 - one state tensor, float32 at least, and the gradient is widened first;
 - a new parameter is returned, only `state` is changed: {"m": Tensor}, made when empty.

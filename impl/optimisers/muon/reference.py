@@ -2,10 +2,10 @@
 
 Orthogonalising by SVD is exact and slow on a GPU; five odd polynomials of matrix products are enough. Decisions:
 - ‖G‖_F bounds the largest singular value, so dividing by it brings all of them into 0 … 1;
-- X ← aX + b(XXᵀ)X + c(XXᵀ)²X acts on each singular value alone, σ ← aσ + bσ³ + cσ⁵, and leaves the vectors;
+- X ← aX + b(XXᵀ)X + c(XXᵀ)²X acts on each singular value alone, σ ← aσ + bσ³ + cσ⁵, and keeps the singular vectors;
 - the coefficients are chosen to lift small σ fast, by 3.4445 a step; the result lies around 1, not at it;
-- a tall matrix is turned on its side, so that the Gram matrix is the small one, min(O, I) wide;
-- √max(1, O/I) makes up for the shape; momentum comes first, the orthogonalisation last.
+- a tall matrix is transposed first, so that the Gram matrix is the small one, min(O, I) wide;
+- √max(1, O/I) corrects for the shape; momentum comes first, the orthogonalisation last.
 
 Jordan et al. 2024, https://kellerjordan.github.io/posts/muon; scaled up in Liu et al. 2025, arXiv 2502.16982.
 """

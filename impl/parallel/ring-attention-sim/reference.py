@@ -2,7 +2,7 @@
 
 Rank r holds chunk r of the sequence. In hop n it has the keys and values of rank r − n, scores them with its own queries,
 and adds them to a running softmax, as FlashAttention does with its tiles; then it passes them on. After P hops every rank
-has attended to the whole sequence, and never held more than one foreign chunk. Decisions:
+has attended to the whole sequence, and never held more than one foreign chunk at a time. Decisions:
 - causal compares places in the whole sequence: earlier chunks are seen whole, the own one up to each query, later ones
   not at all, so their hop computes nothing;
 - chunks may have unequal lengths; each rank's first chunk is its own, so a query has a key before anything is rescaled;

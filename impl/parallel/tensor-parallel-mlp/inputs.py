@@ -52,9 +52,9 @@ def case(make):
 
 
 def edge_act_beside_linear(make):
-    """activations that are not 0 at 0, and one that does nothing: where it stands shows
+    """activations that are not 0 at 0, and the identity: a wrong position is visible
 
-    在 0 处不为 0 的激活，以及什么都不做的激活：位置放错就会露馅
+    在 0 处不为 0 的激活，以及恒等激活：位置放错就会出错
     """
     for kind in ("Sigmoid", "Softplus", "Identity"):
         for widths in ((3, 1), (2,), (1, 1, 4, 2)):

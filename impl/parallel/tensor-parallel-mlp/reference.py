@@ -3,7 +3,7 @@
     y = act(x W1 + b1) W2 + b2,    W1 = [W1_0 | W1_1 | …],    W2 = [W2_0; W2_1; …]
 
 Rank p holds some columns of W1 and the same rows of W2. The activation acts on each hidden unit alone, so a rank applies
-it to its own columns; its rows of W2 turn them into one term of the sum y. Only these terms cross the wire. Decisions:
+it to its own columns; its rows of W2 turn them into one term of the sum y. Only these terms are communicated. Decisions:
 - b1 is split like the columns and added before the activation; b2 belongs to the sum, and is added once, after it;
 - ranks may hold different numbers of columns; one rank alone still calls all_reduce, once.
 

@@ -88,7 +88,7 @@ def edge_at_the_start(make):
 
 
 def edge_rows_of_zeros(make):
-    """a row of zeros is divided by 1, before training and with m and A of its own: no NaN, no huge gradient
+    """a row of zeros is divided by 1, before training and with trained m and A: no NaN, no huge gradient
 
     全 0 的行除以 1，训练前如此，m、A 训练过也如此：没有 NaN，梯度也不会爆掉
     """
@@ -97,7 +97,7 @@ def edge_rows_of_zeros(make):
 
 
 def edge_short_rows(make):
-    """rows of length 10⁻⁴ beside long ones: nothing is added to a norm
+    """rows of length 10⁻⁴ beside long ones: no eps is added to a norm
 
     长度 10⁻⁴ 的行和很长的行放在一起：范数上不加任何数
     """
@@ -118,7 +118,7 @@ def before_and_after(make, weight, b):
 
 
 def edge_rows_that_cancel(make):
-    """BA takes nearly all of the weight away: what is left decides the norm
+    """BA cancels nearly all of the weight: the rest decides the norm
 
     BA 几乎把权重抵消：范数由剩下的部分决定
     """
@@ -134,7 +134,7 @@ def edge_rows_that_cancel(make):
 
 
 def edge_two_layers(make):
-    """two layers in turns have nothing in common
+    """two layers called in turns share nothing
 
     两个层轮流调用，互不相干
     """

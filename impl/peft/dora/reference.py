@@ -1,4 +1,4 @@
-"""DoRA: LoRA turns the rows of a weight, and a trained number for each row says how long it is.
+"""DoRA: LoRA rotates the rows of a weight, and a trained magnitude sets the length of each row.
 
     W' = m · V / ‖V‖,      V = W₀ + α/r · BA,      y = x W'ᵀ + bias
 
@@ -7,7 +7,7 @@ Decisions:
 - m starts as ‖W₀‖ and B at zero, so the layer starts as its base;
 - ‖V‖ is a constant in the backward pass: its gradient would keep BA and V in the graph;
 - a row of zeros has no direction: it is divided by 1;
-- rows are scaled after the product, so that V is needed for its norms alone, and bias is added unscaled.
+- rows are scaled after the product, so that only the norms of V are needed, and bias is added unscaled.
 
 Liu et al. 2024, arXiv 2402.09353, sections 4.1-4.3.
 """

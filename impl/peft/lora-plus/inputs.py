@@ -1,4 +1,4 @@
-"""Models of torch's own pieces under telling names; each parameter is filled with a number by which it is known again."""
+"""Models of torch modules with meaningful names; each parameter is filled with a number that identifies it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FROZEN = "frozen"
 
 
 class Model:
-    """A tree of modules, made from dotted names; `roles` says under each parameter's number its name and its kind."""
+    """A tree of modules, made from dotted names; `roles` maps each parameter's number to its name and kind."""
 
     def __init__(self, make):
         self.make, self.tree, self.roles = make, {}, {}
@@ -72,7 +72,7 @@ class Model:
 
 
 def complaint(groups, roles, rates, weight_decay):
-    """What is wrong with the groups that were returned, or None."""
+    """Return a message about the first error in the returned groups, or None."""
     seen = {}
     if not isinstance(groups, list):
         return "the result is no list of groups", "返回的不是由参数组构成的列表"
@@ -138,7 +138,7 @@ def edge_names_that_look_alike(make):
 
 
 def edge_names_of_other_pieces(make):
-    """adapters under a name of their own, B, lora_b and Attention, which are none, and adapters of an embedding
+    """named adapters; B, lora_b and Attention, which are no adapters; adapters of an embedding
 
     适配器下面另有名字；B、lora_b、Attention 都不是适配器；嵌入的适配器
     """
@@ -167,7 +167,7 @@ def edge_lr_embedding_of_zero(make):
 
 
 def edge_shared_weights(make):
-    """a weight that two modules share counts once; one that an embedding shares is an embedding's, whoever comes first
+    """a weight that two modules share counts once; one that an embedding shares counts as an embedding, in either order
 
     两个模块共享的权重只算一次；与嵌入共享的算嵌入，不管谁排在前面
     """

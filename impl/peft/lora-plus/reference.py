@@ -4,10 +4,10 @@ A maps the wide input to r numbers, B maps r numbers to the wide output. A step 
 entry, so a step of A adds up over the whole width and one of B over r terms only: with one rate for both, B crawls.
 
 Decisions:
-- a name is split at its dots: `lora_B` must be a whole component, wherever it stands (`q.lora_B.default.weight`);
-- what trains is in one group once, what is frozen in none; `parameters()` names a shared weight once, under the first
-  of its names, so embeddings are found by their module and not by name;
-- B and embeddings have groups of their own, even at equal rates, so that a schedule can treat them apart.
+- a name is split at its dots: `lora_B` must be a whole component, anywhere in the name (`q.lora_B.default.weight`);
+- each trainable parameter is in one group once, frozen ones in none; `parameters()` lists a shared weight once, under its
+  first name, so embeddings are found by module and not by name;
+- B and embeddings have separate groups, even at equal rates, so that a schedule can treat them differently.
 
 Hayou et al. 2024, arXiv 2402.12354.
 """

@@ -42,7 +42,7 @@ def set_factors(make, lora, i, o, r, grad=False):
 
 
 def silently(make, owner, *names):
-    """Calls methods without arguments: what they return is nobody's business."""
+    """Call methods without arguments; their results are not compared."""
     for name in names:
         make.compare(make.method(owner, name), False)
 
@@ -76,7 +76,7 @@ def case(make):
 
 
 def there_and_back(make, base, i, o, r, alpha):
-    """Merged, trained further, unmerged: the very weight of the base is what was loaded, and the new A and B count."""
+    """Merge, train further, unmerge: the base weight is the loaded one again, and the new A and B are used."""
     weight = make.read(base, "weight")
     make.compare(weight, False)
     lora, x = make.new("LoRALinear", base, r, alpha), make.argument("x", grad=False)
@@ -105,7 +105,7 @@ def one_step(make, lora, i, r, bias):
 
 
 def two_layers(make, first, second):
-    """Two layers in turns: what one merges is not the other's."""
+    """Merge and call two layers in turns: they share nothing."""
     x = make.argument("x", grad=False)
     silently(make, first, "merge")
     make.method(second, "forward", make.method(first, "forward", x))
@@ -117,7 +117,7 @@ def two_layers(make, first, second):
 
 
 def edge_at_the_start(make):
-    """a new layer gives what its base gives, dropout or not: B = 0, A is random, others' random numbers stay random
+    """a new layer gives what its base gives, dropout or not: B = 0, A is random, the global generator is not reseeded
 
     刚建好的层输出与 base 相同，有没有 dropout 都一样：B = 0，A 随机；不许重设全局随机种子
     """

@@ -1,12 +1,12 @@
-"""LoRA around a linear layer: the frozen weight stays, beside it two thin matrices learn what the task changes.
+"""LoRA around a linear layer: the weight is frozen, and two thin matrices beside it learn the update.
 
     y = base(x) + α/r · (drop(x) Aᵀ) Bᵀ,      A (r, in),  B (out, r)
 
 Decisions:
 - B starts at zero, so the layer starts as its base; A starts at random, for with both at zero neither gets a gradient;
-- base, weight and bias, is frozen by requires_grad; what trains is A and B, r·(in + out) numbers, merged or not;
+- base, weight and bias, is frozen by requires_grad; only A and B train, r·(in + out) numbers, merged or not;
 - forward goes through the r-wide middle: BA itself, (out, in), exists only while merging;
-- merging remembers what it added, so that unmerging takes exactly this away, whatever became of A and B meanwhile;
+- merging stores the added update, so that unmerging subtracts exactly that, even if A and B have changed since;
 - dropout acts on the input of the thin path alone.
 
 Hu et al. 2021, arXiv 2106.09685, §4.1.

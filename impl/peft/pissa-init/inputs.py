@@ -13,7 +13,7 @@ _FLOAT64_DIGITS = 1e-7  # of the tolerance
 
 
 def weight(make, O, I, scale=1.0, values=None):
-    """W with singular values a quarter apart, or with these."""
+    """W with singular values 0.25 apart, or with the given ones."""
     n = min(O, I)
     values = 1.0 + 0.25 * torch.arange(n - 1, -1, -1) if values is None else torch.tensor(values)
     u, v = (torch.linalg.qr(torch.randn((size, n), generator=make.random, dtype=torch.float64)).Q for size in (O, I))
@@ -21,7 +21,7 @@ def weight(make, O, I, scale=1.0, values=None):
 
 
 def asks(make, W, r):
-    """Calls the entry; what must hold of the three results, whatever signs the singular vectors have."""
+    """Call the entry and check its three results, for any signs of the singular vectors."""
     exact = W.double()
     U, S, Vh = torch.linalg.svd(exact, full_matrices=False)
     best, within = (U[:, :r] * S[:r]) @ Vh[:r], _TOLERANCES[W.dtype] * float(S[0].clamp(min=1e-30))
@@ -61,9 +61,9 @@ def case(make):
 
 
 def edge_every_direction(make):
-    """r = min(O, I): nothing is left in the residual
+    """r = min(O, I): the residual is 0
 
-    r = min(O, I)：残差里什么也不剩
+    r = min(O, I)：残差为 0
     """
     for O, I in ((3, 5), (5, 3), (4, 4)):
         asks(make, weight(make, O, I), min(O, I))

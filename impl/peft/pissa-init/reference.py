@@ -1,10 +1,10 @@
-"""PiSSA: LoRA starts from the principal singular directions of the weight, and what is left of it is frozen.
+"""PiSSA: LoRA starts from the principal singular directions of the weight, and the residual is frozen.
 
     W = U S Vᵀ,      B = U_r √S_r,      A = √S_r V_rᵀ,      W_res = W − BA
 
 Decisions:
-- BA is the best approximation of rank r (Eckart–Young), so the first steps move what matters most;
-- √S goes to both sides: AAᵀ = BᵀB = diag(S_r), neither factor dwarfs the other;
+- BA is the best approximation of rank r (Eckart–Young), so the first steps change the most important directions;
+- each factor gets √S: AAᵀ = BᵀB = diag(S_r), so both have the same scale;
 - W_res + BA = W: the layer starts as its base, although neither A nor B is zero;
 - torch returns Vᵀ with rows in descending order of S; 16 bits have no SVD and are computed in float32.
 

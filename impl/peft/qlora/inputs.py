@@ -1,4 +1,4 @@
-"""Weights well inside the cells of their levels, so that no code hangs on a rounding; bytes before and after a forward."""
+"""Weights well inside the cells of their levels, so that no code depends on rounding; bytes before and after a forward."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def one_step(make, weight, r, alpha, options):
 
 
 def edge_at_the_start(make):
-    """a new layer gives x·Ŵᵀ: B = 0, A is random, others' random numbers stay random
+    """a new layer gives x·Ŵᵀ: B = 0, A is random, the global generator is not reseeded
 
     刚建好的层输出 x·Ŵᵀ：B = 0，A 随机；不许重设全局随机种子
     """
@@ -100,7 +100,7 @@ def edge_at_the_start(make):
 
 
 def edge_either_side_of_every_midpoint(make):
-    """the nearest level wins, on either side of every midpoint
+    """the nearest level, on either side of every midpoint
 
     取最近的一级：每两级的中点两侧都试
     """
@@ -133,7 +133,7 @@ def edge_one_block_outweighs_all(make):
 
 
 def edge_more_than_256_blocks(make):
-    """600 blocks are three groups of at most 256, each with a scale of its own
+    """600 blocks are three groups of at most 256, each with its own scale
 
     600 个块分成三组，每组至多 256 块，各有自己的缩放
     """
@@ -161,7 +161,7 @@ def edge_one_mean_for_all_blocks(make):
 
 
 def stored(double_quant, part, after):
-    """What a layer of n × n keeps, before a forward and after one."""
+    """Record what an n × n layer stores, before or after a forward."""
 
     def record(make, n):
         lora = make.new("QLoRALinear", make.normal(n, n, grad=False), 1, 1.0, double_quant=double_quant)

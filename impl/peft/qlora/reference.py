@@ -4,9 +4,9 @@
 
 Decisions:
 - blocks of the flattened weight are divided by their largest magnitude; each number becomes the nearest NF4 level;
-- codes come from the exact absmax; only what is stored of it is rounded (double quantisation);
+- codes come from the exact absmax; only the stored absmax is rounded (double quantisation);
 - double quantisation: absmax − mean as int8 with one float32 scale for 256 blocks, 32 bits a block become 8 and a bit;
-- Ŵ lives during one product; the gradient of x goes through it, so it is rebuilt under autograd, from constants;
+- Ŵ exists during one product only; the gradient of x goes through it, so it is rebuilt under autograd, from constants;
 - A at random, B zero: the layer starts as its quantised base.
 
 Dettmers et al. 2023, arXiv 2305.14314, sections 3 and appendix E.

@@ -32,7 +32,7 @@ def first_wrong(got, n_heads, T, S):
 
 
 def slopes(n_heads):
-    """As the paper's own code has it: what is missing comes from twice as many heads, every other one."""
+    """Return the slopes as in the paper's code: missing ones are every other slope of twice as many heads."""
     if n_heads & (n_heads - 1) == 0:
         return [2 ** (-8 * (k + 1) / n_heads) for k in range(n_heads)]
     below = 1 << (n_heads.bit_length() - 1)
@@ -40,7 +40,7 @@ def slopes(n_heads):
 
 
 def edge_numbers_of_heads(make):
-    """1 to 17 heads: a geometric sequence, and what is interleaved where the number is no power of two
+    """1 to 17 heads: a geometric sequence, with interleaved slopes if the number is no power of two
 
     1 到 17 个头：等比数列；头数不是 2 的幂时，补上交错的那些
     """

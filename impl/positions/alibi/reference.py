@@ -1,9 +1,9 @@
-"""ALiBi: each score gets −slope · distance, every head with a slope of its own.
+"""ALiBi: each score gets −slope · distance; every head has its own slope.
 
 Decisions:
 - slopes are a geometric sequence, 2^(−8i/H) for H a power of two; otherwise those of the next lower power P, then every
   other one of 2P;
-- queries are the last T of S positions, so that decoding with a cache sees the same distances as a whole pass;
+- queries are the last T of S positions, so that decoding with a cache sees the same distances as a full pass;
 - later keys would get a positive bias; a causal mask hides them.
 
 Press et al. 2021, arXiv 2108.12409, §3.

@@ -1,10 +1,10 @@
 """Learned absolute positions: one trainable vector per position, added to the token's embedding.
 
-The simplest encoding, used by BERT and GPT-1 to GPT-3: what a position means is learned, and a position that was never
-trained means nothing. Decisions:
+The simplest encoding, used by BERT and GPT-1 to GPT-3: each position's vector is learned, and a position that was never
+trained has a meaningless one. Decisions:
 - the table is the module's only parameter, (max_len, D); a buffer would never learn;
 - `start` is the position of the first token, so that decoding with a cache continues where it stopped;
-- positions outside the table are an error: clamping would make all late tokens stand on the same spot;
+- positions outside the table are an error: clamping would give all late tokens the same position;
 - only the rows that were read get a gradient.
 """
 

@@ -55,7 +55,7 @@ def edge_ramp_beyond_the_pairs(make):
 
 
 def edge_factor_of_one_or_less(make):
-    """s = 1 changes nothing; s < 1 sharpens nothing
+    """s = 1 changes nothing; for s < 1 the factor stays 1.0
 
     s = 1 什么都不变；s < 1 时系数仍是 1.0
     """

@@ -1,7 +1,7 @@
 """RoPE's frequencies for contexts longer than the trained one: position interpolation, NTK-aware scaling, YaRN.
 
 All three bring phases back into the range seen in training. Decisions:
-- linear divides every frequency by s: positions are squeezed, neighbours too;
+- linear divides every frequency by s: all positions are compressed, neighbours too;
 - ntk raises the base so that the slowest pair is divided by exactly s and the fastest one stays;
 - yarn keeps pairs that made more than beta_fast turns in the old context, divides those with fewer than beta_slow by s,
   and blends linearly in the pair's index between, as the released code does;
@@ -38,7 +38,7 @@ def frequencies(d: int, base: float) -> Tensor:
 
 def kept_share(d: int, base: float, scaling: dict[str, Any]) -> Tensor:
     def pair_with(turns: float) -> float:
-        """The index of the pair that makes so many turns in the trained context."""
+        """Return the index of the pair that makes `turns` turns in the trained context."""
         return d * math.log(scaling["original_max_position"] / (2 * math.pi * turns)) / (2 * math.log(base))
 
     lo = max(math.floor(pair_with(scaling.get("beta_fast", 32))), 0)

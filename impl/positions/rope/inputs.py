@@ -32,9 +32,9 @@ def stable(make):
 
 
 def edge_position_zero(make):
-    """position 0 leaves every bit of x, of float64 too, in memory of its own
+    """position 0 leaves every bit of x, of float64 too, in a new tensor
 
-    位置 0 让 x 逐位不变，float64 也一样，但结果有自己的内存
+    位置 0 让 x 逐位不变，float64 也一样，但结果是新张量
     """
     wide = torch.randn(1, 2, 3, 6, generator=make.random, dtype=torch.float64)
     for x in (make.normal(2, 3, 4, 6), make.normal(2, 3, 1, 6), make.keep(wide, dtype="fixed")):

@@ -67,7 +67,7 @@ def turned(x: Tensor, positions: Tensor, base: float, layout: str, sign: int) ->
 
 
 def tile(T: int, pairs: int) -> tuple[int, int]:
-    """Tokens and pairs of a tile: about 1024 pairs for 4 warps. The interpreter takes two tiles."""
+    """Return tokens and pairs of a tile: about 1024 pairs for 4 warps. The interpreter takes two tiles."""
     tokens, padded = triton.next_power_of_2(T), triton.next_power_of_2(pairs)
     return max(tokens // 2, 1) if INTERPRETED else min(max(1024 // padded, 1), tokens), padded
 

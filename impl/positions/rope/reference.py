@@ -5,7 +5,7 @@ every token is turned by its own absolute position. Decisions:
 - pair i turns by position · base^(−2i/d): d/2 different speeds, the first pair fastest;
 - (a, b) → (a·cos − b·sin, a·sin + b·cos), counter-clockwise;
 - "interleaved" (GPT-J) pairs the components 2i and 2i+1, "half" (GPT-NeoX, Llama in Hugging Face) pairs i and i + d/2:
-  the same idea, but weights trained for one layout are garbage in the other;
+  the same idea, but weights trained for one layout do not work in the other;
 - angles are float32 at least: bfloat16 cannot even represent the position 257.
 
 Su et al. 2021, arXiv 2104.09864, §3.2.

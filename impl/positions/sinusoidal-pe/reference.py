@@ -1,10 +1,10 @@
 """Sinusoidal positions: pair i of the columns turns with the position at the speed base^(−2i/D).
 
-A position becomes ⌈D/2⌉ clock hands, the first fast, the last slow. A shift by k turns each hand by a fixed angle, so it is
-the same linear map everywhere. Decisions:
-- sine and cosine of one phase stand side by side, in the columns 2i and 2i + 1;
+A position becomes ⌈D/2⌉ clock hands, the first fast, the last slow. A shift by k rotates each hand by a fixed angle, so it
+is the same linear map at every position. Decisions:
+- sine and cosine of one phase are side by side, in the columns 2i and 2i + 1;
 - odd D: the last pair has its sine only;
-- phases are float64: at position 10⁵ float32 has lost the fourth digit of a phase, and sin knows nothing else;
+- phases are float64: at position 10⁵ float32 has lost the fourth digit of a phase, and the sine is wrong by as much;
 - `offset` is the position of the first row.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.5.

@@ -63,7 +63,7 @@ def edge_a_whole_table(make):
 def edge_far_beyond(make):
     """offsets of thousands and millions share the last bucket
 
-    几千、几百万的偏移都在最后一桶
+    几千、几百万的偏移都在最后一个桶
     """
     offsets = torch.tensor([[1000, -1000, 70_000], [-70_000, 5_000_000, -5_000_000]])
     for table in _TABLES:

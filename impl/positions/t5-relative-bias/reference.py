@@ -1,7 +1,7 @@
 """T5's relative position buckets: near offsets exactly, far ones on a logarithmic scale.
 
 Decisions:
-- an offset is key − query, so what lies in the past is negative;
+- an offset is key − query, so past keys have negative offsets;
 - the bidirectional encoder splits its buckets by side, later keys in the upper half; the causal decoder spends all of
   them on the past, later keys count as distance 0;
 - of the N buckets of a side the lower half is exact, the upper half logarithmic up to max_distance, the last one open.

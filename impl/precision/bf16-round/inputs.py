@@ -43,7 +43,7 @@ def case(make):
 
 
 def edge_ties(make):
-    """exactly half way the even number wins, just beside it the nearer one
+    """exactly half way the even number, just beside it the nearer one
 
     恰好在正中间取偶，略偏一点就取近的
     """
@@ -52,9 +52,9 @@ def edge_ties(make):
 
 
 def edge_zeros_and_infinities(make):
-    """what needs no rounding stays, in memory of its own; what is rounded to zero keeps its sign
+    """numbers that need no rounding stay, in a new tensor; numbers rounded to zero keep their sign
 
-    不需要舍入的原样返回，但有自己的内存；舍入到零的数保留符号
+    不需要舍入的数值不变，但返回新张量；舍入到零的数保留符号
     """
     both_signs(make, 0, 0x3F800000, 0x7F800000)
     both_signs(make, 0, 1, 0x32000000, 0x7F800000)

@@ -1,4 +1,4 @@
-"""Runs of good and bad steps on one scaler or two; the scaled loss shows the scale, the list what became of gradients."""
+"""Runs of good and bad steps on one scaler or two; the scaled loss shows the scale, the list the resulting gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ODD = (math.inf, -math.inf, math.nan)
 
 
 def case(make):
-    """Scalers with short intervals; of two, each has steps of its own."""
+    """One scaler or two with short intervals; two get different steps."""
     scalers = [scaler(make) for _ in range(make.pick([1, 2]))]
     share_of_bad = make.pick([0.0, 0.3, 0.7])
     for _ in range(make.size("steps")):
@@ -34,7 +34,7 @@ def scaler(make):
 
 
 def one_step(make, scaler, grads):
-    """A loss is scaled, a list of gradients looked at, the scale brought up to date."""
+    """Scale a loss, step with a list of gradients, update the scale."""
     loss = torch.randn((), generator=make.random, dtype=torch.float64) * 3
     wide = make.dtype if make.dtype.itemsize > 2 else torch.float32
     make.method(scaler, "scale", make.keep(loss.to(wide), grad=True, dtype="fixed" if wide != make.dtype else "follow"))
@@ -55,7 +55,7 @@ def sequence(make, kinds, *settings):
 def edge_the_scale_moves_in_update_alone(make):
     """a loss scaled before a bad step, after it, and after its update: only the update halves the scale
 
-    坏的一步之前、之后、update 之后各缩放一次损失：只有 update 会减半
+    溢出的一步之前、之后、update 之后各缩放一次损失：只有 update 会减半
     """
     one = make.new("DynamicScaler", 16.0, 2.0, 0.5, 2)
     for bad in (math.inf, 1.0, 1.0):
@@ -81,7 +81,7 @@ def edge_finite_numbers_whose_sum_is_not(make):
 
 
 def edge_default_settings(make):
-    """nothing is given: 2¹⁶, and half of it after an overflow
+    """defaults: 2¹⁶, and half of it after an overflow
 
     什么都不传：初值 2¹⁶，溢出一次减半
     """
@@ -89,7 +89,7 @@ def edge_default_settings(make):
 
 
 def edge_grows_at_the_interval(make):
-    """the interval-th good step in a row raises the scale, and counting begins anew
+    """the interval-th good step in a row raises the scale, and the count restarts
 
     连续第 interval 个正常步放大，然后重新计数
     """
@@ -100,7 +100,7 @@ def edge_grows_at_the_interval(make):
 def edge_an_overflow_starts_the_count_anew(make):
     """an overflow one step before the scale would have grown
 
-    眼看就要放大，前一步溢出了：重新计数
+    再走一步就要放大时发生溢出：重新计数
     """
     sequence(make, "..x..x...x.", 16.0, 2.0, 0.5, 3)
     sequence(make, "xxx...", 16.0, 2.0, 0.25, 2)

@@ -1,10 +1,10 @@
-"""Dynamic loss scaling: a factor on the loss keeps small float16 gradients above zero, and finds its own size.
+"""Dynamic loss scaling: a factor on the loss keeps small float16 gradients above zero, and is adjusted automatically.
 
 The backward pass is linear, so a loss times S gives gradients times S. Decisions:
-- all gradients are looked at before any is touched: one inf or NaN and the step is off, with every gradient as it was;
-- otherwise they are divided in place by the S that the loss was scaled with, before anybody clips or uses them;
-- S changes in `update` alone: an overflow takes it back and starts counting anew, `interval` good steps in a row raise it.
-  So it climbs until it overflows and stays just below.
+- all gradients are checked before any is changed: one inf or NaN skips the step and leaves every gradient as it was;
+- otherwise they are divided in place by the S that the loss was scaled with, before they are clipped or used;
+- S changes in `update` alone: an overflow lowers it and resets the count, `interval` good steps in a row raise it. So it
+  rises until it overflows and stays just below.
 
 Micikevicius et al. 2017, arXiv 1710.03740, Section 3.2.
 """

@@ -85,7 +85,7 @@ def edge_largest_and_smallest(make):
 
 
 def random(make):
-    """Many equal numbers: how many go up is what the lower 16 bits say, each on its own; generators count."""
+    """Judge many equal numbers: the lower 16 bits give the share that goes up, with independent draws; generators count."""
     low = make.pick([0x4000, 0x8000, 0x1000, 0xC000, 0xF000])
     upper = make.pick([0x3F80, 0xBF81, 0x7F7F, 0x8000, 0xC2F7])
     bits = torch.full((40, 600), (upper << 16 | low) - (2**32 if upper >= 0x8000 else 0))

@@ -1,10 +1,10 @@
-"""FP4 in blocks: eight magnitudes and a sign, and a scale for each short block that puts its maximum where they end.
+"""FP4 in blocks: eight magnitudes and a sign, and a scale for each short block that maps its maximum to the largest level.
 
 E2M1 has 0, 0.5, 1, 1.5, 2, 3, 4, 6. The two formats differ in the scale. Decisions:
 - NVFP4: blocks of 16, a scale in E4M3, which reaches only from 2⁻⁹ to 448; so one float32 number for the whole tensor
-  brings the largest block scale to 448. Codes are taken with the scale as it was rounded, not as it should have been;
-- MXFP4: blocks of 32, a scale that is a power of two, from the maximum's exponent less 2, the exponent of 4; what then
-  lies above 6 is cut to 6;
+  brings the largest block scale to 448. Codes use the rounded scale, not the exact one;
+- MXFP4: blocks of 32, a scale that is a power of two, from the maximum's exponent less 2, the exponent of 4; values above 6
+  are then cut to 6;
 - nearest level, ties to the even index, as floating point rounds: even indices have mantissa bit 0;
 - a scale of 0 divides nothing: zeros have code 0.
 

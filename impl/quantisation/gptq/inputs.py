@@ -1,4 +1,4 @@
-"""Weights and correlated inputs; every column is judged by what the columns before it, as they were returned, ask of it."""
+"""Weights and correlated inputs; every column is judged against the returned columns before it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compensated(W, X, bits, group, damp=0.01):
 
 
 def columns(got, W, H, top, group, static):
-    """The first column that is not the nearest code of what the errors before it leave to be rounded."""
+    """Return the first column that is not the nearest code of its value as corrected for the errors before it."""
     fixed = torch.zeros_like(W)
     for j in range(W.shape[1]):
         now = W.clone()
@@ -112,7 +112,7 @@ def edge_float16_inputs(make):
 
 
 def edge_strongly_correlated(make):
-    """inputs that are nearly one direction: corrections pass the group's maximum and are clamped
+    """inputs that are nearly parallel: corrected weights exceed the group's maximum and are clamped
 
     输入几乎在一个方向上：补偿后的值超出组的最大值，要截断
     """

@@ -1,10 +1,10 @@
-"""GPTQ: weights are rounded column by column, and what a column's rounding spoils, the columns still to come make good.
+"""GPTQ: weights are rounded column by column, and later columns compensate for each column's rounding error.
 
-What counts is the layer's output: ‖(W − Ŵ)Xᵀ‖² is, row by row, a quadratic form with H = XᵀX. Once columns are fixed, the
-best the others can do is known in closed form. Decisions:
-- H⁻¹ = UᵀU with U upper triangular: row j of U, divided by its diagonal, says how columns after j answer column j's error;
+The objective is the layer's output: ‖(W − Ŵ)Xᵀ‖² is, row by row, a quadratic form with H = XᵀX. Once some columns are fixed,
+the best values of the others are known in closed form. Decisions:
+- H⁻¹ = UᵀU with U upper triangular: row j of U, divided by its diagonal, gives later columns' corrections for column j's error;
 - damping by a share of the mean diagonal keeps H invertible where X has fewer rows than columns, or dead ones;
-- a group takes its scale when its first column comes up, from the weights as they have been corrected by then;
+- a group's scale is computed when its first column is reached, from the weights as corrected so far;
 - symmetric codes, clamped: corrections may push a weight beyond the group's maximum.
 
 Frantar et al. 2022, arXiv 2210.17323, Sections 3 and 4.

@@ -1,4 +1,4 @@
-"""Weights in groups that divide a row, odd ones too; bytes are taken apart and held to half a step."""
+"""Weights in groups that divide a row, odd ones too; bytes are unpacked and must be within half a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def coded(make, w, group):
 
 
 def faithful(w, group):
-    """What must be true of the bytes and scales of `w`."""
+    """Return a check of the bytes and scales of `w`."""
     O, I = w.shape
     x = w.double().reshape(O, I // group, group)
     largest = x.abs().amax(-1)

@@ -46,7 +46,7 @@ def quantize_int4(w: Tensor, group: int) -> tuple[Tensor, Tensor]:
 
 
 def int4_matmul(x: Tensor, packed: Tensor, scales: Tensor) -> Tensor:
-    """x (..., I) of 16 or 32 bits times the transpose of decoded weights: packed (O, I/2), scales (O, I/group)."""
+    """Multiply x (..., I) of 16 or 32 bits by the decoded weights' transpose: packed (O, I/2), scales (O, I/group)."""
     rows, O = x.reshape(-1, x.shape[-1]), len(packed)  # (M, I)
     M, I = rows.shape
     halves = rows.reshape(M, I // 2, 2).permute(2, 0, 1).contiguous()  # (2, M, I/2), the even columns and the odd ones
@@ -62,7 +62,7 @@ def int4_matmul(x: Tensor, packed: Tensor, scales: Tensor) -> Tensor:
 
 
 def tile(count: int, group: int, bytes_: int) -> tuple[int, int, int]:
-    """Groups, and numbers with the end padded, of a program that finds scales; bytes of one that writes codes."""
+    """Return groups and padded numbers of a program that finds scales, and bytes of one that writes codes."""
     numbers = triton.next_power_of_2(group)
     if INTERPRETED:
         return 2, numbers, max(triton.next_power_of_2(bytes_) // 2, 1)
@@ -70,7 +70,7 @@ def tile(count: int, group: int, bytes_: int) -> tuple[int, int, int]:
 
 
 def matmul_tile(M: int, group: int, dtype: torch.dtype) -> tuple[int, int, int]:
-    """Rows of x, rows of weights, and bytes of a step: half a group if that can be."""
+    """Return rows of x, rows of weights and bytes of a step: half a group if possible."""
     if INTERPRETED or dtype == torch.float32:
         return (16, 32, 16) if INTERPRETED or M <= 16 else (32, 64, 16)
     BK = 64 if group % 128 == 0 else 32 if group % 64 == 0 else 16

@@ -1,7 +1,7 @@
 """Int4 in groups: runs of `group` weights along the input share a scale, and two codes share a byte.
 
 Decisions:
-- symmetric: the group's largest magnitude becomes ±7; −8 is never used, so a code has its negative;
+- symmetric: the group's largest magnitude becomes ±7; −8 is never used, so every code has a negative;
 - groups run along I, the dimension that a matrix product sums over, so outliers of one input channel stay in one group;
 - a code is a nibble in two's complement, element 2j in the low half of byte j, element 2j + 1 in the high half;
 - a group of zeros has codes 0 (and scale 1 instead of a division by 0);

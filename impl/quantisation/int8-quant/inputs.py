@@ -1,4 +1,4 @@
-"""Weights of every rank with one scale or many; codes and what they give back are held to half a step."""
+"""Weights of every rank with one scale or many; codes and decoded values must be within half a step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def there_and_back(make, w, axis, symmetric):
 
 
 def faithful(w, axis, symmetric):
-    """What must be true of the codes of `w`, and of what they give back."""
+    """Return a check of the codes of `w` and of their decoded values."""
     x = w.double()
     reduced = [dim for dim in range(x.dim()) if dim != axis]
     low, high = x.amin(reduced, keepdim=True).clamp(max=0), x.amax(reduced, keepdim=True).clamp(min=0)

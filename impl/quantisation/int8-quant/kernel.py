@@ -61,7 +61,7 @@ def dequantize(q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
 
 
 def int8_matmul(x: Tensor, q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    """x (..., I) of 16 or 32 bits times the transpose of decoded weights: q is (O, I), scale and zero are (O, 1)."""
+    """Multiply x (..., I) of 16 or 32 bits by the decoded weights' transpose: q is (O, I), scale and zero are (O, 1)."""
     (O, I), rows = q.shape, x.reshape(-1, x.shape[-1])  # (M, I)
     M, y = len(rows), torch.empty(*x.shape[:-1], O, dtype=x.dtype, device=x.device)
     BM, BN, BK = matmul_tile(M, x.dtype)
@@ -74,7 +74,7 @@ def int8_matmul(x: Tensor, q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
 
 
 def each(kernel: Any, out: Tensor, *arguments: Any) -> None:
-    """One program for every 1024 numbers of `out`."""
+    """Launch one program for every 1024 numbers of `out`."""
     n = out.numel()
     BLOCK = max(triton.next_power_of_2(n) // 2, 1) if INTERPRETED else 1024
     with torch.cuda.device_of(out):
@@ -82,13 +82,13 @@ def each(kernel: Any, out: Tensor, *arguments: Any) -> None:
 
 
 def tile(K: int, inner: int) -> tuple[int, int]:
-    """Slices, and numbers of each, that a program reads in one step: 4096 together."""
+    """Return the number of slices, and of numbers in each, that a program reads in one step: 4096 together."""
     slices = min(triton.next_power_of_2(max(K, 1)), 4 if INTERPRETED else 64) if inner < 64 else 1
     return slices, 16 if INTERPRETED else 4096 // slices
 
 
 def matmul_tile(M: int, dtype: torch.dtype) -> tuple[int, int, int]:
-    """Few rows of x: narrow tiles, so that more programs read weights. Float32 has no tensor cores: less fits."""
+    """Return tile sizes: narrow for few rows of x, so that more programs read weights; small for float32 (no tensor cores)."""
     if INTERPRETED:
         return 16, 16, 32
     if dtype == torch.float32:

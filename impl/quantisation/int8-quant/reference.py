@@ -1,7 +1,7 @@
 """Int8 by rounding: a slice of numbers shares one scale, and 256 equal steps stand for its range.
 
 Decisions:
-- `axis` is the dimension that is kept: one scale per index along it; None is one scale for the whole tensor;
+- `axis` is the kept dimension: one scale per index along it; None is one scale for the whole tensor;
 - symmetric: the largest magnitude becomes ±127, zero point 0, so a product of codes needs one multiplication by scales;
 - asymmetric: min … max becomes −128 … 127; the range always contains 0 and the zero point is a whole number, so that 0,
   the padding and the output of ReLU, comes back exactly;

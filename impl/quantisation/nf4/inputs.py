@@ -1,4 +1,4 @@
-"""Weights of every rank in blocks; bytes are taken apart and every code is held to the nearest level."""
+"""Weights of every rank in blocks; bytes are unpacked and every code must be the nearest level."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def coded(make, w, *block):
 
 
 def faithful(w, block=64):
-    """What must be true of the bytes and the absmax of `w`."""
+    """Return a check of the bytes and the absmax of `w`."""
     x = w.double().unflatten(-1, (-1, block))
     largest = x.abs().amax(-1)
     normal = (x / torch.where(largest == 0, 1.0, largest)[..., None]).flatten(-2)
@@ -101,7 +101,7 @@ def edge_blocks_of_small_numbers(make):
 
 
 def edge_blocks_of_64(make):
-    """nothing is said of the block: 64 neighbours along the last dimension
+    """default block: 64 neighbours along the last dimension
 
     不传 block：沿最后一维每 64 个一块
     """

@@ -66,7 +66,7 @@ def nf4_quantize(w: Tensor, block: int = 64) -> tuple[Tensor, Tensor]:
 
 
 def nf4_dequantize(packed: Tensor, absmax: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The weights (..., I) that bytes (..., I/2) and the absmax (..., I/block) of each block stand for."""
+    """Decode bytes (..., I/2) and the absmax (..., I/block) of each block into weights (..., I)."""
     *lead, width = packed.shape
     w = torch.empty(*lead, 2 * width, dtype=dtype, device=packed.device)
     packed, absmax, block = packed.contiguous(), absmax.contiguous(), w.numel() // absmax.numel()
@@ -78,16 +78,16 @@ def nf4_dequantize(packed: Tensor, absmax: Tensor, dtype: torch.dtype = torch.fl
 
 
 def whole_blocks(count: int, block: int) -> tuple[int, int]:
-    """Blocks of a program that finds absmax, and numbers of each with the end padded."""
+    """Return the blocks of a program that finds absmax, and the padded numbers of each."""
     numbers = triton.next_power_of_2(block)
     return 2 if INTERPRETED else min(max(2048 // numbers, 1), triton.next_power_of_2(count)), numbers
 
 
 def tile(bytes_: int, block: int, dtype: torch.dtype) -> tuple[int, int, int]:
-    """RUNS, PIECES and WIDTH of a program that codes or decodes RUNS·PIECES·WIDTH numbers.
+    """Return RUNS, PIECES and WIDTH of a program that codes or decodes RUNS·PIECES·WIDTH numbers.
 
-    A run of PIECES·WIDTH numbers surely lies in one block: the largest power of two that divides it. A piece is what a
-    thread reads or writes of `dtype` at once: 16 bytes.
+    A run of PIECES·WIDTH numbers never crosses a block: it is the largest power of two that divides it. A piece is the 16 bytes of `dtype`
+    that a thread reads or writes at once.
     """
     numbers = max(triton.next_power_of_2(bytes_), 2) if INTERPRETED else 4096
     run = min(block & -block, numbers)
@@ -115,7 +115,7 @@ def level(k: tl.constexpr, WIDE: tl.constexpr):
 def absmax_of_numbers(
     absmax, first, count, BLOCK: tl.constexpr, RUNS: tl.constexpr, PIECES: tl.constexpr, WIDTH: tl.constexpr
 ):
-    """The absmax of each number of a tile (RUNS·PIECES·WIDTH,), whose runs begin with the run `first`."""
+    """Return the absmax of each number of a tile (RUNS·PIECES·WIDTH,) that starts at the run `first`."""
     run = first + tl.arange(0, RUNS) + tl.zeros((PIECES,), tl.int64)[:, None]  # (PIECES, RUNS)
     block = run // (BLOCK // (PIECES * WIDTH))
     largest = tl.trans(tl.load(absmax + block, block < count, other=0.0))  # (RUNS, PIECES)

@@ -1,4 +1,4 @@
-"""NF4: sixteen levels that lie where a Gaussian's quantiles lie, so that each 4-bit code is used about equally often.
+"""NF4: sixteen levels at a Gaussian's quantiles, so that each 4-bit code is used about equally often.
 
 Decisions:
 - 8 positive and 7 negative quantiles and an exact 0, divided by the largest: from −1 to 1, not symmetric;

@@ -94,9 +94,9 @@ def case(make):
 
 
 def edge_ten_steps_with_decay(make):
-    """two blocks, ten steps of AdamW with weight decay: what is frozen does not move
+    """two blocks, ten steps of AdamW with weight decay: frozen weights do not move
 
-    两个 block，带权重衰减的 AdamW 走十步：被冻结的一动不动
+    两个 block，带权重衰减的 AdamW 走十步：被冻结的权重不变
     """
     for which in ("qk", "mlp"):
         model, found = chain(make, **{"0": block(make, 3, 4, "fused"), "1": block(make, 3, 4, "apart")})

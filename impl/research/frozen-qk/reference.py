@@ -1,13 +1,13 @@
 """Frozen-QK and frozen-MLP: some weights of a model stay at their initial values, all else trains as before.
 
-A weight of its own is frozen by requires_grad = False: it gets no gradient, so no optimiser touches it, weight decay
+A separate weight is frozen by requires_grad = False: it gets no gradient, so no optimiser touches it, weight decay
 included. Of a fused c_attn only the first two thirds, the rows of Q and K, may stay: one parameter cannot be frozen in
-part, and a gradient of 0 does not stop decay. So the weight is put together from a frozen buffer and a parameter that
-holds the rows of V alone.
+part, and a gradient of 0 does not stop decay. So the weight is assembled from a frozen buffer and a parameter with the rows
+of V alone.
 Decisions:
-- modules are found by their own name, or, inside an mlp, by a name on the way to them: c_proj is in both;
-- biases and norms train on, those of frozen projections too;
-- what is returned are the names from before the call.
+- modules are found by their own name, or, inside an mlp, by a parent's name: c_proj occurs in both;
+- biases and norms still train, those of frozen projections too;
+- the returned names are those from before the call.
 
 Dong et al. 2025, arXiv 2506.01115.
 """
@@ -39,7 +39,7 @@ def freeze_components(model: nn.Module, which: Literal["qk", "mlp"]) -> list[str
 
 
 class FirstRowsFrozen(nn.Module):
-    """Puts a weight together from rows that stay and the rows that train."""
+    """Assemble a weight from frozen rows and trainable rows."""
 
     rows: Tensor
 

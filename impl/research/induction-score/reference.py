@@ -1,7 +1,7 @@
 """The induction score: how much a head looks at what followed the same token one period ago.
 
-A sequence of random tokens of length `period` is repeated. At position i the same token stood at i − period, and what
-came after it then stands at i − period + 1: an induction head looks there, and copies it. Decisions:
+A sequence of random tokens of length `period` is repeated. The token at position i also occurred at i − period, and its
+successor is at i − period + 1: an induction head looks there and copies it. Decisions:
 - queries i = period … T − 1 count, those that have an earlier copy; the first period has nothing to look back to;
 - the sequence may end in the middle of a period;
 - each head of each layer has its own score, an average of weights, in float32 for 16-bit inputs.

@@ -14,7 +14,7 @@ MODULES_UNCHANGED = True
 
 
 def module(make, D, H, max_len, seed=0):
-    """What is drawn at random is told here: any lower triangular matrix will do."""
+    """Set `mix` instead of drawing it: any lower triangular matrix will do."""
     made = make.new("MixiTAttention", D, H, max_len, seed)
     rows = torch.arange(1, max_len + 1, dtype=torch.float64)[:, None]
     mix = make.keep((make.normal(H, max_len, max_len, grad=False).double() / rows.sqrt()).tril())
@@ -68,9 +68,9 @@ def edge_a_full_matrix(make):
 
 
 def edge_tokens_in_turns(make):
-    """one module at several lengths, another one in between: a call leaves nothing behind
+    """one module at several lengths, another one in between: a call leaves no state behind
 
-    同一模块先后用于不同长度，中间穿插另一个模块：调用后什么都不留下
+    同一模块先后用于不同长度，中间穿插另一个模块：调用后不留下状态
     """
     first, second = module(make, 4, 2, 6), module(make, 4, 1, 6, 1)
     x = make.normal(2, 6, 4)

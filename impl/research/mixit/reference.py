@@ -1,12 +1,12 @@
 """MixiT's attention: the matrix that mixes positions is random, drawn once, and never sees the input.
 
-Where attention computes softmax(QKᵀ) from the tokens, every head here has a fixed lower triangular matrix M. Values and
-output projection train, so the layer is linear in x; which positions are mixed, and how strongly, never changes.
+Where attention computes softmax(QKᵀ) from the tokens, every head here has a fixed lower triangular matrix M. Value and
+output projections train, so the layer is linear in x; which positions are mixed, and how strongly, never changes.
 Decisions:
 - row i of M has i + 1 independent entries from N(0, 1)/√(i + 1): values of variance 1 keep it at every position;
 - M is a buffer: it moves and is saved with the module, and no optimiser touches it;
-- it comes from a generator of its own, seeded with `seed`; a model passes seed + layer index;
-- fewer tokens than max_len take the upper left corner, so a prefix is mixed as it was.
+- it comes from a separate generator, seeded with `seed`; a model passes seed + layer index;
+- fewer tokens than max_len take the upper left corner, so a prefix is mixed as in a longer text.
 
 After Dong et al. 2025, arXiv 2506.01115, whose rows are the identity plus noise without its mean; here noise alone.
 """

@@ -1,4 +1,4 @@
-"""Random traffic in little memory; the rules, written once more over plain rows, say what each step has to be."""
+"""Random traffic in little memory; a second implementation of the rules, over plain rows, gives each expected step."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def edge_a_request_that_never_fits(make):
 
 
 def edge_nobody_overtakes(make):
-    """the first waiting one lacks blocks, a small one behind it would fit: both wait
+    """the first waiting request lacks blocks, a small one behind it would fit: both wait
 
     队首的块不够，后面的小请求放得下：两个都等
     """
@@ -123,9 +123,9 @@ def edge_nobody_overtakes(make):
 
 
 def edge_preemption(make):
-    """decodes outgrow the memory: the latest-come gives way, keeps its tokens, and comes back at its place
+    """decodes fill the memory: the latest arrival is preempted, keeps its tokens and returns to its place
 
-    decode 把显存用满：最晚到达的让出，已生成的 token 保留，之后回到原来的次序
+    decode 把显存用满：最晚到达的被抢占，已生成的 token 保留，之后回到原来的次序
     """
     engine = Engine(make, 4, 2, 8)
     for id, prompt, new in ((5, 2, 6), (8, 2, 5), (2, 1, 4), (6, 1, 1)):
@@ -134,9 +134,9 @@ def edge_preemption(make):
 
 
 def edge_budget_runs_out(make):
-    """more running ones than tokens in the budget: the earliest are served, the others stay
+    """more running requests than tokens in the budget: the earliest get tokens, the others keep running
 
-    运行中的请求多于预算的 token：先到的先得，其余的留着
+    运行中的请求多于预算的 token：先到的先得，其余的保持运行
     """
     engine = Engine(make, 12, 2, 3)
     for id in (4, 1, 3, 2, 5):
@@ -146,7 +146,7 @@ def edge_budget_runs_out(make):
 
 
 def edge_nothing_to_do(make):
-    """no request: nothing is scheduled, and two engines know nothing of each other
+    """no request: nothing is scheduled; two schedulers share nothing
 
     没有请求：什么也不调度；两个引擎互不相干
     """

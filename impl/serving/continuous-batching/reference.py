@@ -1,10 +1,10 @@
-"""Continuous batching: every step anew, a budget of tokens goes to whoever needs some, within the memory for K and V.
+"""Continuous batching: each step divides a budget of tokens among the requests, within the memory for K and V.
 
 Decisions:
-- prefill and decode are one thing: a request needs what is not computed yet, a long prompt or its newest token;
-- blocks are not handed about: how many a request holds follows from what it has computed;
-- running ones go first; when memory lacks, the latest-come gives way and computes all again later, generated tokens included;
-- nobody overtakes: the earliest always advances, so all finish. A request that could never fit is refused at the door.
+- prefill and decode are treated alike: a request needs its uncomputed tokens, a long prompt or just the newest one;
+- blocks are not tracked: the number a request holds follows from its computed tokens;
+- running ones go first; when memory runs out, the latest arrival is preempted and later recomputed, generated tokens too;
+- no request overtakes: the earliest always advances, so all finish. A request that could never fit is refused by `add`.
 
 Kwon et al. 2023 (vLLM), arXiv 2309.06180; Agrawal et al. 2024 (Sarathi-Serve), arXiv 2403.02310.
 """

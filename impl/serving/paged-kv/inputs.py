@@ -29,7 +29,7 @@ _OPS = ["append"] * 6 + ["fork", "fork", "free", "table"]
 
 
 class Traffic:
-    """Calls to one allocator. How many blocks are free does not depend on which are given, so each error is known."""
+    """Calls to one allocator. The number of free blocks does not depend on which are given, so each error is known."""
 
     def __init__(self, make, n_blocks, block):
         self.make, self.n_blocks, self.block = make, n_blocks, block
@@ -64,7 +64,7 @@ class Traffic:
         return MemoryError if self.needs_one(seq) and len(taken) == self.n_blocks else None
 
     def end(self):
-        """Asks for every table, and judges all of it."""
+        """Ask for every table and judge all results."""
         for seq in list(self.owned):
             self.do("table", seq)
         told = [(op, args) for op, args, _ in self.calls]
@@ -74,7 +74,7 @@ class Traffic:
 
 
 def wrong(n_blocks, block, calls, results):
-    """The first result that no allocator of these blocks gives."""
+    """Return a message about the first result that no correct allocator could give."""
     tables, lengths = {}, {}
     for number, ((op, args), got) in enumerate(zip(calls, results, strict=True), 1):
         seq, due, taken = args[0], None, {b for table in tables.values() for b in table}
@@ -112,7 +112,7 @@ def traffic(make, steps, block):
 
 
 def pools(make, B, G, d, block, M, lengths, stray=(-1,)):
-    """Pools, and tables of blocks in any order; entries behind a length hold what comes."""
+    """Pools, and tables of blocks in any order; entries behind a length are arbitrary."""
     N = B * M + 2
     table = torch.randperm(N, generator=make.random)[: B * M].reshape(B, M)
     unused = torch.arange(M) * block >= lengths[:, None]
@@ -143,7 +143,7 @@ def written_out(make, n_blocks, block, ops):
 def edge_forks(make):
     """forks of a partial block, of a full one, of a fork; the last owner of a block writes in place
 
-    fork 时最后一块未满、已满，以及对 fork 再 fork；块的最后一个主人原地写
+    fork 时最后一块未满、已满，以及对 fork 再 fork；块只剩一个引用者时原地写
     """
     for block in (3, 2, 1):
         written_out(make, 9, block, "a0 a0 f01 a0 a1 f12 a2 a1 a1 x0 a2 f20 x1 a0 a2 x2 a0 a0")
@@ -179,7 +179,7 @@ def edge_tables(make):
 
 
 def edge_the_callers_table(make):
-    """a table that was returned stays as it was, whatever comes later
+    """a returned table is not changed by later calls
 
     已经返回的表，之后无论发生什么都保持原样
     """

@@ -8,7 +8,7 @@ Decisions:
 - a part is PART tokens whatever the batch: the same request gives the same bits in any batch; parts behind a length end at once;
 - lengths stay on the device: the number of parts follows from the width of the table;
 - tokens behind a length are never read, nor are their table entries: NaN and nonsense may lie there. Length 0 gives zeros;
-- weights go in as two 16-bit numbers (`product`): reading the cache takes longer than the products.
+- each weight is split into two 16-bit numbers (`product`): reading the cache takes longer than the products.
 The allocator is bookkeeping on the host, the same as in the reference. For inference: there is no backward pass.
 
 Bytes: 2·G·d·Σ lengths elements and 4 bytes of table a token and group (mostly cached), parts 2·4·B·H·(d + 1)·parts.
@@ -108,7 +108,7 @@ def paged_attention(q: Tensor, k_pool: Tensor, v_pool: Tensor, block_table: Tens
 
 @triton.jit
 def product(x, y):
-    """x @ y in x's dtype. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    """Return x @ y in x's dtype. For 16-bit y, x is split into two 16-bit numbers: its rounded value and the rest."""
     high = x.to(y.dtype)
     out = tl.dot(high, y, input_precision="ieee", out_dtype=x.dtype)
     if x.dtype != y.dtype:

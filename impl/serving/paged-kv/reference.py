@@ -1,10 +1,10 @@
 """A paged KV cache: blocks are counted, shared by forks and copied on write; attention reads them through a table.
 
-A sequence owns a list of blocks of equal size, taken one at a time, so less than one block of each is empty. Decisions:
-- a fork shares all blocks, the partial last one too; whoever writes into that one first gets a copy, the other keeps it;
+A sequence owns a list of blocks of equal size, taken one at a time, so each sequence wastes less than one block. Decisions:
+- a fork shares all blocks, the partial last one too; the first to write into that one gets a copy, the other keeps it;
 - a full last block is never written again, so it is not copied; a block is free when its last owner leaves it;
-- whatever raises does so before anything has changed;
-- attention goes sequence by sequence: only the blocks of one are together at any time. Table entries behind a length are not read.
+- errors are raised before anything has changed;
+- attention gathers the blocks of one sequence at a time. Table entries behind a length are not read.
 
 Kwon et al. 2023, arXiv 2309.06180, §4.
 """

@@ -1,4 +1,4 @@
-"""Random traffic over few tokens, so that prefixes meet, part and return; a model of the cache says which blocks are whose."""
+"""Random traffic over few tokens, so that prefixes meet, part and return; a model of the cache tracks which blocks belong to whom."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Traffic:
         self.call("match", ids, key=key)
 
     def insert(self, ids, key=None, again=False):
-        """What is cached is given with the block that holds it (again), or with another one."""
+        """Insert `ids`; with `again` cached prefixes come with the block that holds them, else with a new one."""
         self.clock += 1
         blocks = []
         for prefix in self.prefixes(ids, key):

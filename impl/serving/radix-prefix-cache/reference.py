@@ -1,10 +1,10 @@
-"""A prefix cache for serving: a tree over blocks of tokens, whose nodes hold the number of the block with their K and V.
+"""A prefix cache for serving: a tree over blocks of tokens; each node stores the number of the block with its K and V.
 
 Decisions:
 - one node per whole block, keyed by its tokens: the path to it is its prefix, so nothing has to be split;
-- a root for each key: equal tokens under another adapter or tenant are other K and V;
-- a use stamps the whole path, so a node is never older than its extensions; only leaves are evicted, or what they
-  extend could be reached no more;
+- a root for each key: equal tokens under another adapter or tenant have other K and V;
+- a use stamps the whole path, so a node is never older than its extensions; only leaves are evicted, since the extensions of
+  an evicted node could not be reached;
 - pins are counted on every node of the path, one for each running request.
 
 Zheng et al. 2024 (SGLang, RadixAttention), arXiv 2312.07104.
