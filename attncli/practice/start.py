@@ -526,10 +526,11 @@ class OpenFile:
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            raise UsageError(_("{file} is too large for a solution.", file=path))
+            size = LARGEST_BYTES // 1024
+            raise UsageError(_("{path} is larger than {size} KiB; open it in another editor", path=path, size=size))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(_("{file} is not UTF-8 text; open it in another editor.", file=path)) from error
+        raise UsageError(_("{path} is not UTF-8 text; open it in another editor", path=path)) from error
     except OSError as error:
         raise UsageError(unreadable(path, error, _("make it readable"))) from error
 
