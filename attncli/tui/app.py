@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -203,7 +204,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
     """The app. It opens `screen` first, a key of `SCREENS`, made with `given`."""
 
     TITLE = "attn"
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")  # also for a subclass in another folder
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", N_("中文")),
