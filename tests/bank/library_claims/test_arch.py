@@ -20,9 +20,9 @@ def encoder_layer() -> nn.TransformerEncoderLayer:
         return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True).eval()
 
 
-def test_arch_06_a_decoder_layers_weights_do_not_fit_an_encoder_layer(says: Says) -> None:
+def test_arch_05_a_decoder_layers_weights_do_not_fit_an_encoder_layer(says: Says) -> None:
     assert says(
-        "arch-06", "`multihead_attn.*` and `norm3.*` are unexpected", "`multihead_attn.*` 和 `norm3.*` 是多余的键"
+        "arch-05", "`multihead_attn.*` and `norm3.*` are unexpected", "`multihead_attn.*` 和 `norm3.*` 是多余的键"
     )
     weights = nn.TransformerDecoderLayer(16, 2, 32).state_dict()
     with pytest.raises(RuntimeError, match="Unexpected key"):
@@ -31,9 +31,9 @@ def test_arch_06_a_decoder_layers_weights_do_not_fit_an_encoder_layer(says: Says
     assert not left.missing_keys and {key.split(".")[0] for key in left.unexpected_keys} == {"multihead_attn", "norm3"}
 
 
-def test_arch_06_a_gpt_block_is_an_encoder_layer_with_a_causal_mask(says: Says) -> None:
+def test_arch_05_a_gpt_block_is_an_encoder_layer_with_a_causal_mask(says: Says) -> None:
     assert says(
-        "arch-06", "`nn.TransformerDecoderLayer` insists on a memory", "`nn.TransformerDecoderLayer` 必须传 memory"
+        "arch-05", "`nn.TransformerDecoderLayer` insists on a memory", "`nn.TransformerDecoderLayer` 必须传 memory"
     )
     layer, x = encoder_layer(), drawn(0, 1, 5, 16)
     changed = torch.cat((x[:, :-1], drawn(1, 1, 1, 16)), dim=1)

@@ -56,9 +56,9 @@ def test_pos_04_the_gram_matrix_of_the_float32_table(
     assert (float(norms.min()), float(norms.max())) == pytest.approx((low, high), abs=0.05)
 
 
-def test_pos_06_and_pos_07_a_learned_table_has_no_row_max_len(says: Says) -> None:
+def test_pos_06_a_learned_table_has_no_row_max_len(says: Says) -> None:
     assert says("pos-06", "IndexError once start + T > max_len", "start + T > max_len 时 IndexError")
-    assert says("pos-07", "raises an IndexError on the CPU", "CPU 上抛 IndexError")
+    assert says("pos-06", "raises an IndexError on the CPU", "CPU 上抛 IndexError")
     table = nn.Embedding(512, 4)
     table(torch.tensor([511]))
     with pytest.raises(IndexError):
