@@ -539,7 +539,7 @@ def answer(card: Card, lang: Lang) -> str:
 
 
 def gist(card: Card, lang: Lang) -> str:
-    """Return the answer in one line: its formula or fact, else the first sentence of the answer, else the solution."""
+    """Return the answer in one line: its formula or fact, else the first sentence of the answer, else what is right."""
     if card.formula:
         return f"${card.formula}$"
     if card.fact:

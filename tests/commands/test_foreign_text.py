@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -132,8 +133,9 @@ def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path,
     printed = attn("export", "summary", "--lang", lang, "--format", form).out
     for text in (file.read_text(encoding="utf-8"), printed):
         assert hidden_in(text) == []
-        assert "own" in text and "]0;pwned" in text
-        assert "&lt;script&gt;" in text if form == "html" else "def own(x):" in text and "<script>" in text
+        bare = re.sub(r"</?span[^>]*>", "", text)  # a page colours its code
+        assert "def own(x):" in bare and "]0;pwned" in bare
+        assert "&lt;script&gt;" in bare if form == "html" else "<script>" in bare
     if form == "json":
         (item,) = json.loads(printed)["solved"]
         assert item["source"] == KEPT.rstrip() and CONTROLS.search(item["source"]) is None
