@@ -50,7 +50,7 @@ def attn(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProc
 
 def bundled() -> list[Path]:
     files = [path for room in ("quizbank", "impl") for path in (ROOT / room).rglob("*") if path.is_file()]
-    return [path.relative_to(ROOT) for path in files if "__pycache__" not in path.parts]
+    return [path.relative_to(ROOT) for path in files if not {"__pycache__", ".ruff_cache"} & set(path.parts)]
 
 
 def compiled(installed: Path) -> set[Path]:
