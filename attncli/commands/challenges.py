@@ -14,11 +14,13 @@ import click
 from attncli.commands.options import UserPath, json_option
 from attncli.commands.session import echo, keep_verdict, print_json, print_result, session, show_progress
 from attncli.domain.challenge import CPU, CUDA, MOST_BUGS
+from attncli.domain.tests_report import tests_document, tests_lines
 from attncli.domain.text import left
 from attncli.domain.vocabulary import STANDING_NAMES, STREAMS
 from attncli.errors import Rejected, UsageError
-from attncli.i18n import N_, Lang, _, ngettext
+from attncli.i18n import N_, Lang, _, ngettext, quoted
 from attncli.practice.challenges import Hint, asked_next, next_hint, show_solution, standings
+from attncli.practice.own_tests import next_survivor, show_reference_tests, start_tests
 from attncli.practice.start import start_challenge
 
 if TYPE_CHECKING:
@@ -64,20 +66,31 @@ def challenges(track: str | None, must_know: bool, as_json: bool) -> None:
 @click.option(
     "--seed", type=click.IntRange(0, STREAMS - 1), help=N_("With --repair: use this round instead of the next one.")
 )
+@click.option("--tests", is_flag=True, help=N_("Write a file for tests that tell right solutions from wrong ones."))
 @click.option("--force", is_flag=True, help=N_("Keep an existing file as a numbered copy and write a new one."))
-def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, force: bool) -> None:
+def start(
+    challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, tests: bool, force: bool
+) -> None:
+    if tests and (bug or repair is not None):
+        raise UsageError(_("--tests cannot be combined with --bug or --repair; leave out one of them"))
     if bug and repair is not None:
         raise UsageError(_("--bug and --repair cannot be combined; leave out one of them"))
     if seed is not None and repair is None:
         raise UsageError(_("--seed chooses a repair round; add --repair N"))
     with session().workspace() as workspace:
-        started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
+        if tests:
+            started = start_tests(workspace, challenge, folder, force)
+        else:
+            started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
     if started.kept:
         echo(_("kept the old file as {file}", file=started.kept)[workspace.lang], err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
-    command = shlex.join(["attn", "grade", challenge, *([str(started.path)] if folder else [])])
+    given = [str(started.path)] if folder else []
+    command = shlex.join(["attn", "grade", challenge, *given, *(["--tests"] if tests else [])])
     next_step = _("next: write your solution there, then run `{command}`", command=command)
+    if tests:
+        next_step = _("next: write your tests there, then run `{command}`", command=command)
     if repair is not None:
         next_step = ngettext(
             "{count} bug to find and fix; check with `{command}`",
@@ -92,9 +105,10 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
 
 @click.command(help=N_("Print the next hint for CHALLENGE; it is recorded as seen."))
 @click.argument("challenge")
-def hint(challenge: str) -> None:
+@click.option("--tests", is_flag=True, help=N_("Name the next wrong solution that your tests did not catch."))
+def hint(challenge: str, tests: bool) -> None:
     with session().workspace() as workspace:
-        found = next_hint(workspace, challenge)
+        found = (next_survivor if tests else next_hint)(workspace, challenge)
     print_hint(found, challenge, workspace.lang)
 
 
@@ -116,8 +130,12 @@ def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
     )
 )
 @click.argument("challenge")
-def solution(challenge: str) -> None:
+@click.option("--tests", is_flag=True, help=N_("Print the reference tests instead."))
+def solution(challenge: str, tests: bool) -> None:
     with session().workspace() as workspace:
+        if tests:
+            echo(show_reference_tests(workspace, challenge), end="")
+            return
         echo(show_solution(workspace, challenge), end="")
         follow_ups = asked_next(workspace.library.challenge(challenge), workspace.lang)
     for line in follow_ups:
@@ -138,9 +156,12 @@ def solution(challenge: str) -> None:
 @click.option(
     "--jobs", type=click.IntRange(1, 64), default=None, help=N_("Judges to run in parallel (default: number of cores).")
 )
+@click.option("--tests", is_flag=True, help=N_("Verify the reference tests instead."))
 @click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help=N_("Device to run on."))
 @json_option
-def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: str, as_json: bool) -> None:
+def verify(
+    challenges: tuple[str, ...], streams: int, jobs: int | None, tests: bool, device: str, as_json: bool
+) -> None:
     from attncli.practice.grade import require_gpu
     from attncli.practice.verify import faults, verify_challenges
 
@@ -150,6 +171,9 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
         if problems := faults(workspace, challenges):
             _report_problems(problems, as_json)
         chosen = [workspace.library.challenge(id) for id in challenges] or _runnable(workspace)
+    if tests:
+        _verify_tests(chosen, as_json)
+        return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     judges = jobs or (cores if device == CPU else min(cores, JUDGES_ON_GPU))
     proofs = verify_challenges(
@@ -182,6 +206,21 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
                 names=", ".join(failing),
             )
         )
+
+
+def _verify_tests(challenges: Sequence[Challenge], as_json: bool) -> None:
+    """Run the reference tests of each challenge: no false alarm, and 95 % of the catchable solutions caught."""
+    from attncli.practice.own_tests import verify_tests
+
+    documents = []
+    for challenge, report in verify_tests(challenges):
+        documents.append({"id": challenge.id, "holds": report.rung == "hardened", **tests_document(report)})
+        if not as_json:
+            echo("\n".join(tests_lines(report, quoted(challenge.id), session().lang)))
+    if as_json:
+        print_json({"challenges": documents})
+    if failing := [document["id"] for document in documents if not document["holds"]]:
+        raise Rejected(_("the reference tests of {names} do not hold; see above", names=", ".join(failing)))
 
 
 def _runnable(workspace: Workspace) -> list[Challenge]:

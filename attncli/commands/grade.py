@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from attncli.domain.grade_report_text import (
     told,
     unproved,
 )
+from attncli.domain.tests_report import tests_document, tests_lines
 from attncli.domain.text import printable
 from attncli.domain.vocabulary import RUNGS, STREAMS, CaseRung
 from attncli.errors import AttnError, EditorMissing, JudgeFailed, Rejected, UsageError
@@ -42,6 +44,7 @@ from attncli.practice import grade as grading
 from attncli.practice import start
 from attncli.practice.challenges import after_solving, is_solved, next_hint, show_solution
 from attncli.practice.grade import GradeOptions, require_gpu
+from attncli.practice.own_tests import run_tests, tests_target
 from attncli.practice.start import solution_file, start_challenge
 from attncli.practice.today import next_unsolved
 from attncli.practice.workspace import Workspace
@@ -73,6 +76,7 @@ CheckStatus = tuple[str, str]
 @click.option(
     "--diagnosis/--no-diagnosis", default=None, help=N_("Name the likely mistake, or withhold it (default: setting).")
 )
+@click.option("--tests", is_flag=True, help=N_("Run your tests of the challenge on right and wrong solutions."))
 @click.option("--watch", is_flag=True, help=N_("Grade again whenever the file is saved."))
 @examples_option
 @click.option(
@@ -104,6 +108,7 @@ def grade(
     full: bool,
     style: str | None,
     diagnosis: bool | None,
+    tests: bool,
     watch: bool,
     examples: int,
     seed: int,
@@ -126,11 +131,37 @@ def grade(
         record=not no_record,
         device=device,
     )
+    if tests and (watch or style):
+        raise UsageError(_("--tests cannot be combined with --watch or --format; leave out the others"))
+    if tests:
+        _run_tests(challenge, file, options, as_json)
+        return
     layout = Layout(full, session().settings.diagnosis if diagnosis is None else diagnosis)
     if watch:
         _watch(challenge, file, options, layout)
     else:
         _grade_once(challenge, file, options, "json" if as_json else style or "", layout)
+
+
+def _run_tests(id: str, file: Path | None, options: GradeOptions, as_json: bool) -> None:
+    seen = Counter[bool]()
+
+    def show(caught: bool) -> None:
+        seen[caught] += 1
+        show_progress(_("{caught} caught, {missed} missed …", caught=seen[True], missed=seen[False])[session().lang])
+
+    with Judge.start() as judge, session().workspace() as workspace:
+        id, file = tests_target(workspace, id, file)
+        report = run_tests(workspace, judge, id, file, options, None if as_json else show)
+        title = workspace.library.challenge(id).title
+    with keep_verdict():
+        if as_json:
+            print_json(tests_document(report))
+        else:
+            show_progress("")
+            echo("\n".join(tests_lines(report, title, session().lang)))
+    if report.rung == "none" or (options.rung == "hardened" and report.rung != "hardened"):
+        raise Rejected(_("the tests in {file} are not good enough yet", file=file))
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,11 @@ class LogRow:
         return self._text("source")
 
     @property
+    def diagnosis(self) -> tuple[str, ...]:
+        """The mistakes that an attempt's diagnosis named; for tests, the wrong solutions that they did not catch."""
+        return self._texts("diagnosis", RowKind.ATTEMPT)
+
+    @property
     def bug(self) -> str:
         """The wrong solution that a start handed out to debug; empty for anything else."""
         return self._text("bug", RowKind.START)

@@ -21,6 +21,7 @@ from typing import IO, Any, ClassVar, Self
 import attncli
 from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
+from attncli.domain.tests_report import TestsReport
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.i18n import Localised, _, quoted
@@ -32,6 +33,7 @@ TIMEOUT_SECONDS = 10.0
 
 OnCheck = Callable[[CheckResult], None]
 OnProved = Callable[[int], None]
+OnCaught = Callable[[bool], None]
 OnEvent = Callable[[dict[str, Any]], None]
 
 
@@ -115,6 +117,14 @@ class TryRequest(_SourceRequest):
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestsRequest(_SourceRequest):
+    """Run the learner's tests; `rejected_by` maps wrong solutions to the check and rung that reject them."""
+
+    op = "tests"
+    rejected_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
 class GradingCancelled(JudgeFailed):
     """The learner cancelled the grading; there is no verdict."""
 
@@ -179,6 +189,11 @@ class Judge:
     def try_case(self, request: TryRequest) -> BothAnswers:
         """Return the answers of the reference and the submission to a typed case, or why it cannot be tried."""
         return read(BothAnswers, self._ask(request.document(), None)["answers"])
+
+    def run_tests(self, request: TestsRequest, on_caught: OnCaught | None = None) -> TestsReport:
+        """Return the report on a learner's tests; `on_caught` is told of each wrong solution whether it was caught."""
+        on_event = None if on_caught is None else lambda event: on_caught(event["caught"])
+        return read(TestsReport, self._ask(request.document(), on_event)["report"])
 
     def verify(self, request: VerifyRequest, on_proved: OnProved) -> dict[str, Any]:
         """Return the numbers of right and wrong files, and the files with an unexpected verdict.

@@ -79,6 +79,7 @@ class Server:
     def __init__(self, out: IO[str], zygote: ZygoteClient) -> None:
         self._out = out
         self._zygote = zygote
+        self._testing_zygote: ZygoteClient | None = None  # for learners' tests, started when the first ones come
         self._memory_mib = MEMORY_MIB
         self._folders: dict[str, Folder] = {}
         self._exams: OrderedDict[tuple[int, int, str], Exam] = OrderedDict()
@@ -102,6 +103,8 @@ class Server:
 
     def close(self) -> None:
         self._zygote.close()
+        if self._testing_zygote is not None:
+            self._testing_zygote.close()
 
     def _answer(self, request: Request) -> None:
         try:
@@ -114,7 +117,7 @@ class Server:
         if operation == "hello":
             self._zygote.ready()
             return {"layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
-        perform = {"grade": self._grade, "try": self._try, "verify": self._verify}.get(operation)
+        perform = {"grade": self._grade, "try": self._try, "verify": self._verify, "tests": self._tests}.get(operation)
         if perform is None:
             message = _("unknown judge request {operation!r}; update attncli", operation=operation)
             raise JudgeFailed(message)
@@ -171,6 +174,31 @@ class Server:
         source, filename = b64decode(request["source"]), request["filename"]
         with closing(self._submission(folder, options, source, filename)) as submission:
             return {"answers": cleaned(document(both_answers(folder, submission, str(request["text"]))))}
+
+    def _tests(self, request: Request, folder: Folder, options: GradeOptions) -> dict[str, Any]:
+        """Run the learner's tests on the solutions of the challenge."""
+        from attncli.judge.counterexample import cleaned
+        from attncli.judge.own_tests import TestRun
+
+        def notify(caught: bool) -> None:
+            with sending:
+                self._send({"id": request["id"], "event": "tested", "caught": caught})
+
+        source, seconds, sending = b64decode(request["source"]), options.timeout_seconds, threading.Lock()
+        testing = partial(self._testing_worker, options.memory_mib)
+        run = TestRun(folder, source, request["filename"], testing, seconds, request["rejected_by"], notify)
+        report = replace(run.run(), sandbox=self._testing().layers)
+        return {"report": cleaned(document(report))}
+
+    def _testing(self) -> ZygoteClient:
+        if self._testing_zygote is None or not self._testing_zygote.alive():
+            self._testing_zygote = ZygoteClient.start(testing=True)
+        return self._testing_zygote
+
+    def _testing_worker(self, memory_mib: int) -> Worker:
+        worker = self._testing().worker(memory_mib)
+        self._testing().prepare(memory_mib)
+        return worker
 
     def _verify(self, request: Request, folder: Folder, options: GradeOptions) -> dict[str, Any]:
         from attncli.judge.repairs import planted_surprises

@@ -104,7 +104,7 @@ def start_challenge(
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
         heading = f"{challenge.title[workspace.lang]}\n\n{statement(challenge).whole(workspace.lang)}"
         text = starter(reference, challenge.entry, heading, needs)
-    kept = _write_new(path, text, force)
+    kept = write_new(path, text, force)
     if kept is not None:
         details["kept"] = kept_text(kept, LONGEST_PATH)
     record(workspace, RowKind.START, challenge.id, details)
@@ -123,7 +123,8 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
     return wrong[handed_out % len(wrong)]
 
 
-def _write_new(path: Path, text: str, force: bool) -> Path | None:
+def write_new(path: Path, text: str, force: bool) -> Path | None:
+    """Write a new file; with `force` keep an existing one as a numbered copy, and return that. Raises UsageError."""
     kept = None
     try:
         _make_folder(path.parent)

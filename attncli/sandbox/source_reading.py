@@ -36,6 +36,9 @@ REFUSED_ATTRIBUTES = REFUSED_MODULES | frozenset(
     "f_back f_globals f_locals f_builtins tb_frame __dict__ __getattribute__ _C _VF DisableTorchFunction "
     "DisableTorchFunctionSubclass".split()
 )
+# The further names that tests may not use: they could show the solution, or change what it calls.
+REFUSED_IN_TESTS = frozenset("getattr setattr delattr dir id hash memoryview".split())
+_SHOWING = re.compile(r"__|(?:f|co|tb|gi|cr)_[a-z]|(?:traceback|tb|frame|cache_info|cache_parameters)\Z")
 # The most parts of a dotted torch name that are checked as one; all of torch's own names are shorter.
 _LONGEST_PATH = 8
 _KINDS = re.compile(r"^(?:lazy|native|fused|sync|cudnn|miopen)+(?=.)|(?<=.)(?:[123]d|loss|forward|backward)+$")
@@ -50,7 +53,8 @@ class Rules:
     """Rules for a file, as they are sent to a worker.
 
     `imports` are modules it may import, `modules` those of them that belong to torch, `forbidden` names and patterns of
-    dotted names, `kernel_names` the permitted names of Triton; `entry` has the signatures that calls will use.
+    dotted names, `kernel_names` the permitted names of Triton; `entry` has the signatures that calls will use. With
+    `tests` the file has tests, from which the solution stays hidden.
     """
 
     imports: Sequence[str]
@@ -58,6 +62,7 @@ class Rules:
     forbidden: Sequence[str] = ()
     kernel_names: Sequence[str] = ()
     entry: Mapping[str, Any] = field(default_factory=dict)
+    tests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,7 @@ class Scan:
         self._own_names: set[str] = {"self", "cls"}
         self._own_methods: set[str] = set()
         self._scopes = [_Scope(binds=False)]
+        self._refused_names = REFUSED_NAMES | (REFUSED_IN_TESTS if rules.tests else frozenset())
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 self._own.add(node.name)
@@ -177,7 +183,7 @@ class Scan:
 
     def _look_at(self, node: ast.AST) -> Iterator[Named]:
         if isinstance(node, ast.Name):
-            if node.id in REFUSED_NAMES and node.id not in self._own:
+            if node.id in self._refused_names and node.id not in self._own:
                 scope = self._scopes[-1]
                 scope.met.setdefault(node.id, node)
                 if scope.binds and isinstance(node.ctx, ast.Store):
@@ -189,6 +195,8 @@ class Scan:
             yield from self._attribute_names(node.lineno, path, names, isinstance(node.ctx, ast.Load))
         elif isinstance(node, ast.Call):
             yield from self._call(node)
+        elif isinstance(node, ast.Constant) and self._rules.tests and "__" in str(node.value):
+            yield self._refused(node.lineno, "__")  # a format string could read attributes
         elif isinstance(node, ast.Assign):
             self._name_module(node)
         elif isinstance(node, ast.Import):
@@ -197,7 +205,7 @@ class Scan:
         elif isinstance(node, ast.ImportFrom):
             yield from self._import_from(node)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            self._scopes[-1].outside.update(REFUSED_NAMES.intersection(node.names))
+            self._scopes[-1].outside.update(self._refused_names.intersection(node.names))
 
     def _parts(self, node: ast.AST) -> Iterable[Any]:
         """Return the nodes to visit next, the last one first."""
@@ -210,7 +218,7 @@ class Scan:
             outside = [child for child in children if id(child) not in inside]  # defaults, decorators
             given = node.args
             every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-            bound = {a.arg for a in every if a is not None and a.arg in REFUSED_NAMES}
+            bound = {a.arg for a in every if a is not None and a.arg in self._refused_names}
             return [None, *reversed(body), _Scope(True, bound), *reversed(outside)]
         if isinstance(node, _APART):
             return [None, *reversed(children), _Scope(False)]
@@ -266,6 +274,9 @@ class Scan:
                 yield self._refused(line, name)
                 return
         whole = [*(path or [""]), *names]
+        if self._rules.tests and (any(map(_SHOWING.match, names)) or (not loads and whole[0] in self._roots)):
+            yield self._refused(line, names[-1])
+            return
         if whole[0] in _JUDGED or "torch" in whole:
             yield from self._judge(line, whole)
         elif path is not None and path[0] in self._roots:

@@ -30,6 +30,7 @@ import torch
 from . import devices, kernels, landlock, namespaces, seccomp, source_reading, wire
 from .interpreter import serve
 from .kernels import KernelFault
+from .own_tests import OPERATIONS, TestSession
 from .policy import CPU, MIB, NO_GPU, Probes, WorkerPolicy
 from .typed_case import FILE, TypedCase
 from .wire import CHANNEL_LOST, OUT_OF_MEMORY
@@ -312,6 +313,7 @@ class WorkerSession:
     filename: str = "submission.py"
     namespace: dict[str, Any] = field(default_factory=dict)
     attempts: Attempts = field(default_factory=Attempts)
+    tests: TestSession = field(default_factory=TestSession)
     reserve: mmap.mmap | None = None
 
     def run(self) -> NoReturn:
@@ -336,7 +338,8 @@ class WorkerSession:
         if issubclass(type(guard.error), MemoryError) and self.reserve is not None:
             self.reserve.close()
             self.reserve = None
-        return self._reply(frame.header, report(guard, self.filename), [])
+        more = self.tests.failure(guard.error) if frame.header["op"] == "test" else {}
+        return self._reply(frame.header, report(guard, self.filename) | more, [])
 
     def _run_request(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
         if frame.header["op"] == "read":
@@ -346,6 +349,8 @@ class WorkerSession:
             return run_case(frame.header["text"], frame.header["entries"])
         if frame.header["op"] == "load":
             return self._load(frame.header, bytes(frame.payload)), []
+        if frame.header["op"] in OPERATIONS:
+            return self._test(frame.header, bytes(frame.payload)), []
         nonce = frame.header["nonce"]
 
         def invoke(header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> tuple[dict[str, Any], memoryview]:
@@ -372,6 +377,12 @@ class WorkerSession:
         found = {name: self.namespace[name] for name in header["entry"] if name in self.namespace}
         kinds = {name: "class" if isinstance(value, type) else type(value).__name__ for name, value in found.items()}
         return {"op": "loaded", "names": kinds}
+
+    def _test(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
+        if header["op"] == "tests":
+            self.filename = header["filename"]
+            return self.tests.load(header, payload, lambda: kernels.prepare(True, self.attempts.paused))
+        return self.tests.run(header["name"])
 
     def _reply(
         self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]

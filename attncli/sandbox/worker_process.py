@@ -51,7 +51,7 @@ _STATUS_TIMEOUT_SECONDS = 1.0
 _OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 # All calls of the judge's callables within a request may take this many times the request's limit.
 _INVOKES_OVERTIME = 2.0
-_REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case"}
+_REPLY_OPERATIONS = {"read": "read", "load": "loaded", "case": "case", "tests": "tests", "test": "test"}
 
 _KILL_TIMEOUT_MS = 5000
 

@@ -53,6 +53,10 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
     try:
         if not any(finder is Filtered for finder in sys.meta_path):
             import_packages(request["packages"])
+        if request.get("testing"):
+            Filtered.without -= landlock.BLOCKED_PACKAGES
+            importlib.import_module("sandbox.own_tests").import_libraries()
+            Filtered.without |= landlock.BLOCKED_PACKAGES
         library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
         packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
         available = Available()

@@ -71,12 +71,15 @@ class ZygoteClient:
         site_paths: Sequence[Path] | None = None,
         seconds: float = START_SECONDS,
         withheld: Sequence[Path] = (),
+        testing: bool = False,
     ) -> ZygoteClient:
         """Start the process. `seconds` bounds the wait of `ready`; `withheld` adds folders that no worker may read.
 
+        With `testing` its workers have Hypothesis and pytest, to run a learner's tests.
+
         Raises SandboxUnavailable on anything but Linux, JudgeFailed if torch is missing or `python` cannot be run.
         """
-        request = folders(site_paths, withheld)
+        request = {**folders(site_paths, withheld), "testing": testing}
         in_main_thread = threading.current_thread() is threading.main_thread()
         parent = os.getpid() if in_main_thread else 0
         with contextlib.ExitStack() as cleanup:

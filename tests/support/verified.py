@@ -1,4 +1,5 @@
-"""Keep the record of the challenges that `attn verify` proved, and the check that each wrong file failed.
+"""Keep the record of the challenges that `attn verify` proved, and in `impl/rejected_by.json` the check that each wrong
+file failed.
 
 `attn verify --streams 5 --json | python tests/support/verified.py` writes it; `make test-all` does so. If the
 fingerprint matches, only a sample of the wrong files is proved again, since neither they nor the judge have changed.
@@ -20,20 +21,21 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[2]
-RECORD = ROOT / "tests" / "verified.json"
+RECORD, REJECTED_BY = ROOT / "tests" / "verified.json", ROOT / "impl" / "rejected_by.json"
 SAMPLE = 4
 PROSE = frozenset({"title", "statement", "hints", "follow_ups", "sources", "must_know", "cards"})
 
 
-def record() -> dict[str, dict[str, Any]]:
-    """Return for each challenge its `fingerprint`, and under `failed` the check and rung that each wrong file fails."""
-    read: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
+def record() -> dict[str, str]:
+    """Return the fingerprint of each proved challenge."""
+    read: dict[str, str] = json.loads(RECORD.read_text(encoding="utf-8"))
     return read
 
 
 def failed(id: str) -> dict[str, list[str]]:
     """Return the check and rung that each wrong file of a challenge failed when it was last proved."""
-    return record().get(id, {}).get("failed", {})
+    found: dict[str, list[str]] = json.loads(REJECTED_BY.read_text(encoding="utf-8")).get(id, {})
+    return found
 
 
 def fingerprint(folder: Path) -> str:
@@ -43,6 +45,8 @@ def fingerprint(folder: Path) -> str:
     """
     digest = sha256(_judge().encode())
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        if path.name == "tests.py":
+            continue
         content = path.read_bytes()
         if path.name == "challenge.yaml":
             content = _rules(path)
@@ -96,33 +100,30 @@ def _judge() -> str:
 def to_prove(folder: Path) -> list[str]:
     """Return the wrong files to prove: a sample by fingerprint, or an empty list (all) if it does not match."""
     now = fingerprint(folder)
-    if record().get(folder.name, {}).get("fingerprint") != now:
+    if record().get(folder.name) != now:
         return []
     names = [path.stem for path in folder.glob("wrong/*.py")]
     return sorted(names, key=lambda name: sha256(f"{now} {name}".encode()).digest())[:SAMPLE]
 
 
-def updated(before: dict[str, Any], proofs: dict[str, Any], folders: dict[str, Path]) -> dict[str, Any]:
-    """Return the record with every fully proved challenge; the others keep their entries."""
-    proved = {
-        proof["id"]: {"fingerprint": fingerprint(folders[proof["id"]]), "failed": proof["failed"]}
-        for proof in proofs["challenges"]
-        if proof["holds"]
-    }
-    return {**before, **proved}
-
-
 def main() -> None:
-    """Write the record from the JSON of `attn verify` on standard input; exit 1 if a challenge does not hold."""
+    """Write both records from the JSON of `attn verify` on standard input; exit 1 if a challenge does not hold.
+
+    Challenges that were not proved keep their entries.
+    """
     proofs = json.load(sys.stdin)
     folders = {path.parent.name: path.parent for path in ROOT.glob("impl/*/*/challenge.yaml")}
-    lines = [
-        f"{json.dumps(id)}: {json.dumps(entry, sort_keys=True)}"
-        for id, entry in sorted(updated(record(), proofs, folders).items())
-    ]
-    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    proved = [proof for proof in proofs["challenges"] if proof["holds"]]
+    _write(RECORD, {proof["id"]: fingerprint(folders[proof["id"]]) for proof in proved})
+    _write(REJECTED_BY, {proof["id"]: proof["failed"] for proof in proved})
     unproved = [proof["id"] for proof in proofs["challenges"] if not proof["holds"]]
     sys.exit(f"not proved: {', '.join(unproved)}" if unproved else 0)
+
+
+def _write(path: Path, entries: dict[str, Any]) -> None:
+    whole = json.loads(path.read_text(encoding="utf-8")) | entries
+    lines = [f"{json.dumps(id)}: {json.dumps(entry, sort_keys=True)}" for id, entry in sorted(whole.items())]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
