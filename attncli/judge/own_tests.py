@@ -69,8 +69,8 @@ class Solution:
 class TestRun:
     """One judging of a file of tests.
 
-    `notify` is told of each wrong solution whether it was caught, from one of several threads. `rejected_by` maps wrong solutions to
-    the check that rejects them; those that are missing count as wrong values.
+    `notify` is told of each wrong solution whether it was caught, from one of several threads. `rejected_by` maps wrong
+    solutions to the check that rejects them; those that are missing count as wrong values.
     """
 
     folder: Folder

@@ -25,7 +25,7 @@ LIBRARIES = ("hypothesis", "pytest")
 OPERATIONS = frozenset({"tests", "test"})
 ASSERTING = frozenset({"raises", "fail", "assert_close", "assert_allclose"})
 """Functions that make a test fail without an `assert` of its own."""
-SEED = 0
+SEED, EXAMPLES = 0, 50
 LONGEST_VALUE = 300
 _SHOWN_VALUES = 8
 _SOLUTION = "<solution>"
@@ -33,13 +33,22 @@ _SOLUTION = "<solution>"
 
 def import_libraries() -> None:
     """Import Hypothesis and pytest whole in the zygote, and use them once, since no worker may read files."""
-    for name in (*LIBRARIES, "torch.testing"):
+    import torch
+
+    for name in LIBRARIES:
         importlib.import_module(name)
+    # Otherwise assert_close looks for distributed tensors, and that imports torch's compiler.
+    torch.testing._comparison._HAS_DTENSOR = False  # type: ignore[attr-defined]
+    torch.testing.assert_close(torch.ones(1), torch.ones(1))
     hypothesis, pytest = (sys.modules[name] for name in LIBRARIES)
     for package in ("hypothesis.internal", "hypothesis.internal.conjecture", "hypothesis.strategies._internal"):
         for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
             with suppress(ImportError):  # a part for a library that is not installed
                 importlib.import_module(f"{package}.{module.name}")
+    # It would search every loaded module for constants to try.
+    providers = sys.modules["hypothesis.internal.conjecture.providers"]
+    none = providers.Constants()
+    providers._get_local_constants = lambda: none  # type: ignore[attr-defined]
     use_hypothesis(shrinks=True)
     strategies = importlib.import_module("hypothesis.strategies")
 
@@ -56,6 +65,7 @@ def use_hypothesis(shrinks: bool) -> None:
     without = {"explain"} | (set() if shrinks else {"shrink"})
     hypothesis.settings.register_profile(
         "attn",
+        max_examples=EXAMPLES,
         derandomize=True,
         database=None,
         deadline=None,
@@ -108,7 +118,7 @@ class TestSession:
 
         test = self.tests[name]
         torch.manual_seed(SEED)
-        self.recorder.last = ""
+        self.recorder.last = None
         test(**{parameter: self.entries[parameter] for parameter in _parameters(test) if parameter in self.entries})
         return {"op": "test"}
 
@@ -116,7 +126,7 @@ class TestSession:
         """Return the last result of the solution, and Hypothesis's example, for the reply of a failed test."""
         notes = getattr(error, "__notes__", None)
         note = next((str(note) for note in notes if type(note) is str), "") if type(notes) is list else ""
-        return {"returned": self.recorder.last, "example": " ".join(note.split())[:LONGEST_VALUE]}
+        return {"returned": shown(self.recorder.last), "example": " ".join(note.split())[:LONGEST_VALUE]}
 
 
 def _parameters(test: Callable[..., Any]) -> Iterator[str]:
@@ -127,10 +137,10 @@ def _parameters(test: Callable[..., Any]) -> Iterator[str]:
 
 
 class Recorder:
-    """Hides functions from the tests, and keeps the last result that one returned, as text."""
+    """Hides functions from the tests, and keeps the last result that one returned."""
 
     def __init__(self) -> None:
-        self.last = ""
+        self.last: Any = None
 
     def hidden(self, entry: Any) -> Any:
         """Return a callable that calls a function, and through which the function cannot be seen.
@@ -142,7 +152,7 @@ class Recorder:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             result = entry(*args, **kwargs)
-            self.last = shown(result)
+            self.last = result
             return result
 
         wrapper: Any = functools._lru_cache_wrapper
