@@ -47,6 +47,7 @@ def challenges(track: str | None, must_know: bool, as_json: bool) -> None:
     for entry in found:
         due = ("  " + _("due {day:%Y-%m-%d}", day=entry.schedule.due_at)[lang]) if entry.schedule else ""
         due += ("  " + _("fixed: {count}", count=entry.fixed)[lang]) if entry.fixed else ""
+        due += ("  " + _("tests: {status}", status=STANDING_NAMES[entry.tests])[lang]) if entry.tests != "new" else ""
         challenge, status = entry.challenge, left(STANDING_NAMES[entry.standing][lang], 10)
         echo(f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {status} {challenge.title[lang]}{due}")
 

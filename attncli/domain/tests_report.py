@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any, Final
 
 from attncli.domain.grade_report import ALWAYS, Verdict, document
@@ -82,7 +83,7 @@ class TimedTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestsReport:
+class OwnTestsReport:
     """The result of a file of tests.
 
     `reason` and `fault` say why the file itself is unusable. `survived` has the names behind `survivors`, in their
@@ -112,6 +113,11 @@ class TestsReport:
         return self.verdict == "accepted"
 
 
+def tests_subject(challenge: str) -> str:
+    """Return the subject of the history's rows about the tests of a challenge."""
+    return f"{challenge}:tests"
+
+
 def rung_of(first: Caught, all_: Caught, has_false_alarm: bool) -> Rung:
     """Return the rung that tests reach: 80 % of the first rung's catchable solutions, then 95 % of all."""
     if has_false_alarm or not first.reaches(SOLVED_SHARE):
@@ -119,13 +125,13 @@ def rung_of(first: Caught, all_: Caught, has_false_alarm: bool) -> Rung:
     return "hardened" if all_.reaches(HARDENED_SHARE) else "solved"
 
 
-def tests_document(report: TestsReport) -> dict[str, Any]:
+def tests_document(report: OwnTestsReport) -> dict[str, Any]:
     """Return the JSON of `attn grade --tests --json`, without the names of survivors."""
     found: dict[str, Any] = document(replace(report, survived=()))
     return found
 
 
-def tests_lines(report: TestsReport, title: Localised, lang: Lang) -> Iterator[str]:
+def tests_lines(report: OwnTestsReport, title: Localised, lang: Lang) -> Iterator[str]:
     """Yield the report as lines: verdict, fault, false alarms, caught by kind, survivors, the slowest test."""
     yield f"{title[lang]}: {_headline(report)[lang]}"
     if report.fault.en:
@@ -137,14 +143,16 @@ def tests_lines(report: TestsReport, title: Localised, lang: Lang) -> Iterator[s
     for kind, caught in report.caught.items():
         yield f"  {left(KINDS[kind][lang], 20)} {caught.caught:>3} / {caught.total}"
     if report.survivors:
-        survivors = ", ".join(f"{each.number} ({KINDS[each.kind][lang]})" for each in report.survivors)
+        kinds = dict.fromkeys(each.kind for each in report.survivors)
+        numbers = {kind: [str(each.number) for each in report.survivors if each.kind == kind] for kind in kinds}
+        survivors = "; ".join(f"{KINDS[kind][lang]} {', '.join(found)}" for kind, found in numbers.items())
         yield "  " + _("Not caught: {survivors}", survivors=survivors)[lang]
     if report.tests:
         slowest = max(report.tests, key=lambda test: test.seconds)
         yield "  " + _("Slowest test: {name}, {seconds:.2f} s", name=slowest.name, seconds=slowest.seconds)[lang]
 
 
-def _headline(report: TestsReport) -> Localised:
+def _headline(report: OwnTestsReport) -> Localised:
     if report.fault.en:
         return _("these tests cannot be used")
     if report.false_alarms:
@@ -157,14 +165,16 @@ def _headline(report: TestsReport) -> Localised:
     if report.rung == "hardened":
         return _("hardened: {caught} of {total} wrong solutions caught", caught=caught, total=total)
     if report.rung == "solved":
-        return _("solved: {caught} of {total} caught; 95 % are hardened", caught=caught, total=total)
+        need = ceil(HARDENED_SHARE * total)
+        return _("solved: {caught} of {total} caught; hardened needs {need}", caught=caught, total=total, need=need)
     first = report.first
     return _(
-        "{caught} of {total} caught; {first} of {of} at the first level, 80 % are solved",
+        "{caught} of {total} caught; solved needs {need} of the {of} basic ones, so far {first}",
         caught=caught,
         total=total,
-        first=first.caught,
+        need=ceil(SOLVED_SHARE * first.total),
         of=first.total,
+        first=first.caught,
     )
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any, ClassVar, Self
 import attncli
 from attncli.domain.challenge import CPU, Repair
 from attncli.domain.grade_report import BothAnswers, CheckResult, GradeReport, read
-from attncli.domain.tests_report import TestsReport
+from attncli.domain.tests_report import OwnTestsReport
 from attncli.domain.vocabulary import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.i18n import Localised, _, quoted
@@ -118,7 +118,7 @@ class TryRequest(_SourceRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestsRequest(_SourceRequest):
+class OwnTestsRequest(_SourceRequest):
     """Run the learner's tests; `rejected_by` maps wrong solutions to the check and rung that reject them."""
 
     op = "tests"
@@ -190,10 +190,10 @@ class Judge:
         """Return the answers of the reference and the submission to a typed case, or why it cannot be tried."""
         return read(BothAnswers, self._ask(request.document(), None)["answers"])
 
-    def run_tests(self, request: TestsRequest, on_caught: OnCaught | None = None) -> TestsReport:
+    def run_tests(self, request: OwnTestsRequest, on_caught: OnCaught | None = None) -> OwnTestsReport:
         """Return the report on a learner's tests; `on_caught` is told of each wrong solution whether it was caught."""
         on_event = None if on_caught is None else lambda event: on_caught(event["caught"])
-        return read(TestsReport, self._ask(request.document(), on_event)["report"])
+        return read(OwnTestsReport, self._ask(request.document(), on_event)["report"])
 
     def verify(self, request: VerifyRequest, on_proved: OnProved) -> dict[str, Any]:
         """Return the numbers of right and wrong files, and the files with an unexpected verdict.

@@ -24,7 +24,7 @@ from attncli.domain.tests_report import (
     Caught,
     FalseAlarm,
     Survivor,
-    TestsReport,
+    OwnTestsReport,
     TimedTest,
     rung_of,
 )
@@ -83,10 +83,10 @@ class TestRun:
     clock: Callable[[], float] = time.monotonic
     _spent: dict[str, float] = field(default_factory=dict)
 
-    def run(self) -> TestsReport:
+    def run(self) -> OwnTestsReport:
         """Return the report, without the sandbox's layers."""
         start = self.clock()
-        report = TestsReport(challenge=self.folder.id, file=self.filename, verdict="rejected")
+        report = OwnTestsReport(challenge=self.folder.id, file=self.filename, verdict="rejected")
         try:
             self._read()
             alarms, catches = self._run_all()
@@ -212,7 +212,7 @@ class TestRun:
     def _reply(self, outcome: Reply | Ending) -> Reply:
         """Return the outcome if it is a reply. Raises Fault for an ending, or if something forbidden was touched."""
         if isinstance(outcome, Ending):
-            raise Fault(outcome.reason, _("the tests {message}", message=outcome.message))
+            raise Fault(outcome.reason, outcome.message)
         try:
             if touched := read_touched(outcome.header):
                 raise Fault("refused", _("the tests tried to use {names}", names=", ".join(touched)))
@@ -221,8 +221,8 @@ class TestRun:
         return outcome
 
     def _report(
-        self, report: TestsReport, alarms: list[FalseAlarm], catches: Mapping[Solution, str], start: float
-    ) -> TestsReport:
+        self, report: OwnTestsReport, alarms: list[FalseAlarm], catches: Mapping[Solution, str], start: float
+    ) -> OwnTestsReport:
         catchable = {solution: test for solution, test in catches.items() if solution.kind != EXTRA}
         first = _count(catchable, lambda solution: solution.rung == "solved")
         whole = _count(catchable, lambda solution: True)

@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind, Schedule, iso
+from attncli.domain.tests_report import tests_subject
 from attncli.domain.vocabulary import RUNGS, Rung, Standing, track_title
 from attncli.errors import InvalidInput, UsageError, unreadable
 from attncli.i18n import LANGS, Lang, Localised, _
@@ -29,7 +30,7 @@ STATES = (*get_args(Standing), "due", "must-know")
 class ChallengeStatus:
     """A challenge and the learner's status in it; `schedule` is None until it is solved.
 
-    `fixed` counts the files with planted bugs that the learner has repaired.
+    `fixed` counts the files with planted bugs that the learner has repaired; `tests` is the status of their tests.
     """
 
     challenge: Challenge
@@ -38,6 +39,7 @@ class ChallengeStatus:
     attempts: int
     is_due: bool
     fixed: int = 0
+    tests: Standing = "new"
 
     def document(self, lang: Lang) -> dict[str, Any]:
         """Return the JSON of one entry of `attn challenges --json`; `due` is when to solve it again, or None."""
@@ -49,6 +51,7 @@ class ChallengeStatus:
             "standing": self.standing,
             "due": iso(self.schedule.due_at) if self.schedule else None,
             "fixed": self.fixed,
+            "tests": self.tests,
         }
 
 
@@ -63,7 +66,8 @@ def _status(workspace: Workspace, challenge: Challenge, due: Container[str]) -> 
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
     is_due = challenge.id in due
-    return ChallengeStatus(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
+    tests = standing_of(workspace.store.log.of_subjects([tests_subject(challenge.id)]))
+    return ChallengeStatus(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows), tests)
 
 
 def narrowed(listed: Iterable[ChallengeStatus], query: str) -> list[ChallengeStatus]:

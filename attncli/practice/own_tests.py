@@ -13,12 +13,11 @@ from pathlib import Path
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LONGEST_PATH, MOST_ITEMS, LogRow, RowKind, clean_source, kept_text
-from attncli.domain.tests_report import HARDENED_SHARE, SOLVED_SHARE, TestsReport
-from attncli.domain.vocabulary import Standing
+from attncli.domain.tests_report import HARDENED_SHARE, SOLVED_SHARE, OwnTestsReport, tests_subject
 from attncli.errors import InvalidInput, NotFound, UsageError, unreadable
 from attncli.i18n import Lang, _
-from attncli.judge.client import GradeOptions, Judge, OnCaught, TestsRequest
-from attncli.memory.replay import standing, standing_of
+from attncli.judge.client import GradeOptions, Judge, OnCaught, OwnTestsRequest
+from attncli.memory.replay import standing
 from attncli.paths import expanded
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import calls_of, read_submission, specification
@@ -41,15 +40,10 @@ _HOW = _(
     "You may use torch, math, pytest's raises and approx, and Hypothesis (it draws the same examples every time).\n"
     "\n"
     "Your tests are run on the reference and other right solutions, and on {wrong} wrong ones. A test that fails a\n"
-    "right solution is a false alarm. solved: no false alarm, and {solved:.0%} of the wrong solutions of the first\n"
-    "level caught. hardened: no false alarm, and {hardened:.0%} of all caught. Those that are only slow or take too\n"
-    "much memory count as extra."
+    "right solution is a false alarm. solved: no false alarm, and {solved:.0%} of the basic mistakes caught (those a\n"
+    "whiteboard solution must not make). hardened: no false alarm, and {hardened:.0%} of all caught. Solutions that\n"
+    "are only slow or take too much memory count as extra."
 )
-
-
-def subject_of(challenge: str) -> str:
-    """Return the subject of the rows about the tests of a challenge."""
-    return f"{challenge}:tests"
 
 
 def tests_file(workspace: Workspace, challenge: str) -> Path:
@@ -63,7 +57,7 @@ def start_tests(workspace: Workspace, id: str, folder: Path | None = None, force
     workspace.store.require_writable()
     path = (folder or workspace.home.solutions).absolute() / tests_file(workspace, challenge.id).name
     kept = write_new(path, starter(challenge, workspace.lang), force)
-    record(workspace, RowKind.START, subject_of(challenge.id), {"file": kept_text(path, LONGEST_PATH)})
+    record(workspace, RowKind.START, tests_subject(challenge.id), {"file": kept_text(path, LONGEST_PATH)})
     return Started(path, kept)
 
 
@@ -80,7 +74,7 @@ def starter(challenge: Challenge, lang: Lang) -> str:
 
 def run_tests(
     workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_caught: OnCaught | None = None
-) -> TestsReport:
+) -> OwnTestsReport:
     """Run a file of tests and record the attempt, unless `options.record` is off.
 
     Raises NotFound, UsageError, and JudgeFailed if there is no result.
@@ -90,15 +84,15 @@ def run_tests(
     report = judge.run_tests(request_of(challenge, source, str(path), options), on_caught)
     if options.record:
         record(
-            workspace, RowKind.ATTEMPT, subject_of(challenge.id), _payload(report, source.decode("utf-8", "replace"))
+            workspace, RowKind.ATTEMPT, tests_subject(challenge.id), _payload(report, source.decode("utf-8", "replace"))
         )
     return report
 
 
-def request_of(challenge: Challenge, source: bytes, filename: str, options: GradeOptions) -> TestsRequest:
+def request_of(challenge: Challenge, source: bytes, filename: str, options: GradeOptions) -> OwnTestsRequest:
     """Return the request to the judge about a file of tests."""
     folder = Path(challenge.folder)
-    return TestsRequest(
+    return OwnTestsRequest(
         options=options,
         spec=specification(challenge),
         folder=folder,
@@ -118,7 +112,7 @@ def _rejected_by(impl: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
     return found
 
 
-def _payload(report: TestsReport, source: str) -> dict[str, object]:
+def _payload(report: OwnTestsReport, source: str) -> dict[str, object]:
     return {
         "verdict": report.verdict,
         "rung": report.rung,
@@ -149,11 +143,6 @@ def tests_target(workspace: Workspace, challenge: str, file: Path | None) -> tup
     return id, next((found for found in files if found.is_file()), tests_file(workspace, id))
 
 
-def tests_standing(workspace: Workspace, id: str) -> Standing:
-    """Return how far the learner's tests of a challenge have come."""
-    return standing_of(_rows(workspace, id))
-
-
 def next_survivor(workspace: Workspace, id: str) -> Hint:
     """Return the mistake of the next wrong solution that the last tests did not catch, and record it as a hint.
 
@@ -173,7 +162,7 @@ def next_survivor(workspace: Workspace, id: str) -> Hint:
         )
     number = min(seen + 1, len(survivors))
     if seen < len(survivors):
-        record(workspace, RowKind.HINT, subject_of(challenge.id), {"number": number})
+        record(workspace, RowKind.HINT, tests_subject(challenge.id), {"number": number})
     return Hint(number, len(survivors), challenge.mistakes[survivors[number - 1]].says, seen >= len(survivors))
 
 
@@ -181,7 +170,7 @@ def show_reference_tests(workspace: Workspace, id: str) -> str:
     """Return the reference tests of challenge `id`, and record them as seen. Raises UsageError if there are none."""
     challenge = workspace.library.challenge(id)
     text = reference_tests(challenge).decode()
-    record(workspace, RowKind.SOLUTION, subject_of(challenge.id), {})
+    record(workspace, RowKind.SOLUTION, tests_subject(challenge.id), {})
     return text
 
 
@@ -196,7 +185,7 @@ def reference_tests(challenge: Challenge) -> bytes:
         raise UsageError(unreadable(path, error, _("the installation or the challenge is damaged"))) from error
 
 
-def verify_tests(challenges: Iterable[Challenge]) -> Iterator[tuple[Challenge, TestsReport]]:
+def verify_tests(challenges: Iterable[Challenge]) -> Iterator[tuple[Challenge, OwnTestsReport]]:
     """Yield the report on the reference tests of each challenge. Raises UsageError if one has none, JudgeFailed."""
     options = GradeOptions(timeout_seconds=VERIFY_SECONDS)
     with Judge.start() as judge:
@@ -206,4 +195,4 @@ def verify_tests(challenges: Iterable[Challenge]) -> Iterator[tuple[Challenge, T
 
 
 def _rows(workspace: Workspace, id: str) -> list[LogRow]:
-    return standing(workspace.store.log.of_subjects([subject_of(id)]))
+    return standing(workspace.store.log.of_subjects([tests_subject(id)]))

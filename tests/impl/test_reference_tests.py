@@ -1,0 +1,51 @@
+"""The reference tests of the challenges: no false alarm, and 95 % of the catchable wrong solutions caught."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from attncli import paths
+from attncli.judge.client import Judge
+from attncli.practice.own_tests import VERIFY_SECONDS, GradeOptions, reference_tests, request_of
+from attncli.practice.verify import can_be_run
+from attncli.practice.workspace import Workspace
+
+pytestmark = pytest.mark.sandbox
+
+IMPL = Path(__file__).parents[2] / "impl"
+WITH_TESTS = sorted(path.parent.name for path in IMPL.glob("*/*/tests.py"))
+SAMPLE = sorted(WITH_TESTS, key=lambda id: sha256(id.encode()).digest())[:6]
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Judge.start() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def challenges(tmp_path_factory):
+    home = paths.home(tmp_path_factory.mktemp("home"), {})
+    with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+        yield {challenge.id: challenge for challenge in workspace.library.challenges()}
+
+
+def test_every_challenge_has_reference_tests():
+    assert [path.parent.name for path in IMPL.glob("*/*/challenge.yaml") if path.parent.name not in WITH_TESTS] == []
+
+
+@pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=() if id in SAMPLE else pytest.mark.full) for id in WITH_TESTS]
+)
+def test_reference_tests_are_hardened(judge, challenges, id):
+    challenge = challenges[id]
+    if not can_be_run(challenge):
+        pytest.skip("needs Triton")
+    options = GradeOptions(timeout_seconds=VERIFY_SECONDS)
+    report = judge.run_tests(request_of(challenge, reference_tests(challenge), "tests.py", options))
+    assert (report.fault.en, report.false_alarms) == ("", ())
+    assert report.rung == "hardened", (report.all, report.survived)

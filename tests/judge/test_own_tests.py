@@ -1,0 +1,156 @@
+"""A learner's tests run in the sandbox: what they catch, false alarms, and every way in which a file can misbehave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.grade_report import Verdict
+from attncli.domain.tests_report import Caught, OwnTestsReport
+from attncli.i18n import Localised
+from attncli.judge.client import GradeOptions, Judge, OwnTestsRequest
+from attncli.practice.own_tests import request_of
+
+pytestmark = pytest.mark.sandbox
+
+REFERENCE = "import torch\n\n\ndef double(x: torch.Tensor) -> torch.Tensor:\n    '''Secret.'''\n    return x + x\n"
+SOLUTIONS = {
+    "reference.py": REFERENCE,
+    "right/product.py": "def double(x):\n    return x * 2\n",
+    "wrong/triple.py": '"""Triples.\n\nrung: solved"""\ndef double(x):\n    return 3 * x\n',
+    "wrong/in-place.py": '"""Writes to x.\n\nrung: hardened"""\ndef double(x):\n    return x.mul_(2)\n',
+    "wrong/slow.py": '"""Adds one by one.\n\nrung: hardened"""\ndef double(x):\n    return x + x\n',
+}
+REJECTED_BY = {
+    "triple": ("matches-reference", "solved"),
+    "in-place": ("pure", "hardened"),
+    "slow": ("work", "hardened"),
+}
+GOOD = """
+import torch
+from hypothesis import given, strategies as st
+
+@given(st.integers(1, 3))
+def test_values(double, n):
+    x = torch.ones(n)
+    torch.testing.assert_close(double(x), 2 * torch.ones(n))
+    {more}
+"""
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Judge.start() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def run(judge, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("double")
+    for name, source in SOLUTIONS.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(source)
+    spec = {"id": "double", "version": 1, "entry": ["double"], "required": ["loads"], "kernel": False}
+
+    def call(tests: str, seconds: float = 10.0) -> OwnTestsReport:
+        options = GradeOptions(timeout_seconds=seconds)
+        request = OwnTestsRequest(
+            spec=spec, folder=folder, source=tests.encode(), filename="t.py", rejected_by=REJECTED_BY, options=options
+        )
+        return judge.run_tests(request)
+
+    return call
+
+
+def test_what_is_caught_is_counted_by_kind_and_decides_the_rung(run):
+    report = run(GOOD.format(more=""))
+    assert (report.verdict, report.rung, report.right, report.false_alarms) == ("accepted", "solved", 2, ())
+    assert (report.first, report.all) == (Caught(1, 1), Caught(1, 2))
+    assert report.caught == {"values": Caught(1, 1), "purity": Caught(0, 1), "complexity": Caught(0, 1)}
+    assert report.survived == ("in-place", "slow")
+    assert [(each.number, each.kind) for each in report.survivors] == [(1, "purity"), (2, "complexity")]
+    assert run(GOOD.format(more="assert x.equal(torch.ones(n))")).rung == "hardened"
+
+
+def test_a_test_that_fails_a_right_solution_is_a_false_alarm_with_its_line_and_the_result(run):
+    report = run("import torch\n\ndef test_a(double):\n    assert double(torch.ones(2)).sum() == 5\n")
+    assert (report.verdict, report.rung) == ("rejected", "none")
+    assert {alarm.solution for alarm in report.false_alarms} == {"reference", "product"}
+    alarm = next(alarm for alarm in report.false_alarms if alarm.solution == "reference")
+    assert (alarm.test, alarm.line, alarm.code) == ("test_a", 4, "assert double(torch.ones(2)).sum() == 5")
+    assert alarm.returned == "float32 [2]: 2, 2"
+
+
+FAULTS = {
+    "def test_a(double)\n": ("exception", "line 1: expected ':'"),
+    "": ("missing-entry-point", "no test found"),
+    "def test_a(other):\n    assert other\n": ("missing-entry-point", "test_a asks for other"),
+    "def test_a(double):\n    double(1)\n": ("missing-entry-point", "no test asserts anything"),
+    "import os\n": ("refused", "line 1: import"),
+    "x = 1 / 0\n": ("exception", "line 1: ZeroDivisionError"),
+    "def test_a(double):\n    assert open('/etc/passwd')\n": ("refused", "open"),
+    "def test_a(double):\n    assert double.__wrapped__\n": ("refused", "__wrapped__"),
+    "def test_a(double):\n    assert '{0.__code__}'.format(double)\n": ("refused", "__"),
+    "def test_a(double):\n    assert getattr(double, 'x')\n": ("refused", "getattr"),
+    "import torch\ntorch.add = None\ndef test_a(double):\n    assert double\n": ("refused", "add"),
+    "import hypothesis\nassert hypothesis.core.sys\n": ("refused", "sys"),
+    "import torch\ndef test_a(double):\n    assert torch.load('/etc/passwd')\n": ("refused", "PermissionError"),
+    "import torch\ndef test_a(double):\n    assert torch.ones(1 << 40)\n": ("memory", "line 3"),
+    "def test_a(double):\n    assert print('x' * 2_000_000)\n": ("output", "printed more than"),
+    "def test_a(double):\n    raise SystemExit(assert_close)\nassert_close = 0\n": ("exited", "SystemExit"),
+}
+
+
+@pytest.mark.parametrize(
+    "tests", FAULTS, ids=[f"{number}-{reason}" for number, (reason, _) in enumerate(FAULTS.values())]
+)
+def test_a_file_that_misbehaves_has_a_fault_of_its_own(run, tests):
+    report = run(tests)
+    reason, text = FAULTS[tests]
+    assert (report.verdict, report.reason) == ("rejected", reason)
+    assert text in report.fault.en
+
+
+def test_tests_that_hang_are_ended(run):
+    report = run("def test_a(double):\n    while True: pass\n    assert False\n", seconds=0.5)
+    assert (report.reason, report.fault.en) == ("timeout", "still running after 0.5 s")
+
+
+def test_nothing_is_kept_between_solutions_and_a_solution_cannot_be_seen(run):
+    counting = "runs = []\ndef test_a(double):\n    runs.append(1)\n    assert len(runs) == 1\n"
+    seen = "def test_a(double):\n    assert 'double' not in repr(double) and 'Secret' not in str(type(double).mro())\n"
+    swallowing = (
+        "def test_a(double):\n    try:\n        assert double(1) == 0\n    except BaseException:\n        pass\n"
+    )
+    for tests in (counting, seen, swallowing):
+        report = run(tests)
+        assert (report.fault.en, report.false_alarms, report.all.caught) == ("", (), 0)
+
+
+def test_verdicts_are_words_of_the_contract(run):
+    verdicts: set[Verdict] = {run(GOOD.format(more="")).verdict, run("").verdict}
+    assert verdicts == {"accepted", "rejected"}
+
+
+def test_a_kernel_is_loaded_with_the_source_that_triton_reads(judge):
+    pytest.importorskip("triton")
+    path = Path(__file__).parents[2] / "impl" / "kernels" / "softmax-kernel"
+    text = Localised("", "")
+    challenge = Challenge(
+        id="softmax-kernel",
+        track="kernels",
+        level=1,
+        title=text,
+        entry=("softmax",),
+        statement=text,
+        hints=(text,),
+        required=("loads",),
+        kernel=True,
+        folder=str(path),
+    )
+    tests = b"import torch\ndef test_a(softmax):\n    assert softmax(torch.ones(2, 4)).sum().item() == 2\n"
+    report = judge.run_tests(request_of(challenge, tests, "t.py", GradeOptions()))
+    assert (report.fault.en, report.false_alarms) == ("", ())
+    assert report.all.caught > 0
