@@ -23,8 +23,8 @@ from attncli.domain.tests_report import (
     REFERENCE,
     Caught,
     FalseAlarm,
-    Survivor,
     OwnTestsReport,
+    Survivor,
     TimedTest,
     rung_of,
 )

@@ -14,10 +14,11 @@ from pathlib import Path
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LONGEST_PATH, MOST_ITEMS, LogRow, RowKind, clean_source, kept_text
 from attncli.domain.tests_report import HARDENED_SHARE, SOLVED_SHARE, OwnTestsReport, tests_subject
+from attncli.domain.vocabulary import Standing
 from attncli.errors import InvalidInput, NotFound, UsageError, unreadable
 from attncli.i18n import Lang, _
 from attncli.judge.client import GradeOptions, Judge, OnCaught, OwnTestsRequest
-from attncli.memory.replay import standing
+from attncli.memory.replay import standing, standing_of
 from attncli.paths import expanded
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import calls_of, read_submission, specification
@@ -61,11 +62,15 @@ def start_tests(workspace: Workspace, id: str, folder: Path | None = None, force
     return Started(path, kept)
 
 
-def starter(challenge: Challenge, lang: Lang) -> str:
-    """Return the text of a new file of tests: how it is scored, the statement, and one example that asserts nothing."""
+def how_scored(challenge: Challenge) -> Localised:
+    """Return what tests are, what they may use, and how they are scored."""
     wrong = len(list(Path(challenge.folder).glob("wrong/*.py")))
-    how = _HOW.format(names=", ".join(challenge.entry), wrong=wrong, solved=SOLVED_SHARE, hardened=HARDENED_SHARE)[lang]
-    parts = (challenge.title[lang], how, statement(challenge).whole(lang))
+    return _HOW.format(names=", ".join(challenge.entry), wrong=wrong, solved=SOLVED_SHARE, hardened=HARDENED_SHARE)
+
+
+def starter(challenge: Challenge, lang: Lang) -> str:
+    """Return the text of a new file of tests: how it is scored, the statement, and one test that asserts nothing."""
+    parts = (challenge.title[lang], how_scored(challenge)[lang], statement(challenge).whole(lang))
     heading = "\n\n".join(parts).replace("\\", "\\\\").replace('"""', "'''")
     calls = "\n".join(f"    # {call}" for call in calls_of(challenge))
     names = ", ".join(challenge.entry)
@@ -83,10 +88,13 @@ def run_tests(
     source = read_submission(path)
     report = judge.run_tests(request_of(challenge, source, str(path), options), on_caught)
     if options.record:
-        record(
-            workspace, RowKind.ATTEMPT, tests_subject(challenge.id), _payload(report, source.decode("utf-8", "replace"))
-        )
+        settle(workspace, report, source.decode("utf-8", "replace"))
     return report
+
+
+def settle(workspace: Workspace, report: OwnTestsReport, source: str) -> None:
+    """Record the report on the tests `source`."""
+    record(workspace, RowKind.ATTEMPT, tests_subject(report.challenge), _payload(report, source))
 
 
 def request_of(challenge: Challenge, source: bytes, filename: str, options: GradeOptions) -> OwnTestsRequest:
@@ -143,6 +151,11 @@ def tests_target(workspace: Workspace, challenge: str, file: Path | None) -> tup
     return id, next((found for found in files if found.is_file()), tests_file(workspace, id))
 
 
+def tests_standing(workspace: Workspace, id: str) -> Standing:
+    """Return how far the learner's tests of a challenge have come."""
+    return standing_of(_rows(workspace, id))
+
+
 def next_survivor(workspace: Workspace, id: str) -> Hint:
     """Return the mistake of the next wrong solution that the last tests did not catch, and record it as a hint.
 
@@ -158,7 +171,7 @@ def next_survivor(workspace: Workspace, id: str) -> Hint:
     survivors = [name for name in survivors if name in challenge.mistakes]
     if not survivors:
         raise InvalidInput(
-            _("there is nothing to name; run your tests first: attn grade {id} --tests", id=id), "no-hints"
+            _("there is nothing to name; run your tests first: attn grade {id} --tests", id=id), "no-survivor"
         )
     number = min(seen + 1, len(survivors))
     if seen < len(survivors):

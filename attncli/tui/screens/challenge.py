@@ -77,6 +77,7 @@ class ChallengeScreen(AttnScreen):
         Binding("g", "grade", N_("Grade")),
         Binding("f", "fresh", N_("New inputs")),
         Binding("t", "own_case", N_("Your case"), show=False),
+        Binding("T", "own_tests", N_("Write tests"), show=False, key_display="T"),
         Binding("h", "hint", N_("Hint")),
         Binding("o", "solution", N_("Solution")),
         Binding("c", "card", N_("Card")),
@@ -134,6 +135,8 @@ class ChallengeScreen(AttnScreen):
         yield Plain(file[lang], id="file")
         if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
             yield Plain(_("Or press r for a repair round: fix 1 to 4 bugs in the reference.")[lang], classes="offer")
+        if self.started_round is None and self.check_action("own_tests", ()):
+            yield Plain(_("Or press T to write tests for it: they must tell right solutions from wrong ones.")[lang])
         if self.started_round is not None:
             task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
@@ -187,7 +190,7 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and self.report is not None and self.report.accepted
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
-        if action in ("grade", "edit", "write", "bug", "repair", "own_case"):
+        if action in ("grade", "edit", "write", "bug", "repair", "own_case", "own_tests"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -239,6 +242,10 @@ class ChallengeScreen(AttnScreen):
         if ensure_file(self, self.challenge_id, self.file):
             text = counterexample_text(self.challenge, self.report)
             self.app.push_screen(OwnCaseScreen(self.challenge_id, self.file, text))
+
+    def action_own_tests(self) -> None:
+        """Open the tests of the challenge, which the learner writes."""
+        self.attn.show("own-tests", self.challenge_id)
 
     async def action_grade(self) -> None:
         await self._begin(grade_file.GradeOptions(rung=self.workspace.settings.rung))

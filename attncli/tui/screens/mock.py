@@ -451,7 +451,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
             return self.is_by_hand and not self.is_settled
         if action in ("edit", "write", "grade", "skip") and self.is_settled:
             return False
-        if action == "repair":
+        if action in ("repair", "own_tests"):
             return False
         if action in ("write", "skip", "undo"):
             return self.request is None
