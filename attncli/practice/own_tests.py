@@ -16,7 +16,7 @@ from attncli.domain.log_row import LONGEST_PATH, MOST_ITEMS, LogRow, RowKind, cl
 from attncli.domain.tests_report import HARDENED_SHARE, SOLVED_SHARE, OwnTestsReport, tests_subject
 from attncli.domain.vocabulary import Standing
 from attncli.errors import InvalidInput, NotFound, UsageError, unreadable
-from attncli.i18n import Lang, _
+from attncli.i18n import Lang, Localised, _
 from attncli.judge.client import GradeOptions, Judge, OnCaught, OwnTestsRequest
 from attncli.memory.replay import standing, standing_of
 from attncli.paths import expanded
