@@ -18,6 +18,7 @@ test: lint
 
 test-all: lint
 	mkdir -p build
+	$(BIN)/attn verify --tests
 	$(BIN)/attn verify --streams 5 --json > build/verified.json; $(BIN)/python tests/support/verified.py < build/verified.json
 	ATTN_ANSWERS=10000 ATTN_FORMULAS=400 $(PYTEST) --all
 

@@ -133,7 +133,7 @@ def tests_document(report: OwnTestsReport) -> dict[str, Any]:
 
 def tests_lines(report: OwnTestsReport, title: Localised, lang: Lang) -> Iterator[str]:
     """Yield the report as lines: verdict, fault, false alarms, caught by kind, survivors, the slowest test."""
-    yield f"{title[lang]}: {_headline(report)[lang]}"
+    yield _("{heading}: {text}", heading=title, text=_headline(report))[lang]
     if report.fault.en:
         yield "  " + report.fault[lang]
         return

@@ -79,6 +79,8 @@ class OwnTestsScreen(AttnScreen):
         self.query_one("#tests").focus()
 
     def _parts(self) -> Iterable[Widget]:
+        from attncli.tui.widgets.markdown import CardMarkdown
+
         lang = self.lang
         started = _("File: {file}", file=self.file)
         none = _("Press e to write tests in your editor, or w to write them here.")
@@ -94,7 +96,7 @@ class OwnTestsScreen(AttnScreen):
             yield Plain("\n".join(rest), classes="lines")
         yield from hints_and_solution(self.hints, self.reference, lang)
         yield heading(_("How tests are scored")[lang])
-        yield Plain(own_tests.how_scored(self.challenge)[lang], classes="lines")
+        yield CardMarkdown(own_tests.how_scored(self.challenge)[lang])
 
     def _wrong(self) -> int:
         return max(1, len(self.challenge.mistakes))
