@@ -254,7 +254,7 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     A miss in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
-    perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
+    perhaps = workspace.store.queue.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
     for id, recall, lapses, day, last in perhaps:
         points = len((workspace.store.index.card(id) or {}).get("points") or ()) if last.points else 0
         missed = has_missed(last, points)

@@ -92,7 +92,8 @@ def answer(
     with recording(workspace, at):
         when = stamp(workspace, card, REVIEWS, at)
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
-        is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
+        last = store.log.last_about(store.index.names_of(card), REVIEWS)
+        is_whole = (last.id if last else "") == last_row
         payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.now, when.day, payload)
         if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
@@ -268,9 +269,9 @@ def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: da
     """
     moment = utc(at or workspace.clock())
     if at is None:
-        last = workspace.store.log.last_moment(workspace.store.index.names_of(subject), kinds)
-        if last is not None and last > moment:
-            moment = last + _NEXT
+        last = workspace.store.log.last_about(workspace.store.index.names_of(subject), kinds)
+        if last is not None and last.at > moment:
+            moment = last.at + _NEXT
             workspace.store.count_until(moment)
     return workspace.moment(moment)
 

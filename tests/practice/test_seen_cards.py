@@ -106,7 +106,7 @@ def test_the_last_review_of_a_card_is_read_with_what_was_told(
 ) -> None:
     record.answer(workspace, "att-01", Rating.HARD, details=told)
     curve = curve_on(workspace, workspace.moment())
-    assert [last for *_, last in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
+    assert [last for *_, last in workspace.store.queue.perhaps_weak(curve, 0.0, 0)] == [read]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
