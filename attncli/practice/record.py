@@ -139,23 +139,8 @@ def _short(number: float) -> str:
 # Holds
 
 
-def suspend(workspace: Workspace, card: str) -> str:
-    """Take `card` out of the queue for good. Return its id."""
-    return hold(workspace, RowKind.SUSPEND, card).subject
-
-
-def bury(workspace: Workspace, card: str) -> str:
-    """Take `card` out of the queue until the next study day. Return its id."""
-    return hold(workspace, RowKind.BURY, card).subject
-
-
-def unsuspend(workspace: Workspace, card: str) -> str:
-    """Put a suspended or buried `card` back into the queue. Return its id."""
-    return hold(workspace, RowKind.UNSUSPEND, card).subject
-
-
 def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
-    """Record a hold of `card`, one of HOLDS. Return the row."""
+    """Record a hold of `card`: suspended for good, buried until the next study day, or neither. Return the row."""
     return record(workspace, kind, workspace.library.card_id(card), {})
 
 
@@ -246,7 +231,8 @@ def recording(workspace: Workspace, at: datetime | None = None) -> Iterator[None
         workspace.store.count_until(utc(at))
     workspace.catch_up()
     with workspace.store.transaction():
-        workspace.apply_changes()
+        if not workspace.reload_settings():
+            workspace.store.keep_note("scheduling", "")  # all schedules are derived again at the next start
         yield
 
 

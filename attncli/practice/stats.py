@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import groupby
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from attncli.domain.log_row import Rating, ReviewDay, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS, Rung
@@ -97,7 +97,10 @@ def must_know(workspace: Workspace, when: Moment) -> MustKnow:
 
 @dataclass(frozen=True, slots=True)
 class ProgressStats:
-    """The content of `attn stats`. `retention` is the share of reviews of known cards that were recalled, or None."""
+    """The content of `attn stats`, and of its JSON.
+
+    `retention` is the share of reviews of known cards that were recalled, or None.
+    """
 
     reviews: int
     today: int
@@ -111,10 +114,6 @@ class ProgressStats:
     challenges: dict[str, int] = field(default_factory=dict)
     must_know: MustKnow = MustKnow(0, 0, 0, 0)
     interview: Countdown | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return the JSON of `attn stats --json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +208,6 @@ def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStatus
         topic.id: _topic_status(topic.cards, *seen.get(topic.id, (0, 0.0, 0)), tuple(weak[topic.id]))
         for topic in workspace.library.topics()
     }
-
-
-def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
-    """Return (recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
-    return workspace.store.queue.due_by_then(curve_on(workspace, when))
 
 
 def _topic_status(total: int, seen: int, recall: float, lapses: int, weak: tuple[WeakCard, ...]) -> TopicStatus:
