@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
+from attncli import __version__
 from attncli.commands.session import COMPLETION_VARIABLE, Session
 from attncli.domain.text import cells, left, wrapped
 from attncli.errors import UsageError
@@ -96,14 +97,6 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from attncli import __version__
-
-        click.echo(f"attn {__version__}")
-        ctx.exit()
-
-
 def _global_options() -> list[click.Option]:
     return [
         click.Option(
@@ -162,14 +155,7 @@ def _accept_global_options(command: click.Command) -> None:
 @click.group(
     cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}, name="attn"
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_print_version,
-    help=N_("Show the version and exit."),
-)
+@click.version_option(__version__, message="attn %(version)s", help=N_("Show the version and exit."))
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     ctx.ensure_object(Session)

@@ -80,7 +80,7 @@ def _with_history(home: Home) -> None:
         for card in Random(3).sample(workspace.store.index.card_ids(), 12):
             record.toggle_tag(workspace, card, "hard")
             record.set_note(workspace, card, "ask again 再看")
-            record.suspend(workspace, card)
+            record.hold(workspace, RowKind.SUSPEND, card)
         for number in range(4):
             add_card(workspace, "mine", f"Own question {number}?", "An answer of one's own, in a sentence or two.")
         workspace.read_banks()

@@ -31,7 +31,7 @@ from attncli.errors import UsageError
 from attncli.i18n import _
 from attncli.memory.replay import standing
 from attncli.paths import write_text
-from attncli.practice.sync import Placed, merge
+from attncli.practice.sync import merge
 from attncli.practice.workspace import Workspace
 
 MACHINE = "anki"
@@ -91,7 +91,7 @@ def import_package(workspace: Workspace, package: Path, dry_run: bool = False) -
     if dry_run:
         return result
     # Rows first: if the import is interrupted, rows without a card do no harm, but a card without its rows is new.
-    merge(workspace, (Placed(row, str(package)) for row in rows), conflict=lambda _: None)
+    merge(workspace, rows, conflict=lambda _: None)
     for path, text in texts.items():
         write_text(path, text, _("make it writable and import again; nothing is imported twice"))
     workspace.read_banks()

@@ -244,19 +244,16 @@ def challenge_findings(value: Any, folder: Path) -> list[Finding]:
     """Return every finding about the `challenge.yaml` of `folder`, the path of which ends in track and id."""
     findings = shape_findings(value, CHALLENGE_SHAPE, ())
     folder = folder.absolute()
-    if not is_identifier(folder.name):
-        message = _(
-            "the folder name {name} is not a valid challenge id; use lower-case letters, digits and single hyphens",
-            name=shown(folder.name, 40),
-        )
-        findings.append(Finding((), message))
-    if not is_identifier(folder.parent.name):
-        message = _(
-            "the folder name {name} is not a valid track id; use lower-case letters, digits and single hyphens",
-            name=shown(folder.parent.name, 40),
-        )
-        findings.append(Finding((), message))
-    return findings
+    messages = {
+        folder: _(
+            "the folder name {name} is not a valid challenge id; use lower-case letters, digits and single hyphens"
+        ),
+        folder.parent: _(
+            "the folder name {name} is not a valid track id; use lower-case letters, digits and single hyphens"
+        ),
+    }
+    bad = [(path.name, message) for path, message in messages.items() if not is_identifier(path.name)]
+    return findings + [Finding((), message.format(name=shown(name, 40))) for name, message in bad]
 
 
 def card_document(topic: str, card: dict[str, Any]) -> Document:

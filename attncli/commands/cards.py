@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
@@ -158,23 +159,24 @@ def undo() -> None:
 @click.argument("card")
 def suspend(card: str) -> None:
     with session().workspace() as workspace:
-        message = _("{card} is suspended; undo with `attn unsuspend`", card=record.suspend(workspace, card))
-        echo(message[workspace.lang])
+        row = record.hold(workspace, RowKind.SUSPEND, card)
+        echo(_("{card} is suspended; undo with `attn unsuspend`", card=row.subject)[workspace.lang])
 
 
 @click.command(help=N_("Take CARD out of the queue for today."))
 @click.argument("card")
 def bury(card: str) -> None:
     with session().workspace() as workspace:
-        message = _("{card} is buried until tomorrow; undo with `attn unsuspend`", card=record.bury(workspace, card))
-        echo(message[workspace.lang])
+        row = record.hold(workspace, RowKind.BURY, card)
+        echo(_("{card} is buried until tomorrow; undo with `attn unsuspend`", card=row.subject)[workspace.lang])
 
 
 @click.command(help=N_("Put a suspended or buried CARD back into the queue."))
 @click.argument("card")
 def unsuspend(card: str) -> None:
     with session().workspace() as workspace:
-        echo(_("{card} is back in the queue", card=record.unsuspend(workspace, card))[workspace.lang])
+        row = record.hold(workspace, RowKind.UNSUSPEND, card)
+        echo(_("{card} is back in the queue", card=row.subject)[workspace.lang])
 
 
 # `attn due`
@@ -196,7 +198,7 @@ def stats(as_json: bool) -> None:
     with session().workspace() as workspace:
         found = progress(workspace)
         lang = workspace.lang
-    print_result(as_json, found.document, lambda: [*_totals_lines(found, lang), "", *_topic_lines(found, lang)])
+    print_result(as_json, lambda: asdict(found), lambda: [*_totals_lines(found, lang), "", *_topic_lines(found, lang)])
 
 
 def _totals_lines(found: ProgressStats, lang: Lang) -> list[str]:

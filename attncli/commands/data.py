@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -109,7 +110,7 @@ def _summary_languages(requested: str | None, own: Lang) -> list[Lang]:
 def _summary_text(format: str, summaries: Sequence[Summary], parts: Sequence[SummaryPart]) -> str:
     if format == "json":
         first, *others = summaries
-        document = {each.lang: each.document() for each in summaries} if others else first.document()
+        document = {each.lang: asdict(each) for each in summaries} if others else asdict(first)
         return json_text(document) + "\n"
     if format == "html":
         from attncli.export.render import to_html

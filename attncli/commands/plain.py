@@ -73,6 +73,14 @@ class PlainSession:
             raise LearnerQuit
         return line
 
+    def _choice(self, question: Localised, *allowed: str) -> str:
+        """Ask until the line is one of `allowed`, in upper or lower case. Raises LearnerQuit."""
+        while True:
+            self._say(question)
+            if (line := self._command_line().lower()) in allowed:
+                return line
+            self._say(INVALID)
+
 
 # `attn review --plain` and `attn drill --plain`
 
@@ -260,14 +268,8 @@ def _open_interview(session: PlainSession, options: MockOptions) -> MockIntervie
             at=state.begun_at.astimezone(),
             part=PART_NAMES[state.part.name],
         )
-        while True:
-            session._say(resume)
-            match session._command_line().lower():
-                case "n":
-                    break
-                case "":
-                    return MockInterview(workspace, state)
-            session._say(INVALID)
+        if session._choice(resume, "", "n") == "":
+            return MockInterview(workspace, state)
     return MockInterview.begin(workspace, options)
 
 
@@ -364,12 +366,8 @@ class PlainMock(PlainSession):
         return _("{time} left", time=clock_text(time.left_seconds))[self.lang]
 
     def _credit(self) -> int:
-        while True:
-            self._say(_("How complete? 2 full · 1 partial · 0 missed"))
-            line = self._command_line()
-            if line.isdecimal() and MISSED <= int(line) <= WHOLE:
-                return int(line)
-            self._say(INVALID)
+        credits = map(str, range(MISSED, WHOLE + 1))
+        return int(self._choice(_("How complete? 2 full · 1 partial · 0 missed"), *credits))
 
     def _command_line(self) -> str:
         """Read a line that may be a command. Raises QuestionChanged, LearnerQuit."""
@@ -436,12 +434,8 @@ class PlainMock(PlainSession):
 
     def _ask_by_hand(self, error: EnvironmentFailure) -> None:
         """Ask the learner or the interviewer whether the code is right, because the judge failed."""
-        while True:
-            self._say(_("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message))
-            if (line := self._command_line()) in ("0", "1"):
-                break
-            self._say(INVALID)
-        self.interview.tick_code(int(line), 1)
+        question = _("Cannot grade it here ({why}). Is it correct? 1 yes · 0 no", why=error.message)
+        self.interview.tick_code(int(self._choice(question, "0", "1")), 1)
 
 
 # Reading an answer

@@ -12,7 +12,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal, get_args
 
@@ -27,8 +27,8 @@ from attncli.i18n import NOTHING, Lang, Localised, _, pgettext, quoted
 from attncli.practice.challenges import written
 from attncli.practice.mock_report import past_mocks
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
-from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
-from attncli.practice.stats import ProgressStats, TopicStatus, due_by_then, progress, topic_standings
+from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, Weakness, curve_on, weaknesses
+from attncli.practice.stats import ProgressStats, TopicStatus, progress, topic_standings
 from attncli.practice.workspace import Workspace
 
 STRONG_READINESS = 0.8
@@ -206,10 +206,6 @@ class Summary:
     mocks: tuple[MockLine, ...] = ()
     last_days: tuple[PlanLine, ...] = ()
 
-    def document(self) -> dict[str, Any]:
-        """Return the document that `--format json` prints."""
-        return asdict(self)
-
     @property
     def started(self) -> tuple[TopicLine, ...]:
         return tuple(topic for topic in self.topics if topic.seen)
@@ -252,7 +248,11 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
     stats, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
     topics = _topics(workspace, lang, stats, topic_standings(workspace, day), weak)
     known_weak = {found.card for found in weak}
-    due = [(recall, id) for recall, id in due_by_then(workspace, day) if id not in known_weak]
+    due = [
+        (recall, id)
+        for recall, id in workspace.store.queue.due_by_then(curve_on(workspace, day))
+        if id not in known_weak
+    ]
     due_cards = [(workspace.library.card(id), recall) for recall, id in due[:REVIEW_SHOWN]]
     return Summary(
         lang=lang,

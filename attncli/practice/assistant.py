@@ -7,6 +7,7 @@ attempted in this session. The session records the same rows as the app.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -65,7 +66,7 @@ class AssistantSession:
         return {**due_counts(self.workspace).document(), "asked": self._asked.card.id if self._asked else None}
 
     def stats(self) -> dict[str, Any]:
-        return progress(self.workspace).document()
+        return asdict(progress(self.workspace))
 
     def challenges(self, track: str | None = None) -> list[dict[str, Any]]:
         return [found.document(self.workspace.lang) for found in standings(self.workspace, track)]
@@ -172,10 +173,11 @@ class AssistantSession:
             )
         asked.ticked = {point - 1 for point in points or ()}
         try:
-            answered = drill.answer(rating, points=asked.points, correct=asked.correct)
+            answered = drill.rate(rating, points=asked.points, correct=asked.correct)
         except NotFound:
             self._drop()
             raise
+        assert answered is not None, "an assistant's session is recorded"
         self._asked = None
         if isinstance(drill, OneCard):
             self._drill = None

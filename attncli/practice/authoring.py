@@ -118,18 +118,18 @@ def read_draft(path: Path, default: CardDraft) -> CardDraft:
     """Return the saved draft, or `default` if there is none. Raises UsageError for a file without a draft."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
+        texts = [fields[name] for name in ("topic", "question", "answer")]
+        if all(isinstance(text, str) for text in texts):
+            return CardDraft(*texts)
     except FileNotFoundError:
         return default
     except OSError as error:
         held = _("it holds your unfinished card")
         message = _("cannot read {path} ({reason}); {remedy}", path=path, reason=reason_of(error), remedy=held)
         raise UsageError(message) from error
-    except ValueError as error:
-        raise _no_draft(path) from error
-    names = ("topic", "question", "answer")
-    if not isinstance(fields, dict) or not all(isinstance(fields.get(name), str) for name in names):
-        raise _no_draft(path)
-    return CardDraft(*(fields[name] for name in names))
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise UsageError(_("{path} does not hold an unfinished card; move it away", path=path))
 
 
 def keep_draft(path: Path, draft: CardDraft) -> None:
@@ -146,10 +146,6 @@ def drop_draft(path: Path) -> None:
         raise UsageError(
             _("cannot remove {path} ({strerror}); {remedy}", path=path, strerror=reason_of(error), remedy=remedy)
         ) from error
-
-
-def _no_draft(path: Path) -> UsageError:
-    return UsageError(_("{path} does not hold an unfinished card; move it away", path=path))
 
 
 # Challenges

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
+from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, load_challenge, load_file, load_glossary
 from attncli.bank.problems import Problem
 from attncli.domain.text import searchable
-from attncli.i18n import Localised, Message, _
+from attncli.i18n import _
 from attncli.practice.derive import rebuild_queue
 from attncli.store.database import Database
 from attncli.store.index import Stamp
@@ -64,48 +64,25 @@ def _known_ids(store: Database) -> set[tuple[str, ...]]:
 
 
 def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: bool) -> None:
-    file = Path(path)
+    file, index = Path(path), store.index
     if file.name in NOT_CARDS:
         store.files.put(path, stamp, [])
-    elif file.name == CHALLENGE:
-        _add_challenges(store, load_challenge(file), stamp)
-    else:
-        _add_cards(store, load_file(file, own), stamp, synonyms)
-
-
-def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms) -> None:
-    path, index = str(bank.path), store.index
-    owners = _owners(store, bank)
-    store.files.put(path, stamp, [*_texts(bank), *_duplicates(path, _DUPLICATE_CARD, owners)])
-    if bank.title:
-        index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
-    for position, document in enumerate(bank.documents):
-        if not owners[document["id"]]:
-            index.add_card(document, position, path, synonyms.beside)
-
-
-def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:
-    path, index = str(found.path), store.index
-    owners = _owners(store, found)
-    store.files.put(path, stamp, [*_texts(found), *_duplicates(path, _DUPLICATE_CHALLENGE, owners)])
-    for document in found.documents:
-        if not owners[document["id"]]:
+        return
+    is_challenge = file.name == CHALLENGE
+    found = load_challenge(file) if is_challenge else load_file(file, own)
+    ids = [document["id"] for document in found.documents]
+    # The file that already has each id: cards and challenges share the log, and so their ids.
+    owners = {id: index.owner(id) or index.challenge_owner(id) for id in ids}
+    message = _DUPLICATE_CHALLENGE if is_challenge else _DUPLICATE_CARD
+    taken = [Problem(path, 1, 1, message.format(id=id, owner=owner)) for id, owner in owners.items() if owner]
+    store.files.put(path, stamp, [problem.text for problem in (*found.problems, *taken)])
+    if found.title and not is_challenge:
+        index.add_topic(found.topic, found.title["en"], found.title["zh"], path)
+    for position, document in enumerate(found.documents):
+        if is_challenge and not owners[document["id"]]:
             index.add_challenge(document, path)
-
-
-def _owners(store: Database, bank: BankFile) -> dict[str, str]:
-    """Return the file that already has each id, empty if none: cards and challenges share the log, and so their ids."""
-    index = store.index
-    ids = [document["id"] for document in bank.documents]
-    return {id: index.owner(id) or index.challenge_owner(id) for id in ids}
-
-
-def _texts(file: BankFile) -> list[Localised]:
-    return [problem.text for problem in file.problems]
-
-
-def _duplicates(path: str, message: Message, owners: Mapping[str, str]) -> list[Localised]:
-    return [Problem(path, 1, 1, message.format(id=id, owner=owner)).text for id, owner in owners.items() if owner]
+        elif not owners[document["id"]]:
+            index.add_card(document, position, path, synonyms.beside)
 
 
 # Synonyms from the glossary: a card is found by words it does not use

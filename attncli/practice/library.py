@@ -71,23 +71,15 @@ class Library:
     def card_id(self, id: str) -> str:
         """Return the current id of the card `id` without reading the card. Raises NotFound with the nearest id."""
         id, index = _readable(id), self._store.index
-        if index.owner(id):
-            return id
-        if index.owner(renamed := index.renamed_to(id)):
-            return renamed
-        raise self._no_card(id)
+        if current := id if index.owner(id) else index.renames().get(id):
+            return current
+        raise NotFound(_("unknown card {id}; {hint}", id=id, hint=_nearest(id, index.card_ids(), "`attn cards`")))
 
     def document(self, id: str) -> Document:
         """Return the document of the card `id` as its bank has it, in both languages. Raises NotFound."""
-        id, index = _readable(id), self._store.index
-        if document := index.card(id) or index.card(index.renamed_to(id)):
-            return document
-        raise self._no_card(id)
-
-    def _no_card(self, id: str) -> NotFound:
-        return NotFound(
-            _("unknown card {id}; {hint}", id=id, hint=_nearest(id, self._store.index.card_ids(), "`attn cards`"))
-        )
+        document = self._store.index.card(self.card_id(id))
+        assert document is not None
+        return document
 
     def _linked(self, card: Card) -> Card:
         """Drop links to challenges and experiments that do not exist; banks name planned ones too."""

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from attncli.config import WEEKDAYS, Settings, is_set
@@ -254,7 +253,7 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     A miss in a mock interview counts until the card is reviewed.
     """
     found: dict[str, Weakness] = {}
-    perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
+    perhaps = workspace.store.queue.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
     for id, recall, lapses, day, last in perhaps:
         points = len((workspace.store.index.card(id) or {}).get("points") or ()) if last.points else 0
         missed = has_missed(last, points)
@@ -391,10 +390,8 @@ class _Browse:
                 return [id for id, _ in store.schedules.all()]
             case "new":
                 return {*store.index.card_ids()} - {id for id, _ in store.schedules.all()}
-        return [id for id in store.index.card_ids() if self._is_in_state(state, id)]
-
-    def _is_in_state(self, state: str, id: str) -> bool:
-        if state == "own":
-            return Path(self.workspace.store.index.owner(id)).is_relative_to(self.workspace.home.banks)
-        suspended, buried_day = self.workspace.store.schedules.hold(id)
-        return suspended if state == "suspended" else buried_day == self.moment.day
+            case "own":
+                return store.index.cards_below(f"{self.workspace.home.banks}{os.sep}")
+            case "suspended":
+                return store.queue.suspended()
+        return [id for id in store.index.card_ids() if store.schedules.hold(id)[1] == self.moment.day]

@@ -92,7 +92,8 @@ def answer(
     with recording(workspace, at):
         when = stamp(workspace, card, REVIEWS, at)
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
-        is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
+        last = store.log.last_about(store.index.names_of(card), REVIEWS)
+        is_whole = (last.id if last else "") == last_row
         payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.now, when.day, payload)
         if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
@@ -138,23 +139,8 @@ def _short(number: float) -> str:
 # Holds
 
 
-def suspend(workspace: Workspace, card: str) -> str:
-    """Take `card` out of the queue for good. Return its id."""
-    return hold(workspace, RowKind.SUSPEND, card).subject
-
-
-def bury(workspace: Workspace, card: str) -> str:
-    """Take `card` out of the queue until the next study day. Return its id."""
-    return hold(workspace, RowKind.BURY, card).subject
-
-
-def unsuspend(workspace: Workspace, card: str) -> str:
-    """Put a suspended or buried `card` back into the queue. Return its id."""
-    return hold(workspace, RowKind.UNSUSPEND, card).subject
-
-
 def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
-    """Record a hold of `card`, one of HOLDS. Return the row."""
+    """Record a hold of `card`: suspended for good, buried until the next study day, or neither. Return the row."""
     return record(workspace, kind, workspace.library.card_id(card), {})
 
 
@@ -245,7 +231,8 @@ def recording(workspace: Workspace, at: datetime | None = None) -> Iterator[None
         workspace.store.count_until(utc(at))
     workspace.catch_up()
     with workspace.store.transaction():
-        workspace.apply_changes()
+        if not workspace.reload_settings():
+            workspace.store.keep_note("scheduling", "")  # all schedules are derived again at the next start
         yield
 
 
@@ -268,9 +255,9 @@ def stamp(workspace: Workspace, subject: str, kinds: Collection[RowKind], at: da
     """
     moment = utc(at or workspace.clock())
     if at is None:
-        last = workspace.store.log.last_moment(workspace.store.index.names_of(subject), kinds)
-        if last is not None and last > moment:
-            moment = last + _NEXT
+        last = workspace.store.log.last_about(workspace.store.index.names_of(subject), kinds)
+        if last is not None and last.at > moment:
+            moment = last.at + _NEXT
             workspace.store.count_until(moment)
     return workspace.moment(moment)
 

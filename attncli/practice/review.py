@@ -79,7 +79,7 @@ class SessionProgress:
 class ReviewSession:
     """A session over the rest of today's list, or its cards of one `topic`; at most `limit` answers.
 
-    `next()` returns the item to ask (also in `current`), or None at the end. `answer`, `suspend` and `bury` settle it;
+    `next()` returns the item to ask (also in `current`), or None at the end. `rate`, `suspend` and `bury` settle it;
     `drop` leaves out a card that has left its bank. Steps that are due come first, then the cards in the order of the
     list. When nothing else is left, steps due within 20 minutes are asked early. Calling `next()` twice without an
     answer returns the same item.
@@ -120,14 +120,10 @@ class ReviewSession:
         """True if answers are recorded as reviews."""
         return True
 
-    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
-        """Record an answer like `answer`, without returning it; a cram keeps it for the session only."""
-        self.answer(rating, points=points, correct=correct)
-
-    def answer(
+    def rate(
         self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None
-    ) -> AnsweredReview:
-        """Record the review of the current item; on disk when this returns.
+    ) -> AnsweredReview | None:
+        """Record the review of the current item; on disk when this returns. A cram records none, and returns None.
 
         `points` are the indices of the ticked points, `correct` the result of automatic marking; both, and the time
         since the card was asked, go into the log. Raises Outdated if the intervals that were shown are no longer valid:
@@ -286,14 +282,15 @@ class DrillSession(ReviewSession):
     def is_recorded(self) -> bool:
         return not self.card_filter.cram
 
-    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
-        """Record the review of the current item, or keep the rating for this session only in a cram."""
+    def rate(
+        self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None
+    ) -> AnsweredReview | None:
         if self.is_recorded:
-            super().rate(rating, points=points, correct=correct)
-            return
+            return super().rate(rating, points=points, correct=correct)
         card, at = self._required().card.id, self.workspace.clock()
         self._answered.append(RatedCard(card, rating, None))
         self._settle(LogRow("", "", RowKind.REVIEW, card, at, 0))
+        return None
 
     @property
     def progress(self) -> SessionProgress:

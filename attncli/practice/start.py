@@ -128,35 +128,21 @@ def write_new(path: Path, text: str, force: bool) -> Path | None:
     kept = None
     try:
         _make_folder(path.parent)
-        if force and path.exists():
+        if path.exists():
+            if not force:
+                message = _(
+                    "{path} already exists; use --force to keep it as a numbered copy, or --dir for another folder",
+                    path=path,
+                )
+                raise UsageError(message)
             kept = free_name(path, "{stem}.{number}{suffix}")
             path.rename(kept)
-        _write_all(path, text)
-    except FileExistsError as error:
-        raise UsageError(
-            _(
-                "{path} already exists; use --force to keep it as a numbered copy, or --dir for another folder",
-                path=path,
-            )
-        ) from error
+        write_whole(path, [text])
     except OSError as error:
         if kept is not None and not path.exists():
             kept.rename(path)
         raise cannot_write(path, error, _("choose another folder with --dir")) from error
     return kept
-
-
-def _write_all(path: Path, text: str) -> None:
-    """Write a file that does not exist yet; if the disk is full, remove the incomplete file."""
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise
-    except OSError:
-        with suppress(OSError):
-            path.unlink()
-        raise
 
 
 def _make_folder(folder: Path) -> None:

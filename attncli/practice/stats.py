@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import groupby
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from attncli.domain.log_row import Rating, ReviewDay, RowKind, Schedule, seconds_of
 from attncli.domain.vocabulary import RUNGS, Rung
@@ -90,14 +90,17 @@ class MustKnow:
 def must_know(workspace: Workspace, when: Moment) -> MustKnow:
     """Count the must-know cards likely recalled today, and the must-know challenges solved."""
     cards, challenges = workspace.store.index.must_know()
-    recalled = workspace.store.seen.recalled(curve_on(workspace, when), cards, WEAK_RECALL)
+    recalled = workspace.store.queue.recalled(curve_on(workspace, when), cards, WEAK_RECALL)
     solved = {row.subject for row in workspace.store.log.standing_of_kind(RowKind.ATTEMPT) if row.reached in RUNGS}
     return MustKnow(recalled, len(cards), len(solved.intersection(challenges)), len(challenges))
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressStats:
-    """The content of `attn stats`. `retention` is the share of reviews of known cards that were recalled, or None."""
+    """The content of `attn stats`, and of its JSON.
+
+    `retention` is the share of reviews of known cards that were recalled, or None.
+    """
 
     reviews: int
     today: int
@@ -111,10 +114,6 @@ class ProgressStats:
     challenges: dict[str, int] = field(default_factory=dict)
     must_know: MustKnow = MustKnow(0, 0, 0, 0)
     interview: Countdown | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return the JSON of `attn stats --json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ def retention(days: Iterable[ReviewDay], first_day: int) -> float | None:
 
 def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> tuple[ForecastDay, ...]:
     """Count the reviews due on each of the next study days, if nothing is reviewed."""
-    reviews, steps = workspace.store.seen.due_days()
+    reviews, steps = workspace.store.queue.due_days()
     due = Counter(max(day, when.day) for day in (*reviews, *map(workspace.calendar.day, steps)))
     return tuple(ForecastDay(date.fromordinal(day).isoformat(), due[day]) for day in range(when.day, when.day + days))
 
@@ -200,20 +199,15 @@ def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> t
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStatus]:
     """Return the status of every topic that has cards."""
     curve = curve_on(workspace, when)
-    seen = workspace.store.seen.by_topic(curve)
+    seen = workspace.store.queue.by_topic(curve)
     weak: dict[str, list[WeakCard]] = defaultdict(list)
-    for topic, card, recall, lapses in workspace.store.seen.weak(curve, WEAK_RECALL, WEAK_LAPSES):
+    for topic, card, recall, lapses in workspace.store.queue.weak(curve, WEAK_RECALL, WEAK_LAPSES):
         if len(weak[topic]) < WEAK_SHOWN:
             weak[topic].append(WeakCard(card, round(recall, 4), lapses, lapses >= LEECH_LAPSES))
     return {
         topic.id: _topic_status(topic.cards, *seen.get(topic.id, (0, 0.0, 0)), tuple(weak[topic.id]))
         for topic in workspace.library.topics()
     }
-
-
-def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
-    """Return (recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
-    return workspace.store.seen.due_by_then(curve_on(workspace, when))
 
 
 def _topic_status(total: int, seen: int, recall: float, lapses: int, weak: tuple[WeakCard, ...]) -> TopicStatus:

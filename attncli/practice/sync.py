@@ -75,7 +75,7 @@ def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
     try:
         if not path.is_file():
             raise UsageError(_("{path} is not a file and was skipped; remove it from the shared folder", path=path))
-        if here.is_file() and here.stat().st_size >= path.stat().st_size and _is_prefix(path, here):
+        if here.is_file() and here.read_bytes().startswith(path.read_bytes()):
             return 0
         log = read_log(path)
     except (OSError, UsageError) as error:
@@ -95,10 +95,9 @@ def _take(workspace: Workspace, path: Path, faults: list[Localised]) -> int:
             )
         )
 
-    def conflict(placed: Placed) -> None:
-        faults.append(
-            _("{place}: row {id} differs from the local one; kept the local one", place=placed.place, id=placed.row.id)
-        )
+    def conflict(row: LogRow) -> None:
+        place = log.places[row.id]
+        faults.append(_("{place}: row {id} differs from the local one; kept the local one", place=place, id=row.id))
 
     return len(merge(workspace, log.rows, conflict))
 
@@ -113,14 +112,6 @@ def _copy_in(workspace: Workspace, path: Path) -> int | None:
     with store.following():
         workspace.catch_up()
     return store.log.length() - before
-
-
-def _is_prefix(path: Path, longer: Path) -> bool:
-    with path.open("rb") as one, longer.open("rb") as other:
-        while chunk := one.read(1 << 20):
-            if other.read(len(chunk)) != chunk:
-                return False
-    return True
 
 
 def _publish(path: Path, folder: Path, own: bool) -> None:
@@ -179,17 +170,17 @@ def import_file(workspace: Workspace, path: Path) -> Imported:
         if log.faults and not log.is_database:
             raise UsageError(_("{faults}; nothing was merged; export the file again", faults=log.faults[0]))
 
-    def refuse(placed: Placed) -> None:
+    def refuse(row: LogRow) -> None:
         raise UsageError(
             _(
                 "{place}: row {id} differs from the local one; nothing was merged; one of the logs "
                 "is damaged or was edited",
-                place=placed.place,
-                id=placed.row.id,
+                place=next(log.places[row.id] for log in reversed(logs) if row.id in log.places),
+                id=row.id,
             )
         )
 
-    rows = [placed for log in logs for placed in log.rows]
+    rows = [row for log in logs for row in log.rows]
     return Imported(len(merge(workspace, rows, refuse)), tuple(fault for log in logs for fault in log.faults))
 
 
@@ -212,7 +203,7 @@ def restore(workspace: Workspace, path: Path) -> Restored:
     Raises UsageError if the file has no usable row, StoreError if nothing can be written; then nothing has changed.
     """
     log, store = read_log(path), workspace.store
-    rows = list({placed.row.id: placed.row for placed in log.rows}.values())
+    rows = list({row.id: row for row in log.rows}.values())
     if not rows:
         raise UsageError(_("{path} has no usable rows; nothing was restored", path=path))
     before, kept = set[str](), list[Path]()
@@ -231,20 +222,13 @@ def restore(workspace: Workspace, path: Path) -> Restored:
     return Restored(len(rows), tuple(log.faults), kept[0] if kept else None, len(before - {row.id for row in rows}))
 
 
-def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Placed], None]) -> list[LogRow]:
+def merge(workspace: Workspace, rows: Iterable[LogRow], conflict: Callable[[LogRow], None]) -> list[LogRow]:
     """Add the rows that are new here and derive their schedules, in one transaction. Return the new rows.
 
     `conflict` gets each row whose content differs from the local one; if it raises, nothing is merged.
     """
-    current: list[Placed] = []
-
-    def rows() -> Iterator[LogRow]:
-        for one in placed:
-            current[:] = [one]
-            yield one.row
-
     with recording(workspace):
-        new = workspace.store.log.merge(rows(), lambda row: conflict(current[0]))
+        new = workspace.store.log.merge(rows, conflict)
         if _changes_fit(workspace, new):
             workspace.forget_policy()
             derive_everything(workspace)
@@ -272,21 +256,17 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
 # Reading a log file
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A row and its place: `file:line`, or `file` in a database."""
-
-    row: LogRow
-    place: str
-
-
 @dataclass(slots=True)
 class LogFile:
-    """The usable rows of a file, and messages (`faults`) about the others; each starts with its place."""
+    """The usable rows of a file, and messages (`faults`) about the others; each starts with its place.
+
+    `places` maps the id of a row to its place: `file:line`, or `file` in a database.
+    """
 
     path: Path
-    rows: list[Placed] = field(default_factory=list)
+    rows: list[LogRow] = field(default_factory=list)
     faults: list[Localised] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
     is_database: bool = False
 
 
@@ -299,10 +279,8 @@ def read_log(path: Path) -> LogFile:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) == MAGIC:
                 rows, refused = rows_of_database(path)
-                placed = [Placed(row, str(path)) for row in rows]
-                return LogFile(
-                    path, placed, [_("{path}: {why}", path=path, why=why) for why in refused], is_database=True
-                )
+                faults: list[Localised] = [_("{path}: {why}", path=path, why=why) for why in refused]
+                return LogFile(path, rows, faults, {row.id: str(path) for row in rows}, is_database=True)
             file.seek(0)
             return _read_lines(file, LogFile(path))
     except OSError as error:
@@ -318,7 +296,8 @@ def _read_lines(file: BinaryIO, log: LogFile) -> LogFile:
             if line.startswith(b'{"n":'):
                 decoded(line.rstrip())
             if text.strip():
-                log.rows.append(Placed(row_of_line(text), place))
+                log.rows.append(row_of_line(text))
+                log.places[log.rows[-1].id] = place
         except UnicodeDecodeError:
             log.faults.append(_("{place}: not a history row (not UTF-8)", place=place))
         except ValueError as error:

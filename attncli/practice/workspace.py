@@ -209,15 +209,6 @@ class Workspace:
             self.store.none_is_stale()
         return count
 
-    def apply_changes(self) -> None:
-        """Apply the changes of other processes since this workspace was opened; call inside a transaction.
-
-        If schedules in the database follow settings that are neither these nor those of `config.toml`, all of them are
-        derived again at the next start.
-        """
-        if not self.reload_settings():
-            self.store.keep_note("scheduling", "")
-
     def reload_settings(self) -> bool:
         """Apply the settings and the fit that another process put in force.
 

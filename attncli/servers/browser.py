@@ -48,16 +48,7 @@ ESCAPE = b"\x1b[27u"
 # An exit may take seconds: the app writes its daily copy, or waits for a judge that is starting.
 SECONDS_TO_LEAVE = 15.0
 LAST_OUTPUT_BYTES = 2000
-NOT_A_MESSAGE = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    AssertionError,
-    OverflowError,
-    RecursionError,
-)
+NOT_A_MESSAGE = (ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError, RecursionError)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

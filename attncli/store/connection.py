@@ -69,9 +69,7 @@ class Connection:
     def each(self, sql: str, values: Values = ()) -> Iterator[Any]:
         """Yield rows one by one, for results too large to load at once."""
         with self.words():
-            cursor = self._sqlite.execute(sql, values)
-            while batch := cursor.fetchmany(1000):
-                yield from batch
+            yield from self._sqlite.execute(sql, values)
 
     def row(self, sql: str, values: Values = ()) -> Any:
         """Return the first row, or None."""

@@ -21,7 +21,7 @@ from attncli.i18n import NOTHING, Localised, _
 from attncli.store.connection import Connection, damaged, microseconds
 from attncli.store.history import Damage, History, Writer, in_words, read
 from attncli.store.index import BankFiles, BankIndex
-from attncli.store.schedules import Queue, Schedules, SeenCards
+from attncli.store.schedules import Queue, Schedules
 
 if TYPE_CHECKING:
     from attncli.domain.log_row import LogRow
@@ -102,7 +102,7 @@ class Database(AbstractContextManager["Database"]):
         self.unwritable = unwritable
         self.remarks: list[Localised] = []
         self._clock, self._counted_us = clock, 0 if at is None else microseconds(at)
-        self.schedules, self.queue, self.seen = Schedules(connection), Queue(connection), SeenCards(connection)
+        self.schedules, self.queue = Schedules(connection), Queue(connection)
         self.files, self.index = BankFiles(connection), BankIndex(connection)
 
     @cached_property
@@ -223,7 +223,12 @@ class Database(AbstractContextManager["Database"]):
         try:
             with self.connection.transaction():
                 with ExitStack() as stack:
-                    self.log.writing = lambda: stack.enter_context(self._writing())
+
+                    def start() -> Writer:
+                        self.require_writable()
+                        return stack.enter_context(self.history.writing())
+
+                    self.log.writing = start
                     try:
                         yield
                     finally:
@@ -235,12 +240,6 @@ class Database(AbstractContextManager["Database"]):
             if not written:
                 raise
             self._remark(error)
-
-    @contextmanager
-    def _writing(self) -> Iterator[Writer]:
-        self.require_writable()
-        with self.history.writing() as writer:
-            yield writer
 
     def require_writable(self) -> None:
         """Raise StoreUnwritable if nothing can be recorded."""

@@ -82,9 +82,7 @@ class BankIndex:
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, file, title_en, title_zh))
 
-    def add_card(
-        self, document: Document, position: int, file: str, beside: Callable[[str], str] = lambda line: ""
-    ) -> None:
+    def add_card(self, document: Document, position: int, file: str, beside: Callable[[str], str]) -> None:
         """Index a validated card document whose id is not taken; `beside` gives other words for a line of text."""
         from hashlib import sha256
 
@@ -144,11 +142,6 @@ class BankIndex:
     def hash(self, id: str) -> str:
         """Return the hash of a card's content, empty if there is no such card."""
         return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""
-
-    def renamed_to(self, former: str) -> str:
-        """Return the card with the former id `former`; empty if there is none, or if a card has that id now."""
-        sql = f"SELECT card FROM former WHERE id = ? AND {_NOT_A_CARD}"
-        return self._connection.value(sql, (former,)) or ""
 
     def names_of(self, card: str) -> list[str]:
         """Return the id of `card` and those it had before."""

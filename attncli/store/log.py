@@ -140,17 +140,10 @@ class Log:
         for subject, rows in groupby(self._rows("TRUE ORDER BY subject, at_us, id"), key=lambda row: row.subject):
             yield subject, list(rows)
 
-    def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
-        """Return the id of the last usable row of a kind about these, in replay order, even undone; empty if none."""
-        about = f"kind = ? AND subject IN ({_marks(subjects)}) ORDER BY at_us DESC, id DESC"
-        last = self._first_usable(about, (kind, *subjects))
-        return last.id if last else ""
-
-    def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind]) -> datetime | None:
-        """Return the latest stamp of a row of these kinds about these subjects."""
-        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) ORDER BY at_us DESC"
-        last = self._first_usable(about, (*subjects, *kinds))
-        return last.at if last else None
+    def last_about(self, subjects: Sequence[str], kinds: Collection[RowKind]) -> LogRow | None:
+        """Return the last usable row of these kinds about these subjects, in replay order, even if it was undone."""
+        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) ORDER BY at_us DESC, id DESC"
+        return self._first_usable(about, (*subjects, *kinds))
 
     def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
         """Return (study day, rating) of the reviews of these that were not undone, in replay order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,7 +51,8 @@ class Schedules:
             self._connection.execute("DELETE FROM schedule WHERE subject = ?", (subject,))
         else:
             sql = f"REPLACE INTO schedule (subject, last_row, due_day, {_COLUMNS}) VALUES ({'?, ' * 13}?)"
-            self._connection.execute(sql, (subject, last_row, schedule.due_day, *_values(schedule)))
+            values = (_stored(getattr(schedule, field.name)) for field in fields(schedule))
+            self._connection.execute(sql, (subject, last_row, schedule.due_day, *values))
 
     def hold(self, subject: str) -> tuple[bool, int]:
         """Return (suspended, day for which it is buried or 0)."""
@@ -70,10 +71,8 @@ class Schedules:
         self._connection.execute("DELETE FROM hold")
 
 
-def _values(found: Schedule) -> tuple[Any, ...]:
-    memory = (found.state, found.stability_days, found.difficulty, found.step)
-    times = (microseconds(found.reviewed_at), found.review_day, microseconds(found.due_at), found.interval_days)
-    return (*memory, *times, found.repetitions, found.lapses, found.introduced_day)
+def _stored(value: object) -> object:
+    return microseconds(value) if isinstance(value, datetime) else value
 
 
 def _schedule(row: Any) -> Schedule:
@@ -142,6 +141,8 @@ _LINKED = """
         SELECT * FROM renamed WHERE id != other AND other IN (SELECT id FROM subject)
     ) SELECT id, other FROM known UNION SELECT other, id FROM known
 """
+_SEEN = """(SELECT *, pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent) AS recall
+    FROM queue WHERE stability_days IS NOT NULL)"""
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,7 @@ class Moment:
 
     def values(self, **more: object) -> dict[str, object]:
         """Return the parameters of a query on the queue: this moment, no topic, and `more`."""
-        fields = {key: microseconds(at) if isinstance(at, datetime) else at for key, at in vars(self).items()}
-        return {**fields, "topic": None, **more}
+        return {**{key: _stored(value) for key, value in vars(self).items()}, "topic": None, **more}
 
 
 class Waiting(NamedTuple):
@@ -168,8 +168,19 @@ class Waiting(NamedTuple):
     kind: str = ""
 
 
+class RecallCurve(NamedTuple):
+    """The forgetting curve (1 + factor · t/S)^exponent, and the study day for which recall is computed."""
+
+    factor: float
+    exponent: float
+    day: int
+
+
 class Queue:
-    """The cards of the bank. A review is due from the start of its study day, a step from its due time."""
+    """The cards of the bank, and the recall of those seen.
+
+    A review is due from the start of its study day, a step from its due time.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -268,27 +279,7 @@ class Queue:
         sql = "SELECT min(due_day) FROM queue WHERE suspended = 0 AND state = 'review' AND due_day > ?"
         return self._connection.value(sql, (when.day,)) or None
 
-
-# Seen cards
-
-
-_SEEN = """(SELECT *, pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent) AS recall
-    FROM queue WHERE stability_days IS NOT NULL)"""
-
-
-class RecallCurve(NamedTuple):
-    """The forgetting curve (1 + factor · t/S)^exponent, and the study day for which recall is computed."""
-
-    factor: float
-    exponent: float
-    day: int
-
-
-class SeenCards:
-    """The cards of the queue that were reviewed, with their probability of recall."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    # Seen cards, with their probability of recall
 
     def by_topic(self, curve: RecallCurve) -> dict[str, tuple[int, float, int]]:
         """Return topic → (seen cards, sum of their recall, sum of their lapses)."""

@@ -23,7 +23,7 @@ from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import UsageError
 from attncli.practice import record
 from attncli.practice.record import take_back
-from attncli.practice.sync import Placed, merge, sync
+from attncli.practice.sync import merge, sync
 from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
@@ -462,7 +462,7 @@ def take_in_as_before(workspace: Workspace, package: Path) -> None:
         at, key = datetime.fromtimestamp(ms / 1000, UTC), key_of(guid, ord)
         told = {"rating": rating, "elapsed_ms": 5000}
         row = LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, workspace.calendar.day(at), told)
-        before.append(Placed(row, ""))
+        before.append(row)
     merge(workspace, before, conflict=lambda _: None)
 
 

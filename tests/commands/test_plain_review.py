@@ -13,7 +13,7 @@ import pytest
 from attncli import config
 from attncli.commands.plain import PlainReview
 from attncli.config import Settings
-from attncli.domain.log_row import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.i18n import Lang
 from attncli.paths import Home
 from attncli.practice import record
@@ -137,7 +137,7 @@ def test_what_holds_no_longer_is_asked_again(
     with opened() as workspace:
         record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
         for other in ("att-02", "att-03"):
-            record.suspend(workspace, other)
+            record.hold(workspace, RowKind.SUSPEND, other)
         typed = lines()
         drill = ReviewSession(workspace, topic="att", limit=1)
         PlainReview(workspace, lambda: next(typed, ""), drill, Random(1)).run()

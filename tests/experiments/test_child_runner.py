@@ -116,7 +116,7 @@ def test_nothing_of_the_learner_is_handed_over(make: MakeExperiment, monkeypatch
         ("    raise ValueError('two\\nlines')", "experiment toy.py:27: ValueError: two lines"),
         ("    return {'x': object()}", "TypeError: Object of type object is not JSON serializable"),
         ("    return {'x': float('nan')}", "ValueError: Out of range float values are not JSON compliant"),
-        ("    return {}", "experiment toy returned no usable result: result has no columns"),
+        ("    return {}", "experiment toy returned no usable result: 'columns' is missing"),
         ("    import os; os._exit(7)", "experiment toy ended with status 7 before it had a result; run it again"),
         ("    import os; os.kill(os.getpid(), 9)", "experiment toy was killed by signal 9 before it had a result"),
         ("    raise SystemExit('enough')", "experiment toy ended with status 1 before it had a result (enough)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from datetime import date, timedelta
 from html.parser import HTMLParser
 
@@ -308,7 +309,7 @@ def test_the_json_document_holds_everything_under_the_documented_names(workspace
     forget(workspace, "att-02")
     know(workspace, "att-03")
     solve(workspace)
-    document = json.loads(json.dumps(summarise(workspace, "en", date(2026, 4, 20)).document()))
+    document = json.loads(json.dumps(asdict(summarise(workspace, "en", date(2026, 4, 20)))))
     assert document["weak"][0]["id"] == "att-02"
     assert document["reviews"] == 4
     page = (Path(__file__).parents[2] / "docs" / "summary.md").read_text(encoding="utf-8")

@@ -107,7 +107,7 @@ def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSession) -> No
 
 
 def test_a_named_card_is_asked_though_it_is_suspended_and_under_its_former_name_too(tutor: AssistantSession) -> None:
-    record.suspend(tutor.workspace, "kv-03")
+    record.hold(tutor.workspace, RowKind.SUSPEND, "kv-03")
     assert review(tutor, card="kv-03") == review(tutor, card="kv-03") == "kv-03"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level
 from attncli.errors import NoCardMatches, NotFound, NothingFound
 from attncli.practice import record
@@ -38,8 +38,8 @@ def test_every_condition_is_kept_to(workspace: Workspace) -> None:
 
 
 def test_what_is_put_away_is_left_out(workspace: Workspace) -> None:
-    record.suspend(workspace, "att-01")
-    record.bury(workspace, "kv-02")
+    record.hold(workspace, RowKind.SUSPEND, "att-01")
+    record.hold(workspace, RowKind.BURY, "kv-02")
     assert ids(workspace) == ["att-02", "att-03", "kv-01", "kv-03"]
 
 
@@ -113,6 +113,6 @@ def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) ->
 
 def test_where_there_is_no_card_at_all_the_error_says_so(workspace: Workspace) -> None:
     for card in ALL:
-        record.suspend(workspace, card)
+        record.hold(workspace, RowKind.SUSPEND, card)
     with pytest.raises(NoCardMatches, match="there are no cards"):
         draw_cards(workspace, CardFilter(), Random(1))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, plan_document, plan_of
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, UsageError
@@ -84,10 +85,10 @@ def test_code_is_of_the_level(interview_room: Workspace, level: Level, levels: s
 def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:
     ids = [card.id for card in interview_room.library.cards()]
     for id in ids[1:]:
-        record.suspend(interview_room, id)
+        record.hold(interview_room, RowKind.SUSPEND, id)
     only = draw_plan(interview_room, MockOptions())
     assert {item.id for item in only.items if not item.is_code} == {ids[0]}
-    record.suspend(interview_room, ids[0])
+    record.hold(interview_room, RowKind.SUSPEND, ids[0])
     with pytest.raises(NoCardMatches, match="there are no cards"):
         draw_plan(interview_room, MockOptions())
 

@@ -69,10 +69,10 @@ def test_a_card_is_learning_from_its_first_answer_to_the_end_of_its_steps(worksp
     drill = ReviewSession(workspace, topic="att")
     assert waiting(drill) == (3, 0, 0) and drill.done_of_all == (0, 3)
     drill.next()
-    drill.answer(Rating.AGAIN)
+    drill.rate(Rating.AGAIN)
     assert waiting(drill) == (2, 1, 0) and drill.done_of_all == (1, 3)
     drill.next()
-    drill.answer(Rating.EASY)
+    drill.rate(Rating.EASY)
     assert waiting(drill) == (1, 1, 0) and drill.done_of_all == (2, 3)
 
 
@@ -80,7 +80,7 @@ def test_a_step_that_comes_hours_later_is_counted_until_the_sitting_is_over(open
     workspace = open_workspace(learning_steps=(timedelta(hours=5),))
     drill = ReviewSession(workspace, topic="att")
     while drill.next() is not None:
-        drill.answer(Rating.GOOD if drill.answers else Rating.AGAIN)
+        drill.rate(Rating.GOOD if drill.answers else Rating.AGAIN)
     assert drill.progress == SessionProgress(3, 0, 1, 0) and drill.done_of_all == (3, 3)
 
 
@@ -88,7 +88,7 @@ def test_with_a_limit_answers_are_counted(workspace: Workspace) -> None:
     drill = ReviewSession(workspace, limit=2)
     assert drill.done_of_all == (0, 2)
     drill.next()
-    drill.answer(Rating.AGAIN)
+    drill.rate(Rating.AGAIN)
     assert drill.done_of_all == (1, 2)
 
 

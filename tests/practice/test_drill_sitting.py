@@ -84,7 +84,7 @@ def test_what_is_put_away_meanwhile_is_not_asked(workspace: Workspace) -> None:
     drill.suspend()
     assert workspace.store.schedules.hold(first.card.id)[0], "a cram puts away for good as well"
     for other in {"kv-01", "kv-02", "kv-03"} - {first.card.id}:
-        record.bury(workspace, other)
+        record.hold(workspace, RowKind.BURY, other)
     assert drill.next() is None
 
 

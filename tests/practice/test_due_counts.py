@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.memory.scheduler import StudyCalendar
 from attncli.practice import record
 from attncli.practice.record import take_back
@@ -107,7 +107,7 @@ def test_a_bury_lasts_for_the_study_day_that_it_was_made_in_wherever_one_is(
     now = datetime(2026, 6, 9, 21, tzinfo=UTC)  # 09:00 on the tenth in Auckland, 11:00 on the ninth in Honolulu
     moving_clock.now = now  # type: ignore[attr-defined]
     everything = total("Pacific/Auckland")
-    record.bury(workspace, "att-01")
+    record.hold(workspace, RowKind.BURY, "att-01")
     assert total("Pacific/Auckland") == total("Pacific/Honolulu") == everything - 1
     assert total("Pacific/Honolulu", hours=20) == total("Pacific/Auckland", hours=20) == everything
     take_back(workspace)

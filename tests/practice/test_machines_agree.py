@@ -65,7 +65,7 @@ def note(workspace: Workspace, card: str, number: int) -> None:
 
 
 def hold(workspace: Workspace, card: str, number: int) -> None:
-    (record.suspend, record.bury, record.unsuspend)[number % 3](workspace, card)
+    record.hold(workspace, (RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND)[number % 3], card)
 
 
 def fit(workspace: Workspace, _: str, number: int) -> None:

@@ -50,7 +50,7 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
     for rating in (Rating.GOOD, Rating.EASY):
         record.answer(one, "att-01", rating)
     take_back(one)
-    record.suspend(one, "att-02")
+    record.hold(one, RowKind.SUSPEND, "att-02")
     record.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
     file = write(one, tmp_path / "log.jsonl")
     assert sync.import_file(other, file).new == 5

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -43,7 +44,7 @@ def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before(w
 
 
 def test_nothing_done_is_no_retention_and_an_empty_forecast(workspace: Workspace) -> None:
-    found = progress(workspace).document()
+    found = asdict(progress(workspace))
     assert (found["reviews"], found["streak_days"], found["retention"], found["cards"]) == (0, 0, None, 6)
     assert [day["due"] for day in found["forecast"]] == [0] * 14
     assert found["topics"]["att"] == {"seen": 0, "total": 3, "recall": 0.0, "readiness": 0.0, "lapses": 0, "weak": ()}
@@ -66,7 +67,7 @@ def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_wor
     record.answer(workspace, "att-02", Rating.EASY, now)
     record.answer(workspace, "kv-01", Rating.GOOD, now)
     record.answer(workspace, "kv-02", Rating.EASY, now)
-    record.suspend(workspace, "kv-02")
+    record.hold(workspace, RowKind.SUSPEND, "kv-02")
     due = [day.due for day in progress(workspace).forecast]
     assert due == [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
     assert progress(workspace).forecast[0].date == "2026-06-12"

@@ -38,7 +38,7 @@ def asked(workspace: Workspace) -> list[str]:
     drill, ids = ReviewSession(workspace), []
     while item := drill.next():
         ids.append(item.card.id)
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     return ids
 
 
@@ -97,7 +97,7 @@ def test_the_list_of_a_day_stays_and_one_slow_review_changes_no_other(open_works
     drill = ReviewSession(workspace)
     drill.next()
     moving_clock.move(seconds=45)
-    drill.answer(Rating.EASY)
+    drill.rate(Rating.EASY)
     assert due_counts(workspace).review == 3
     moving_clock.move(days=1)
     assert due_counts(workspace).review == 4

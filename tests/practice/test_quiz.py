@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.card_kinds import card_of
+from attncli.domain.log_row import RowKind
 from attncli.domain.parts import Fill
 from attncli.errors import NoCardMatches, NotFound, UsageError
 from attncli.practice import record
@@ -114,15 +115,15 @@ def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
 
 
 def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
-    record.suspend(workspace, "kv-01")
+    record.hold(workspace, RowKind.SUSPEND, "kv-01")
     assert {id for id, *_ in questions(Quiz(workspace, QuizOptions("kv")))} == {"kv-02", "kv-03"}
     with pytest.raises(NotFound, match="unknown topic nope"):
         Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
-        record.suspend(workspace, card)
+        record.hold(workspace, RowKind.SUSPEND, card)
     with pytest.raises(NoCardMatches, match="no card matches a quiz with --topic kv; there are 2 without --topic"):
         Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
-        record.suspend(workspace, card)
+        record.hold(workspace, RowKind.SUSPEND, card)
     with pytest.raises(NoCardMatches, match="there are no cards"):
         Quiz(workspace, QuizOptions())

@@ -112,12 +112,12 @@ def test_holds_keep_a_card_out_of_the_queue(
     workspace: Workspace, open_workspace: Callable[..., Workspace], moving_clock: object
 ) -> None:
     total = due_counts(workspace).due
-    record.bury(workspace, "att-01")
-    record.suspend(workspace, "att-02")
+    record.hold(workspace, RowKind.BURY, "att-01")
+    record.hold(workspace, RowKind.SUSPEND, "att-02")
     assert due_counts(workspace).due == total - 2
     moving_clock.move(days=1)  # type: ignore[attr-defined]
     assert due_counts(workspace).due == total - 1
-    record.unsuspend(workspace, "att-02")
+    record.hold(workspace, RowKind.UNSUSPEND, "att-02")
     assert due_counts(workspace).due == total
 
 

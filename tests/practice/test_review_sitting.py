@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import Rating, State
+from attncli.domain.log_row import Rating, RowKind, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import record
 from attncli.practice.review import ReviewSession, SessionProgress
@@ -22,7 +22,7 @@ def test_a_sitting_asks_everything_once_and_ends(workspace: Workspace) -> None:
     drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     assert sorted(asked) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
     assert asked[:2] == ["att-01", "kv-01"], "core cards first, topics take turns"
     assert drill.progress == SessionProgress(answered=6, new=0, learning=0, review=0)
@@ -32,7 +32,7 @@ def test_each_answer_is_on_disk_before_the_next_card(workspace: Workspace, open_
     drill = ReviewSession(workspace)
     for number in range(1, 4):
         assert drill.next()
-        drill.answer(Rating.GOOD)
+        drill.rate(Rating.GOOD)
         assert open_workspace().store.log.length() == number
 
 
@@ -42,11 +42,11 @@ def test_asking_twice_gives_the_same_card_and_a_step_in_reach_comes_back(
     drill = ReviewSession(workspace, topic="att")
     first = drill.next()
     assert first is drill.next() is not None
-    drill.answer(Rating.AGAIN)
+    drill.rate(Rating.AGAIN)
     for _ in range(2):
         second = drill.next()
         assert second is not None and second.card.id != first.card.id
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     again = drill.next()
     assert again is not None and again.card.id == first.card.id and again.state is State.LEARNING
 
@@ -55,7 +55,7 @@ def test_a_due_step_goes_before_everything_else(workspace: Workspace, moving_clo
     drill = ReviewSession(workspace)
     first = drill.next()
     assert first is not None
-    drill.answer(Rating.AGAIN)
+    drill.rate(Rating.AGAIN)
     moving_clock.move(minutes=2)  # type: ignore[attr-defined]
     again = drill.next()
     assert again is not None and again.card.id == first.card.id
@@ -84,13 +84,13 @@ def test_buttons_show_what_answering_applies(
         shown, length = item.interval(rating), workspace.store.log.length()
         moving_clock.move(minutes=minutes)  # type: ignore[attr-defined]
         try:
-            schedule = drill.answer(rating).schedule
+            schedule = drill.rate(rating).schedule
         except Outdated:
             assert workspace.store.log.length() == length
             assert drill.current is not None and drill.current is drill.next() is not item
             assert drill.current.interval(rating) != shown
             shown = drill.current.interval(rating)
-            schedule = drill.answer(rating).schedule
+            schedule = drill.rate(rating).schedule
         assert timedelta(days=schedule.interval_days) == shown
         assert schedule.due_at - schedule.reviewed_at == shown
 
@@ -106,11 +106,11 @@ def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
     assert item is not None
     moving_clock.move(days=10)  # type: ignore[attr-defined]
     with pytest.raises(Outdated, match="the intervals of card att-01 have changed"):
-        drill.answer(Rating.GOOD)
+        drill.rate(Rating.GOOD)
     assert workspace.store.log.length() == 3
     anew = drill.current
     assert anew is not None and anew.interval(Rating.GOOD) > item.interval(Rating.GOOD)
-    assert timedelta(days=drill.answer(Rating.GOOD).schedule.interval_days) == anew.interval(Rating.GOOD)
+    assert timedelta(days=drill.rate(Rating.GOOD).schedule.interval_days) == anew.interval(Rating.GOOD)
 
 
 def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
@@ -120,7 +120,7 @@ def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
     with workspace.store.transaction():
         workspace.store.connection.execute("DELETE FROM card WHERE id <> 'kv-03'")
     with pytest.raises(NotFound):
-        drill.answer(Rating.GOOD)
+        drill.rate(Rating.GOOD)
     drill.drop()
     last = drill.next()
     assert last is not None and last.card.id == "kv-03"
@@ -129,7 +129,7 @@ def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
 def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspace) -> None:
     drill = ReviewSession(workspace)
     asked = []
-    for settle in (drill.suspend, lambda: drill.answer(Rating.EASY), drill.bury):
+    for settle in (drill.suspend, lambda: drill.rate(Rating.EASY), drill.bury):
         item = drill.next()
         assert item is not None
         asked.append(item.card.id)
@@ -144,13 +144,13 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
     drill = ReviewSession(workspace)
     first = drill.next()
     assert first is not None
-    drill.answer(Rating.EASY)
+    drill.rate(Rating.EASY)
     second = drill.next()
     assert second is not None
     before = drill.progress
     assert drill.undo().card.id == first.card.id
     assert drill.progress == SessionProgress(0, before.new + 1, 0, 0)
-    drill.answer(Rating.EASY)
+    drill.rate(Rating.EASY)
     again = drill.next()
     assert again is not None and again.card.id == second.card.id
     drill.undo()
@@ -163,7 +163,7 @@ def test_a_limit_counts_answers(workspace: Workspace) -> None:
     assert drill.progress.remaining == 2
     for _ in range(2):
         drill.next()
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     assert drill.next() is None and drill.progress.remaining == 0
     drill.undo()
     assert drill.next() is not None
@@ -173,7 +173,7 @@ def test_a_topic_is_kept_to_and_an_unknown_one_refused(workspace: Workspace) -> 
     drill = ReviewSession(workspace, topic="kv")
     while item := drill.next():
         assert item.card.topic == "kv"
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     with pytest.raises(NotFound):
         ReviewSession(workspace, topic="nope")
 
@@ -185,16 +185,16 @@ def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> N
         assert item is not None
         seen.add(item.card.id)
         settle()
-    record.suspend(workspace, "kv-03")
+    record.hold(workspace, RowKind.SUSPEND, "kv-03")
     while item := drill.next():
         assert item.card.id not in seen | {"kv-03"}
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     assert len(drill.answers) == 3
 
 
 def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> None:
     drill = ReviewSession(workspace)
-    for settle in (lambda: drill.answer(Rating.GOOD), drill.suspend, drill.bury):
+    for settle in (lambda: drill.rate(Rating.GOOD), drill.suspend, drill.bury):
         with pytest.raises(UsageError, match="there is no current card"):
             settle()
 
@@ -206,7 +206,7 @@ def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
     drill.next()
     moving_clock.move(seconds=5)
     drill.refresh()
-    answered = drill.answer(Rating.HARD, points=[0, 2])
+    answered = drill.rate(Rating.HARD, points=[0, 2])
     (row,) = workspace.store.log.of_subjects([answered.card])
     assert row.payload["points"] == [0, 2] and row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
 
@@ -218,7 +218,7 @@ def test_reviews_and_unseen_cards_topics_and_kinds_are_mixed(open_workspace: Ope
     drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append((item.card.topic, item.card.kind, item.state))
-        drill.answer(Rating.EASY)
+        drill.rate(Rating.EASY)
     assert [topic for topic, _, _ in asked] == ["att", "kv"] * 3
     assert all(before[1] != after[1] for before, after in pairwise(asked))
     assert {state for _, _, state in asked[:2]} == {State.REVIEW, State.NEW}

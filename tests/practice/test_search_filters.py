@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.log_row import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import UsageError
 from attncli.practice import record
 from attncli.practice.authoring import add_card
@@ -60,8 +60,8 @@ def test_a_note_too_long_to_keep_is_refused_and_the_old_one_stays(workspace: Wor
 def test_states_find_the_cards_that_are_in_them(workspace: Workspace) -> None:
     seen, suspended, buried, _ = some(workspace)
     answer(workspace, seen, Rating.AGAIN)
-    record.suspend(workspace, suspended)
-    record.bury(workspace, buried)
+    record.hold(workspace, RowKind.SUSPEND, suspended)
+    record.hold(workspace, RowKind.BURY, buried)
     everything = ids(workspace, "")
     assert ids(workspace, "is:seen") == {seen} and ids(workspace, "is:new") == everything - {seen}
     assert ids(workspace, "is:suspended") == {suspended} and ids(workspace, "is:buried") == {buried}

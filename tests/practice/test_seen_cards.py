@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.log_row import LastReview, Rating, State
+from attncli.domain.log_row import LastReview, Rating, RowKind, State
 from attncli.memory.replay import is_leech
 from attncli.memory.scheduler import recall_on
 from attncli.practice import record
 from attncli.practice.queue import curve_on, has_missed, is_weak, weak_cards
-from attncli.practice.stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
+from attncli.practice.stats import WEAK_SHOWN, forecast, topic_standings
 from attncli.practice.workspace import Workspace
 
 CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
@@ -52,7 +52,7 @@ def test_topics_stand_as_their_cards_do(
         assert [card.recall for card in standing.weak] == sorted(round(recalls[card], 4) for card in weak)
     assert len(CARDS) < WEAK_SHOWN
     due = {card: recall_on(schedule, when.day) for card, schedule in schedules.items() if schedule.due_day <= when.day}
-    found = due_by_then(workspace, when)
+    found = workspace.store.queue.due_by_then(curve_on(workspace, when))
     assert [recall for recall, _ in found] == sorted(recall for recall, _ in found)
     assert {card: recall for recall, card in found} == pytest.approx(due)
 
@@ -106,7 +106,7 @@ def test_the_last_review_of_a_card_is_read_with_what_was_told(
 ) -> None:
     record.answer(workspace, "att-01", Rating.HARD, details=told)
     curve = curve_on(workspace, workspace.moment())
-    assert [last for *_, last in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
+    assert [last for *_, last in workspace.store.queue.perhaps_weak(curve, 0.0, 0)] == [read]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,7 +119,7 @@ def test_the_forecast_is_what_the_schedules_say(
 ) -> None:
     workspace = reviewed(open_workspace, str(tmp_path_factory.mktemp("seen")), given_answers)
     for card in suspended:
-        record.suspend(workspace, card)
+        record.hold(workspace, RowKind.SUSPEND, card)
     when, counts = workspace.moment(), [0] * 14
     for card, schedule in workspace.store.schedules.all():
         is_review = schedule.state is State.REVIEW

@@ -63,7 +63,7 @@ def sitting(workspace: Workspace, ratings: Callable[[], Rating] = lambda: Rating
     drill, asked = ReviewSession(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
-        drill.answer(ratings())
+        drill.rate(ratings())
     return asked
 
 
@@ -104,9 +104,9 @@ def test_nothing_waits_longer_than_a_week_nor_for_a_suspended_card(linked: Linke
     days = round(workspace.store.schedules.get("n-01").interval_days)  # type: ignore[union-attr]
     moving_clock.move(days=days)
     assert due_counts(workspace).review == 1
-    record.suspend(workspace, "n-01")
+    record.hold(workspace, RowKind.SUSPEND, "n-01")
     assert held_apart(workspace, workspace.moment()) == {}
-    record.unsuspend(workspace, "n-01")
+    record.hold(workspace, RowKind.UNSUSPEND, "n-01")
     moving_clock.move(days=LONGEST_WAIT_DAYS)
     assert due_counts(workspace).review == 2
 

@@ -39,7 +39,7 @@ def ratings(workspace: Workspace) -> list[int]:
 def ids_in(file: Path) -> set[str]:
     log = read_log(file)
     assert not log.faults
-    return {placed.row.id for placed in log.rows}
+    return {row.id for row in log.rows}
 
 
 def ids_in_folder(folder: Path) -> set[str]:

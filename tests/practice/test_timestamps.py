@@ -14,7 +14,6 @@ from attncli.errors import ClockWrong, UsageError
 from attncli.practice import record, sync
 from attncli.practice.grade import record_attempt
 from attncli.practice.record import take_back
-from attncli.practice.sync import Placed
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 
@@ -31,9 +30,9 @@ def test_a_hold_counts_although_the_clock_was_set_back(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     now = workspace.clock()
-    record.suspend(workspace, "att-01")
+    record.hold(workspace, RowKind.SUSPEND, "att-01")
     at(moving_clock, now - back)
-    record.unsuspend(workspace, "att-01")
+    record.hold(workspace, RowKind.UNSUSPEND, "att-01")
     assert workspace.store.schedules.hold("att-01") == (False, 0)
     first, second = workspace.store.log.everything()
     assert second.at == first.at + timedelta(microseconds=1)
@@ -45,9 +44,9 @@ def test_a_bury_hides_the_card_now_whatever_the_clock_did(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     total = due_counts(workspace).due
-    record.unsuspend(workspace, "att-01")
+    record.hold(workspace, RowKind.UNSUSPEND, "att-01")
     at(moving_clock, workspace.clock() - back)
-    record.bury(workspace, "att-01")
+    record.hold(workspace, RowKind.BURY, "att-01")
     assert due_counts(workspace).due == total - 1
 
 
@@ -133,7 +132,7 @@ def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: 
     with pytest.raises(UsageError, match="set this machine's clock"):
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
-        record.suspend(workspace, "att-01")
+        record.hold(workspace, RowKind.SUSPEND, "att-01")
 
 
 @pytest.mark.parametrize("what", ["bury", "suspend", "unsuspend", "undo", "import", "attempt"])
@@ -155,11 +154,11 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
         elif what == "import":
             moment = first.clock() - timedelta(days=5)
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
-            sync.merge(opened, [Placed(row, "else")], pytest.fail)
+            sync.merge(opened, [row], pytest.fail)
         elif what == "attempt":
             record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:
-            getattr(record, what)(opened, "att-01")
+            record.hold(opened, RowKind(what), "att-01")
         stored = dict(changed.store.schedules.all())
         changed.derive_all()
         assert dict(changed.store.schedules.all()) == stored

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli import config
-from attncli.domain.log_row import Rating
+from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.plan import make_plan
@@ -83,7 +83,7 @@ def act(workspace: Workspace, clock: Any, what: str, card: str, rating: Rating, 
         if workspace.store.log.last_here(record.TAKEN_BACK):
             record.take_back(workspace)
     else:
-        {"suspend": record.suspend, "unsuspend": record.unsuspend, "bury": record.bury}[what](workspace, card)
+        record.hold(workspace, RowKind(what), card)
 
 
 def asked_by(session: ReviewSession) -> list[str]:

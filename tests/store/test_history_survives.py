@@ -155,7 +155,7 @@ def reviewing(workspace: Workspace, shared: Path, say: Say) -> None:
         session = ReviewSession(workspace)
         while session.next():
             with suppress(Outdated):  # the other process has answered this card
-                say([session.answer(Rating.AGAIN).row])
+                say([session.rate(Rating.AGAIN).row])
 
 
 def importing(workspace: Workspace, shared: Path, say: Say) -> None:

@@ -94,7 +94,7 @@ async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: Mak
     async with app.run_test(size=(80, 24)) as pilot:
         app.show("drill", CardFilter(kind="debug"))
         await pilot.pause()
-        record.suspend(app.workspace, "att-15")
+        record.hold(app.workspace, RowKind.SUSPEND, "att-15")
         await pilot.press("s")
         await pilot.pause()
         assert isinstance(app.screen, DrillScreen) and "No card matches." in shown(app)

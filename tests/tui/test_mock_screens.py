@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
+from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed, NoCardMatches
 from attncli.i18n import NOTHING, Lang, quoted
 from attncli.paths import Home
@@ -360,7 +361,7 @@ async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom
 async def test_nothing_to_ask_is_said(room: MakeRoom) -> None:
     app = room()
     for card in app.workspace.library.cards():
-        record.suspend(app.workspace, card.id)
+        record.hold(app.workspace, RowKind.SUSPEND, card.id)
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "enter")
         assert isinstance(app.screen, MockScreen) and app._notifications

@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli.config import Settings
+from attncli.domain.log_row import RowKind
 from attncli.errors import NotFound
 from attncli.paths import Home
 from attncli.practice import record
@@ -34,7 +35,7 @@ async def asking(make_app: MakeApp, *kinds: str, **options: Any) -> AsyncIterato
     """Open a quiz of cards of these kinds alone."""
     app = make_app(**options)
     for card in ALL - {KINDS[kind] for kind in kinds}:
-        record.suspend(app.workspace, card)
+        record.hold(app.workspace, RowKind.SUSPEND, card)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("z")
         await pilot.pause()
@@ -159,7 +160,7 @@ async def test_n_draws_another_quiz_once_the_score_is_shown(make_app: MakeApp) -
 async def test_a_topic_without_a_card_for_a_quiz_says_so(make_app: MakeApp, lang: str, said: str) -> None:
     app = make_app(lang=lang)
     for card in ALL:
-        record.suspend(app.workspace, card)
+        record.hold(app.workspace, RowKind.SUSPEND, card)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("z")
         await pilot.pause()

@@ -64,7 +64,7 @@ def only(workspace: Workspace, kind: str) -> None:
     """Suspend all cards except the one of `kind`."""
     for card in KINDS.values():
         if card != KINDS[kind]:
-            record.suspend(workspace, card)
+            record.hold(workspace, RowKind.SUSPEND, card)
 
 
 def outcome(workspace: Workspace, told: str) -> Outcome:

@@ -298,7 +298,7 @@ async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, earlier: int
 ) -> None:
     if earlier:
-        record.suspend(make_app().workspace, "kv-04")
+        record.hold(make_app().workspace, RowKind.SUSPEND, "kv-04")
     async with rating(make_app) as (pilot, screen):
         before, asked = rows(screen), card(screen)
         with cache_full(monkeypatch):
@@ -312,7 +312,7 @@ async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
 async def test_a_schedule_that_the_cache_missed_follows_with_the_next_answer(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record.suspend(make_app().workspace, "kv-04")
+    record.hold(make_app().workspace, RowKind.SUSPEND, "kv-04")
     async with rating(make_app) as (pilot, screen):
         asked = card(screen)
         with cache_full(monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.experiments.plots import lines, svg, unmet
-from attncli.experiments.runner import FIRST_SEED, ChildRun, Experiment, SeedOutcome, catalogue
+from attncli.experiments.runner import ChildRun, Experiment, SeedOutcome, catalogue
 from attncli.i18n import LANGS, Localised
 from attncli.paths import bundled_quizbank
 
@@ -42,7 +42,7 @@ def links() -> dict[str, set[str]]:
 
 def run_quick_form(experiment: Experiment, *, control: bool = False) -> list[SeedOutcome]:
     text = experiment.text.en if experiment.text else ""
-    with ChildRun(experiment, IMPL, [FIRST_SEED], True, text, control=control) as run:
+    with ChildRun(experiment, IMPL, experiment.seeds(quick=True), True, text, control=control) as run:
         return run.outcomes()
 
 
