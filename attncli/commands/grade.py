@@ -253,7 +253,7 @@ def report_lines(
 ) -> Iterator[str]:
     """Yield the verdict, the likely mistake, the smallest counterexample, the failed checks, then the rest.
 
-    Unless the layout is full, the rest is one line, and the whole has at most MOST_LINES.
+    Unless the layout is full, the rest is one line, and the whole has at most MOST_LINES with the line on stderr.
     """
     failed = deciding_checks(report.checks)
     shown = failed + [check for check in report.checks if check not in failed] if layout.full else failed[:1]
@@ -266,7 +266,7 @@ def report_lines(
     layers = ", ".join(report.sandbox)
     foot = _("{seconds} s, seed {seed}, sandbox: {layers}", seconds=report.seconds, seed=report.seed, layers=layers)
     after.append(f"  {foot[lang]}")
-    room = len(counterexamples) if layout.full else MOST_LINES - len(before) - len(after)
+    room = len(counterexamples) if layout.full else MOST_LINES - 1 - len(before) - len(after)
     if len(counterexamples) > room:
         hidden = len(counterexamples) - room + 1
         more = ngettext("… {count} more line, with --full", "… {count} more lines, with --full", hidden)

@@ -76,7 +76,11 @@ class Session:
         """Open the learner's workspace, a context manager, and fill `left_out`; rows until `at` count."""
         from attncli.practice.workspace import Workspace
 
+        if is_first := not self.home.database.exists():
+            show_progress(_("Reading the question bank …")[self.lang])
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings, at=at)
+        if is_first:
+            show_progress("")
         self._store = workspace.store
         self.left_out = workspace.store.files.problems()
         return workspace
@@ -270,11 +274,15 @@ def _in_english(value: object) -> str:
 
 def open_app(screen: Literal["home", "review", "drill", "quiz", "mock"], alternative: Localised, **options: Any) -> int:
     """Run the app, opened at `screen`, and return its exit code. Raises NoTerminal, which names `alternative`."""
+    current = session()
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    if is_terminal:
+        show_progress(_("Reading the question bank …")[current.lang])
     from attncli.tui.app import drawn_in_a_page, run
 
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     if not is_terminal and not drawn_in_a_page(os.environ):
         raise NoTerminal(_("the app needs a terminal; {alternative}", alternative=alternative))
-    current = session()
-    settings = replace(current.settings, lang=current.lang)
-    return run(current.home, settings, current.clock, screen, **options)
+    try:
+        return run(current.home, replace(current.settings, lang=current.lang), current.clock, screen, **options)
+    finally:
+        show_progress("")

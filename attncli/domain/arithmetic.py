@@ -296,11 +296,11 @@ def read_number(text: str, unit: str) -> Number:
     typed = text.strip()[:40]
     match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST_ANSWER else None
     if not match:
-        example = f"48 {unit}" if unit else "1750亿"
+        example = f"48 {unit}" if unit else _("175B")
         message = _(
             "“{typed}” is not a number; enter one, e.g. 1.5, 1.5e3, 3/4 or {example}", typed=typed, example=example
         )
-        raise InvalidInput(message, "number", text=typed, example=example)
+        raise InvalidInput(message, "number", text=typed)
     try:
         value = evaluate(_arithmetic(match["value"]), {})
     except ComputeError as error:

@@ -1,6 +1,6 @@
 """Format a counterexample as lines for the app and the terminal.
 
-Numbers get enough digits to distinguish expected from actual. Earlier calls are shown with arguments if they are few.
+Numbers get enough digits to distinguish expected from actual. Earlier calls with tensors are shown if they are few.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def counterexample_lines(
         yield "note", _("Arguments")[lang]
         yield from _arguments(shown.args, width)
     if shown.call:
-        calls = ", ".join(call.call for call in shown.calls)
+        calls = ", ".join(map(_written, shown.calls))
         yield "note", _("call {number} of: {calls}", number=shown.call, calls=calls)[lang]
     for number, call in _earlier_calls(shown):
         yield "note", _("call {number}, {name}:", number=number, name=call.call)[lang]
@@ -66,9 +66,20 @@ def counterexample_lines(
 
 
 def _earlier_calls(shown: Counterexample) -> list[tuple[int, ShownCall]]:
-    """Return number and call of the earlier calls with arguments; none if there are more than MOST_CALLS_SHOWN."""
+    """Return number and call of the earlier calls with tensors; none if there are more than MOST_CALLS_SHOWN."""
     calls = shown.calls[: max(0, shown.call - 1)]
-    return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if found[1].args]
+    return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if not _is_plain(found[1])]
+
+
+def _is_plain(call: ShownCall) -> bool:
+    return all(isinstance(value, str | int | float | None) for value in call.args.values())
+
+
+def _written(call: ShownCall) -> str:
+    """Write a call on one line, with its arguments if they are plain values: `append(seq=3)`."""
+    if not call.args or not _is_plain(call):
+        return call.call
+    return f"{call.call}({', '.join(f'{name}={value}' for name, value in call.args.items())})"
 
 
 def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, str]]:

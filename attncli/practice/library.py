@@ -49,11 +49,12 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic and how many cards it has."""
+    """A topic, how many cards it has, and what interviews ask of it, as a weight."""
 
     id: str
     title: Localised
     cards: int
+    asked: int
 
 
 class Library:
@@ -102,7 +103,7 @@ class Library:
 
     def topics(self, id: str | None = None) -> list[Topic]:
         """Return every topic that has cards, or only the topic `id` if it has."""
-        return [Topic(id, Localised(en, zh), count) for id, en, zh, count in self._store.index.topics(id)]
+        return [Topic(id, Localised(en, zh), *counts) for id, en, zh, *counts in self._store.index.topics(id)]
 
     def topic(self, id: str) -> Topic:
         """Return the topic `id`, in upper or lower case. Raises NotFound with the nearest topic and all topics."""

@@ -120,7 +120,8 @@ class ProgressStats:
 class Overview:
     """Streak, topics and countdown for Home.
 
-    `recent` has the reviews of each of the last RECENT_DAYS study days, today last.
+    `recent` has the reviews of each of the last RECENT_DAYS study days, today last. Topics of which interviews ask most
+    that is left to learn come first.
     """
 
     streak_days: int
@@ -138,9 +139,12 @@ def overview(workspace: Workspace) -> Overview:
     when = workspace.moment()
     by_day = workspace.store.log.reviews_by_day()
     recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
+    topics = topic_standings(workspace, when)
+    asked = {topic.id: topic.asked for topic in workspace.library.topics()}
+    most_left = sorted(topics, key=lambda id: (-asked[id] * (1 - topics[id].readiness), id))
     return Overview(
         streak(by_day, when.day, workspace.calendar.exists),
-        topic_standings(workspace, when),
+        {id: topics[id] for id in most_left},
         countdown(workspace),
         recent,
         must_know(workspace, when),

@@ -165,12 +165,16 @@ class BankIndex:
         """Return (id, topic, core, level, position, kind) of every card, for the order of introduction."""
         return self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
 
-    def topics(self, id: str | None = None) -> Sequence[tuple[str, str, str, int]]:
-        """Return (id, English title, Chinese title, cards) of each topic that has cards, or of this one if it has."""
+    def topics(self, id: str | None = None) -> Sequence[tuple[str, str, str, int, int]]:
+        """Return (id, English title, Chinese title, cards, asked) of each topic that has cards, or of this one if any.
+
+        `asked` counts what interviews ask: core cards once, must-know cards four times.
+        """
         one = "" if id is None else "WHERE topic = :id"
         return self._connection.rows(
-            "SELECT held.topic, coalesce(max(title_en), held.topic), coalesce(max(title_zh), held.topic), held.cards"
-            f" FROM (SELECT topic, count(*) AS cards FROM card {one} GROUP BY topic) held"
+            "SELECT held.topic, coalesce(max(title_en), held.topic), coalesce(max(title_zh), held.topic), held.cards,"
+            f" asked FROM (SELECT topic, count(*) AS cards, sum(core + 4 * must_know) AS asked FROM card {one}"
+            " GROUP BY topic) held"
             " LEFT JOIN topic ON topic.id = held.topic GROUP BY held.topic ORDER BY held.topic",
             {"id": id},
         )

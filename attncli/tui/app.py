@@ -124,7 +124,7 @@ class Exits(Navigation):
 
 
 class Notices(App[None]):
-    """Clears the notices of earlier keys, because they cover the text; one key may cause several."""
+    """Clears the notices of earlier keys, because they take lines from the screen; one key may cause several."""
 
     NOTIFICATION_TIMEOUT = 3
     _key_since_notice = False

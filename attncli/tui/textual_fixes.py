@@ -48,9 +48,9 @@ def install_wrapping() -> None:
     _replace(textual._wrap, "re_chunk", chunk_pattern())
 
 
-def _replace(module: ModuleType, name: str, pattern: re.Pattern[str]) -> None:
+def _replace(module: ModuleType, name: str, value: object) -> None:
     if hasattr(module, name):
-        setattr(module, name, pattern)
+        setattr(module, name, value)
 
 
 def install_late_clicks() -> None:
@@ -68,6 +68,10 @@ def install_late_clicks() -> None:
     OptionList._on_click = click  # type: ignore[method-assign]
 
 
+LONGEST_SEQUENCE = 512
+"""Characters of an escape sequence. Kitty's protocol sends the text of an input method as one, six a Chinese character;
+Textual gives up after 32.
+"""
 ESCAPE, BEGIN, END = "\x1b", "\x1b[200~", "\x1b[201~"
 KEY = "\x1b[2"
 """The shortest beginning of a paste mark that is held back; a shorter one may be a key that is complete."""
@@ -115,8 +119,10 @@ def _partial_mark(mark: str, least: int, text: str) -> str:
 
 
 def install_pasting() -> None:
-    """Keep Textual from reading keys in pasted text: an escape in a pasted log would leave the screen."""
-    parser: Any = getattr(import_module("textual._xterm_parser"), "XTermParser", None)
+    """Keep Textual from reading keys in pasted text, where an escape would leave the screen, and in Chinese input."""
+    module = import_module("textual._xterm_parser")
+    _replace(module, "_MAX_SEQUENCE_SEARCH_THRESHOLD", LONGEST_SEQUENCE)
+    parser: Any = getattr(module, "XTermParser", None)
     feed = getattr(parser, "feed", None)
     if feed is None or hasattr(feed, "reads_pastes"):
         return

@@ -52,12 +52,12 @@ def test_none_is_an_answer_and_what_is_not_told_is_not_shown() -> None:
 
 
 def test_the_calls_that_the_failing_one_needs_are_shown_with_what_they_were_given() -> None:
-    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
-    shown = {"args": {"x": 1}, "calls": calls, "call": 2, "expected": 1.0, "got": 2.0}
-    assert lines_of(shown)[1:5] == ["x = 1", "call 2 of: Norm, forward", "call 1, Norm:", "  D = 3"]
-    assert "第 1 次调用 Norm：" in lines_of(shown, "zh")
-    many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 7}
-    assert not any("Norm:" in line for line in lines_of(many))
+    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "load", "args": {"w": TENSOR}}, {"call": "forward"}]
+    shown = {"args": {"x": 1}, "calls": calls, "call": 3, "expected": 1.0, "got": 2.0}
+    assert lines_of(shown)[1:4] == ["x = 1", "call 3 of: Norm(D=3), load, forward", "call 2, load:"]
+    assert "第 2 次调用 load：" in lines_of(shown, "zh")
+    many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 8}
+    assert not any("load:" in line for line in lines_of(many))
 
 
 def test_two_numbers_that_differ_are_printed_so_that_they_differ() -> None:

@@ -83,7 +83,7 @@ def test_numbers_are_read_in_many_notations(text: str, unit: str, value: float) 
 @pytest.mark.parametrize(
     ("text", "unit", "message"),
     [
-        ("", "", "is not a number; enter one, e.g. 1.5"),
+        ("", "", "is not a number; enter one, e.g. 1.5, 1.5e3, 3/4 or 175B"),
         ("many", "GiB", "is not a number; .*48 GiB"),
         ("1,5", "", "a comma only separates thousands"),
         ("1/0", "", "divides by zero"),

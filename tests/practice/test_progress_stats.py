@@ -9,7 +9,7 @@ import pytest
 from attncli.domain.log_row import Rating, RowKind
 from attncli.practice import record
 from attncli.practice.record import take_back
-from attncli.practice.stats import progress, retention, streak
+from attncli.practice.stats import overview, progress, retention, streak
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -41,6 +41,15 @@ def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before(w
     assert retention(days, first_day=0) == 0.5
     assert retention(days, first_day=6) == 0.0
     assert retention(days, first_day=10) is None
+
+
+def test_topics_of_which_most_is_asked_and_left_come_first(workspace: Workspace) -> None:
+    asked = {topic.id: topic.asked for topic in workspace.library.topics()}
+    first, *others = overview(workspace).topics
+    assert len(others) == 1 and asked[first] >= asked[others[0]] > 0
+    for card in workspace.library.cards(topic=first):
+        record.answer(workspace, card.id, Rating.EASY)
+    assert list(overview(workspace).topics) == [*others, first]
 
 
 def test_nothing_done_is_no_retention_and_an_empty_forecast(workspace: Workspace) -> None:

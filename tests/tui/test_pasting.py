@@ -61,6 +61,14 @@ def test_outside_of_a_paste_escapes_are_keys_and_escape_ends_a_paste_without_its
     assert stream.without("\x1b") == "\x1b" and stream.without("\x1b[A") == "\x1b[A"
 
 
+@given(st.integers(0, 60))
+def test_what_an_input_method_commits_arrives_whole_under_kittys_protocol(cut: int) -> None:
+    commit = "面试准备注意力机制"
+    sent = f"\x1b[0;;{':'.join(str(ord(sign)) for sign in commit)}u"
+    pieces = [piece for piece in (sent[:cut], sent[cut:]) if piece] if cut != 1 else [sent]
+    assert "".join(event.character or "" for event in read(pieces) if isinstance(event, events.Key)) == commit
+
+
 @given(st.text())
 @example(EVERY_SIGN)
 def test_what_is_pasted_is_printable(text: str) -> None:

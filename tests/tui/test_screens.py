@@ -16,13 +16,26 @@ from attncli.i18n import quoted
 from attncli.practice import record
 from attncli.practice.queue import FoundCards, browse
 from attncli.practice.stats import overview, progress
+from attncli.practice.today import cards_left
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.cards import CardScreen, SearchScreen
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.charts import SHADES, heatmap_rows, shade
 from moved_clock import Clock
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, shown, text_of
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_home_shows_todays_list_beside_the_topics_where_there_is_room(make_app: MakeApp, lang: str) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(120, 40)) as pilot:
+        listed, topics = app.screen.query_one("#list"), app.screen.query_one("#topics")
+        first = cards_left(app.workspace, app.workspace.moment())[0]
+        assert listed.region.right <= topics.region.x and first.id in text_of(listed)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert not listed.region and topics.region.x < 10 and first.id not in shown(app)
 
 
 @pytest.mark.parametrize("query", ["KV heads", "缓存", "方差"])

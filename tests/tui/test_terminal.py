@@ -47,8 +47,11 @@ def test_a_pipe_is_no_terminal(monkeypatch) -> None:
 
 
 @pytest.fixture
-def app(terminal, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the app in that terminal. It has its own session, so no signal comes, as below a `make` that catches it."""
+def opened(terminal, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Start the app in that terminal; yield it and its output up to the first screen.
+
+    It has its own session, so no signal comes, as below a `make` that catches it.
+    """
     ours, theirs = terminal
     (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
@@ -56,11 +59,20 @@ def app(terminal, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "attncli"]
     app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
     try:
-        assert "attn" in _shown(ours)
-        yield app
+        yield app, _shown(ours)
     finally:
         app.kill()
         app.wait()
+
+
+@pytest.fixture
+def app(opened: tuple[subprocess.Popen[bytes], str]) -> subprocess.Popen[bytes]:
+    return opened[0]
+
+
+def test_a_start_says_what_is_read_before_the_first_screen(opened: tuple[subprocess.Popen[bytes], str]) -> None:
+    before, _started, first_screen = opened[1].partition("\x1b[?1049h")
+    assert "Reading the question bank" in before and "Today" in first_screen
 
 
 def test_the_app_ends_when_its_window_is_closed(terminal, app: subprocess.Popen[bytes]) -> None:

@@ -22,9 +22,12 @@ _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 
 
 class NarrowingField(PassingField):
-    """A field that filters the list while one types; Enter and ↓ go to the list."""
+    """A field that filters the list while one types; Enter opens the first challenge, ↓ goes to the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", N_("List"), key_display="Enter")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.open_first", N_("Open"), key_display="Enter"),
+        Binding("down", "screen.to_list", N_("List"), key_display="↓"),
+    ]
 
 
 class ChallengesScreen(AttnScreen):
@@ -111,6 +114,9 @@ class ChallengesScreen(AttnScreen):
     def on_input_changed(self, event: Input.Changed) -> None:
         self.words = event.value
         self.lay_out()
+
+    def action_open_first(self) -> None:
+        self.query_one(Rows).action_select()
 
     def action_to_list(self) -> None:
         self.query_one(Rows).enter()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
@@ -15,7 +16,8 @@ from attncli.practice.plan_text import code_text, countdown_line, standstill
 from attncli.practice.queue import CardFilter, default_level
 from attncli.practice.record import interval_text
 from attncli.practice.stats import Overview, overview
-from attncli.practice.today import DueCounts, due_counts
+from attncli.practice.today import DueCounts, cards_left, due_counts
+from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, bar, left, right
@@ -23,6 +25,9 @@ from attncli.tui.widgets.charts import shade
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
+WIDE, LEFT_CELLS = 116, 52
+"""Cells from which on today's list stands beside the topics, and its cells then."""
+_CARDS_SHOWN = 20
 
 _WHY: dict[str, Localised] = {
     "empty": _("No cards yet. Press a to add one, or run `attn bank check`."),
@@ -71,11 +76,24 @@ class HomeScreen(AttnScreen):
         return TitleBar("attn", _("Today")[self.lang], self._streak())
 
     def body(self) -> Iterable[Widget]:
-        width = row_width(self.app.size.width)
+        width = self._topic_cells()
         self.laid_out = (width, id(self.overview))
-        yield Plain(self._summary(), id="summary")
-        yield Plain(self._columns(width), id="columns")
-        yield Rows(list(self._rows(width)), id="topics")
+        with Container(id="parts"):
+            with Vertical(id="left"):
+                yield Plain(self._summary(), id="summary")
+                yield Plain(self._list() if self._is_wide() else "", id="list")
+            with Vertical(id="right"):
+                yield Plain(self._columns(width), id="columns")
+                yield Rows(list(self._rows(width)), id="topics")
+
+    def _is_wide(self) -> bool:
+        """Return True if today's list fits beside the topics, and note it for the style sheet."""
+        self.set_class(is_wide := self.app.size.width >= WIDE, "-wide")
+        return is_wide
+
+    def _topic_cells(self) -> int:
+        width = self.app.size.width
+        return row_width(width - LEFT_CELLS if self._is_wide() else width)
 
     def focus_first(self) -> None:
         self.query_one(Rows).focus()
@@ -84,7 +102,6 @@ class HomeScreen(AttnScreen):
         with self.attn.showing_errors():
             self._load()
         self.query_one(TitleBar).show("attn", _("Today")[self.lang], self._streak())
-        self.query_one("#summary", Plain).update(self._summary())
         self.lay_out()
 
     def _streak(self) -> str:
@@ -92,7 +109,7 @@ class HomeScreen(AttnScreen):
         return _("{days}-day streak", days=days)[self.lang] if days else _("no streak yet")[self.lang]
 
     def _summary(self) -> Content:
-        due, lang = self.due, self.lang
+        due, lang, is_wide = self.due, self.lang, self._is_wide()
         if not due.due:
             lines = self._why_nothing()
         else:
@@ -105,11 +122,11 @@ class HomeScreen(AttnScreen):
             parts = _(
                 "{new} new · {learning} learning · {review} due", new=due.new, learning=due.learning, review=due.review
             )[lang]
-            lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
-        if due.code:
+            lines = [Content.assemble((head, "bold $primary"), "\n" if is_wide else "   ", (parts, "$text-muted"))]
+        if due.code and not is_wide:
             code = _(", ").join(code_text(id, minutes) for id, minutes in due.code.items())
             lines.append(Content.styled(_("Code today: {challenges}", challenges=code)[lang], "bold $accent"))
-        elif due.challenges:
+        elif due.challenges and not due.code:
             challenges = ngettext("{count} challenge due", "{count} challenges due", due.challenges)[lang]
             lines.append(Content.styled(challenges, "bold $accent"))
         if (interview := self.overview.interview) is not None:
@@ -121,6 +138,25 @@ class HomeScreen(AttnScreen):
             lines.append(Content.assemble((_("Must-know")[lang], "$text-muted"), "  ", known))
         if any(self.overview.recent):
             lines.append(self._weeks())
+        return Content("\n").join(lines)
+
+    def _list(self) -> Content:
+        """Return today's list, code first: a line for each challenge and card, as many as are shown."""
+        lang, library, cells = self.lang, self.workspace.library, LEFT_CELLS - 15
+        code = ((library.challenge(id).title[lang], minutes) for id, minutes in self.due.code.items())
+        listed = [(_("Code")[lang], Content(code_text(title, minutes)[lang])) for title, minutes in code]
+        cards = cards_left(self.workspace, self.workspace.moment())
+        listed += [(card.id, inline(library.card(card.id).wording[lang])) for card in cards[:_CARDS_SHOWN]]
+        lines = [
+            Content.assemble((left(id, 8), "$text-muted"), " ", text.truncate(cells, ellipsis=True))
+            for id, text in listed
+        ]
+        if more := len(cards[_CARDS_SHOWN:]):
+            lines.append(
+                Content.styled(
+                    ngettext("… and {count} more card", "… and {count} more cards", more)[lang], "$text-muted"
+                )
+            )
         return Content("\n").join(lines)
 
     def _why_nothing(self) -> list[Content]:
@@ -145,10 +181,12 @@ class HomeScreen(AttnScreen):
         return Content.assemble((weeks, "$success"), "  ", (_("last 4 weeks")[self.lang], "$text-muted"))
 
     def lay_out(self) -> None:
-        """Lay out the topics if the width or the counts have changed."""
-        width = row_width(self.app.size.width)
+        """Lay out everything if the width or the counts have changed."""
+        width = self._topic_cells()
         if self.laid_out != (width, id(self.overview)):
             self.laid_out = (width, id(self.overview))
+            self.query_one("#summary", Plain).update(self._summary())
+            self.query_one("#list", Plain).update(self._list() if self._is_wide() else "")
             self.query_one("#columns", Plain).update(self._columns(width))
             self.query_one(Rows).show_rows(list(self._rows(width)))
 
@@ -162,10 +200,9 @@ class HomeScreen(AttnScreen):
         overview = self.overview
         ready = sum(t.readiness * t.total for t in overview.topics.values()) / max(1, overview.cards)
         yield ALL, self._row(width, _("All topics")[self.lang], self.due.due, overview.cards, ready)
-        for topic in self.workspace.library.topics():
-            found = overview.topics[topic.id]
-            due = self.due.topics.get(topic.id, 0)
-            yield topic.id, self._row(width, topic.title[self.lang], due, found.total, found.readiness)
+        for id, found in overview.topics.items():
+            due = self.due.topics.get(id, 0)
+            yield id, self._row(width, self.topic_title(id), due, found.total, found.readiness)
 
     def _row(self, width: int, title: str, due: int, cards: int, ready: float) -> Content:
         return Content.assemble(
