@@ -1,6 +1,6 @@
 """Measure the benefit of the interview plan: simulated learners of three memory models, equal minutes per policy.
 
-`python benchmarks/plan.py` runs the whole grid (about ten minutes on one core), `--quick` a corner of it. Grid and
+`python benchmarks/plan.py` runs the whole grid (half an hour on a busy core), `--quick` a corner of it. Grid and
 models were fixed before the first full run, and the planner was tuned on other learners (some of them in that corner).
 Recall is the model's own, weighted by how often interviewers ask a card.
 """
@@ -32,7 +32,7 @@ LEARNERS = 3
 QUICK_DAYS, QUICK_MINUTES, QUICK_KNOWN, QUICK_HABITS, QUICK_LEARNERS = (14,), (10,), (0.0, 0.7), ("honest",), 5
 BASELINES = ("fsrs", "capped", "last-pass")
 MOST_LOST = 0.01
-"""The recall that pacing and the last days may cost compared with a plan without them."""
+"""The recall that pacing may cost compared with a plan without it, under the same rule for the last three days."""
 
 
 @dataclass(frozen=True, slots=True)

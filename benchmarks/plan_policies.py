@@ -54,11 +54,12 @@ class Desk:
     first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     learn_seconds: list[float] = field(default_factory=list)
     review_seconds: list[float] = field(default_factory=list)
-    habit: str = "honest"
+    is_hasty: bool = False
+    absent: frozenset[int] = frozenset()
 
     def spend(self, day: int, policy: Policy) -> None:
         """Study for one day: cards in the policy's order until the minutes are used up."""
-        if self.habit == "irregular" and day < self.interview and self.learner.draw.random() < ABSENT:
+        if day in self.absent:
             return
         left = self.minutes * 60.0
         for card in policy(self, day):
@@ -73,11 +74,11 @@ class Desk:
             rating = self.learner.learn(card, day)
             self.first_ratings[rating - 1] += 1
             self.stability[card], self.difficulty[card] = GROWTH.first(rating), GROWTH.first_difficulty(rating)
-            took = HASTY_SECONDS if self.habit == "hasty" else LEARN_SECONDS * pace
+            took = HASTY_SECONDS if self.is_hasty else LEARN_SECONDS * pace
             self.learn_seconds.append(took)
         else:
             took = self._review(card, day) * pace
-            took = HASTY_SECONDS if self.habit == "hasty" else took
+            took = HASTY_SECONDS if self.is_hasty else took
             self.review_seconds.append(took)
         self.last[card] = day
         self.due[card] = day + max(1, round(self.stability[card]))
@@ -176,10 +177,18 @@ def plan(desk: Desk, day: int) -> list[int]:
 
 
 def unpaced(desk: Desk, day: int) -> Iterable[int]:
-    """Yield the plan's list without pacing and last days: new cards up to the day before the interview."""
+    """Yield the plan's list without pacing."""
+    return _until_full(desk, day, desk.items())
+
+
+def new_to_the_end(desk: Desk, day: int) -> Iterable[int]:
+    """Yield the list of `unpaced` with any new cards up to the day before the interview, too."""
+    return _until_full(desk, day, [replace(item, must_know=True) for item in desk.items()])
+
+
+def _until_full(desk: Desk, day: int, items: list[Item]) -> Iterable[int]:
     outlook, _ = desk.outlook()
     passing = desk.interview - day <= desk.pass_days()
-    items = [replace(item, must_know=True) for item in desk.items()]
     left = desk.minutes * 60.0
     for item in study_order(items, day, outlook, passing):
         left -= item.seconds
@@ -191,6 +200,7 @@ def unpaced(desk: Desk, day: int) -> Iterable[int]:
 POLICIES: dict[str, Policy] = {
     "plan": plan,
     "unpaced": unpaced,
+    "new-to-end": new_to_the_end,
     "fsrs": fsrs,
     "capped": capped,
     "last-pass": last_pass,
@@ -224,6 +234,7 @@ def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: i
             if day > -1:
                 break
             desk.study(card, day)
-    desk.habit = habit
+    desk.is_hasty = habit == "hasty"
+    desk.absent = frozenset(day for day in range(days) if habit == "irregular" and draw.random() < ABSENT)
     desk.learner.draw = Random(f"judged {model} {known} {minutes} {days} {seed} from day 0")
     return desk

@@ -206,7 +206,8 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
 
 # The cards to study on a day
 
-KEPT_RECALL = 0.7
+KEPT_RECALL = 0.75
+"""The recall below which a card is reviewed before the last pass."""
 LAST_DAYS = 3
 """In this many last days before the interview, only must-know and own cards are new."""
 PACED_DAYS, MOST_OF_AVERAGE = 8, 2
@@ -214,8 +215,6 @@ PACED_DAYS, MOST_OF_AVERAGE = 8, 2
 FULL = 0.9
 ENOUGH_RECALL = 0.93
 """A card that is recalled so well is not studied until the last pass."""
-UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
-"""The amount added to `KEPT_RECALL` before any review, and the number of reviews that halves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +256,6 @@ class Outlook:
     fresh_stability: float
     fresh_difficulty: float
     trials: int
-
-    @property
-    def kept_recall(self) -> float:
-        """The recall below which a card is reviewed; higher while there are few reviews of this learner."""
-        return KEPT_RECALL + UNSURE_RECALL * UNSURE_TRIALS / (UNSURE_TRIALS + self.trials)
 
     def recall(self, item: Item, day: int) -> float:
         """Return the recall on `day` without further study; 0 for an unseen card."""
@@ -307,7 +301,7 @@ def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool
     if passing:
         yield from _by_gain(open_items, day, outlook)
         return
-    kept, enough = outlook.curve.ratio_at(outlook.kept_recall), outlook.curve.ratio_at(ENOUGH_RECALL)
+    kept, enough = outlook.curve.ratio_at(KEPT_RECALL), outlook.curve.ratio_at(ENOUGH_RECALL)
     now, rest = list[tuple[float, bool, float, int, Item]](), list[Item]()
     for place, item in enumerate(open_items):
         stability = item.stability_days
@@ -331,7 +325,8 @@ def _by_gain(items: Iterable[Item], day: int, outlook: Outlook) -> list[Item]:
 
 ALWAYS_WITHIN_REACH = 2000
 PROBE_DAYS = 10.0
-MODEL_DOUBT, UNSURE_DOUBT = 0.02, 0.2
+MODEL_DOUBT, UNSURE_DOUBT, UNSURE_TRIALS = 0.02, 0.2, 40
+"""The doubt about the curve that stays, what is added before any review, and the number of reviews that halves this."""
 INTERVAL_Z = 1.645
 """The interval should cover the recall of 90 % of learners."""
 

@@ -133,11 +133,6 @@ def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most() -> None:
     assert gains == sorted(gains, reverse=True)
 
 
-def test_the_threshold_is_higher_while_nothing_is_known_of_the_learner() -> None:
-    kept = [replace(OUTLOOK, trials=trials).kept_recall for trials in (0, 40, 4000)]
-    assert kept == sorted(kept, reverse=True) and kept[0] == pytest.approx(0.9) and kept[2] < 0.71
-
-
 def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
     deck = [unseen(f"n{n}", 1) for n in range(60)]
     weights = {item.id: 1.0 for item in deck}

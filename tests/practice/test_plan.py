@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from math import exp, log
+from pathlib import Path
+from random import Random
 
 import pytest
 
+from attncli.config import Settings
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import UsageError
 from attncli.memory import queue_order
+from attncli.memory.forecast import FIRST_RATINGS, Expected
+from attncli.paths import Home
 from attncli.practice import plan as plan_basis
 from attncli.practice import record
-from attncli.practice.plan import interview_of, make_plan
+from attncli.practice.plan import Plan, interview_of, make_plan
 from attncli.practice.plan_text import countdown, left_out_lines
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
-from attncli.store import log
+from attncli.store import log as store_log
+from moved_clock import Clock
+
+from ..support.interviews import write_bank, write_impl
 
 Open = Callable[..., Workspace]
 
@@ -62,12 +71,6 @@ def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_works
     assert plan.last_pass is not None and plan.last_pass >= in_days(workspace, 3)
 
 
-def test_the_same_log_settings_and_clock_give_the_same_plan(open_workspace: Open) -> None:
-    workspace = with_date(open_workspace, 10)
-    record.answer(workspace, "att-01", Rating.GOOD)
-    assert make_plan(workspace).document() == make_plan(workspace).document()
-
-
 def test_the_minutes_asked_for_come_before_those_that_are_set(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 5, minutes_per_day=1)
     assert len(make_plan(workspace).days[0].new) == 1
@@ -93,8 +96,8 @@ def test_the_plan_reads_as_many_rows_of_the_log_as_ever_however_long_it_is(
     for card in ("att-01", "att-02", "kv-01"):
         record.answer(workspace, card, Rating.GOOD)
     read = list[str]()
-    row_of = log.row_of
-    monkeypatch.setattr(log, "row_of", lambda raw: read.append(str(raw[1])) or row_of(raw))
+    row_of = store_log.row_of
+    monkeypatch.setattr(store_log, "row_of", lambda raw: read.append(str(raw[1])) or row_of(raw))
     assert make_plan(workspace).reviews_known == 0
     assert len(read) == 1
 
@@ -145,6 +148,44 @@ def test_times_are_learned_slowly_and_neither_clicks_nor_idle_hours_count(
     after = make_plan(workspace)
     assert after.learn_seconds == pytest.approx((60 + 5) / 2)
     assert after.review_seconds == before.review_seconds == 15
+
+
+@pytest.mark.parametrize("sessions", [10, pytest.param(200, marks=pytest.mark.full)])
+def test_one_session_of_any_speed_hardly_moves_the_forecast(tmp_path: Path, moving_clock: Clock, sessions: int) -> None:
+    """The learner recalls as the forecast expects; the session is the day's list, each card shown equally long."""
+    bank, impl, draw = write_bank(tmp_path / "bank", marked=27), write_impl(tmp_path / "impl"), Random(sessions)
+    moved = list[tuple[int, int, Expected, Expected, int, int]]()
+    while len(moved) < sessions:
+        days, minutes = draw.choice((7, 21, 60)), draw.choice((5, 15, 30))
+        moving_clock.move(days=90)
+        interview = date.fromordinal(moving_clock().toordinal() + days)
+        chosen = Settings(interview=interview, minutes_per_day=minutes, level="any", code_share=0, fuzz=False)
+        folder = Home(tmp_path / f"after {len(moved)}")
+        with Workspace.open(folder, moving_clock, settings=chosen, quizbank=bank, impl=impl) as home:
+            before = make_plan(home)
+            for _ in range(min(10, days - 1, sessions - len(moved))):
+                study_today(home, moving_clock, before, draw)
+                assert make_plan(home).expected == before.expected, "a day's forecast rests on its morning"
+                moving_clock.move(days=1)
+                after = make_plan(home)
+                unseen = (len(before.left_out.cards), len(after.left_out.cards))
+                moved.append((days, minutes, before.expected, after.expected, *unseen))
+                before = after
+    assert not [each for each in moved if abs(each[2].recall - each[3].recall) >= 0.03]
+    assert not [each for each in moved if abs(each[4] - each[5]) > max(3, each[4] / 10)]
+
+
+def study_today(workspace: Workspace, clock: Clock, plan: Plan, draw: Random) -> None:
+    """Answer the whole list, each card until it is learned."""
+    basis, today = plan_basis.plan_basis(workspace, plan.interview.toordinal()), plan.today.toordinal()
+    items = {item.id: item for item in basis.items}
+    shown = {"elapsed_ms": int(1000 * exp(draw.uniform(log(0.5), log(600))))}
+    for id in plan.days[0].cards:
+        recall = basis.outlook.recall(items[id], today)
+        rating = draw.choices(list(Rating), (1 - recall, 0, recall, 0) if recall else FIRST_RATINGS)[0]
+        while record.answer(workspace, id, rating, details=shown).schedule.step is not None:
+            clock.move(minutes=0.1)
+            rating = Rating.GOOD
 
 
 def test_an_undone_review_is_read_as_the_schedule_reads_it(open_workspace: Open) -> None:

@@ -35,8 +35,8 @@ _CHOICE = """\
 TOPICS = ("att", "kv", "moe", "norm")
 
 
-def write_bank(folder: Path) -> Path:
-    """Write four topics; each has a spoken card of every level, two of them with follow-ups, and two marked cards."""
+def write_bank(folder: Path, marked: int = 2) -> Path:
+    """Write four topics; each has a spoken card of every level, two of them with follow-ups, and `marked` ones."""
     folder.mkdir()
     for topic in TOPICS:
         cards = [_CARD.format(topic=topic, n=1, level="screen")]
@@ -44,7 +44,7 @@ def write_bank(folder: Path) -> Path:
             cards.append(
                 _CARD.format(topic=topic, n=n, level=level) + _FOLLOW_UPS.format(topic=topic, n=n, after=n - 1)
             )
-        cards += [_CHOICE.format(topic=topic, n=n) for n in (4, 5)]
+        cards += [_CHOICE.format(topic=topic, n=n) for n in range(4, 4 + marked)]
         head = f"topic: {topic}\nlicence: CC-BY-4.0\ntitle: {{en: Topic {topic}, zh: 主题 {topic}}}\ncards:\n"
         (folder / f"{topic}.yaml").write_text(head + "".join(cards), encoding="utf-8")
     return folder
