@@ -24,10 +24,10 @@ from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import Judge, request_for
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
-from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
+from attncli.practice.mock_report import DRILL_MISSED, clock_text, code_task, report_lines, report_of
 from attncli.practice.quiz import Quiz, QuizScore
 from attncli.practice.record import interval_text
-from attncli.practice.review import RATINGS, ReviewSession, SessionItem
+from attncli.practice.review import RATINGS, ReviewSession, SessionItem, again_text
 from attncli.practice.workspace import Workspace
 
 INDENTS = {"head": "\n", "line": "", "missed": "", "point": "    - ", "note": ""}
@@ -132,21 +132,26 @@ class PlainReview(PlainSession):
         while True:
             item = self.review.refresh()
             choices, default = self._choices(item), _rating_word(suggested, lang)
-            self._say(_("Rating: {choices}; press Enter for {default}", choices=choices, default=default))
+            prompt = _("Rating: {choices}, r ask again today; press Enter for {default}")
+            self._say(prompt.format(choices=choices, default=default))
             line = super()._command_line()
             if self._run_command(line):
                 return
-            if (rating := _rating(line) if line else suggested) is not None:
+            if line.lower() == "r":
+                self._say(again_text(item.card.id, self.review.ask_again()))
+            elif (rating := _rating(line) if line else suggested) is not None:
+                is_recorded = self.review.is_recorded
                 try:
                     self.review.rate(rating, points=asked.points, correct=asked.correct)
                 except Outdated:
                     self._say(_("Not saved: the intervals have changed. Rate it again."))
                     continue
                 interval = interval_text(item.interval(rating), lang)
-                saved = _("{card}: {rating}, next in {interval}") if self.review.is_recorded else _("{card}: {rating}")
+                saved = _("{card}: {rating}, next in {interval}") if is_recorded else _("{card}: {rating}")
                 self._say(saved.format(card=item.card.id, rating=_rating_word(rating, lang), interval=interval))
                 return
-            self._say(INVALID)
+            else:
+                self._say(INVALID)
 
     def _choices(self, item: SessionItem) -> str:
         lang = self.lang
@@ -202,7 +207,7 @@ class PlainQuiz(PlainSession):
     def run(self) -> None:
         """Ask to the end, or until the learner quits; then print the score of what was answered."""
         lang = self.lang
-        self._say(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded."))
+        self._say(_("Press Enter to skip a question; q quits (except in a blank). Schedules are unchanged."))
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
@@ -229,6 +234,8 @@ class PlainQuiz(PlainSession):
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
+        if score.missed:
+            echo("\n" + DRILL_MISSED[lang])
         echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
 

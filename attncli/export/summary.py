@@ -306,7 +306,7 @@ def _topics(
     """Return every topic, the greatest need first."""
     topic_of = workspace.store.index.card_topics()
     weak_in = Counter(topic_of.get(found.card) for found in weak)
-    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
+    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0 and not found.is_new)
     lines = []
     for topic in workspace.library.topics():
         here, later, forgotten = stats.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]

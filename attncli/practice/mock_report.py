@@ -20,6 +20,7 @@ from attncli.practice.mock_log import MockState, Settled, states
 from attncli.practice.workspace import Workspace
 
 LineKind = Literal["head", "line", "missed", "point", "note"]
+DRILL_MISSED = _("`attn drill --weak` drills what you missed. Schedules are unchanged.")
 
 
 def past_mocks(workspace: Workspace) -> tuple[MockReport, ...]:
@@ -163,7 +164,7 @@ def report_lines(report: MockReport, lang: Lang, command: str = "") -> Iterator[
         yield from missed_lines(missed, lang)
     if report.read:
         yield "line", read_line(report, lang)
-        yield "note", _("`attn drill --weak` drills what you missed. Schedules are unchanged.")[lang]
+        yield "note", DRILL_MISSED[lang]
     if command:
         yield "note", _("Same interview again: {command}", command=command)[lang]
 
@@ -183,12 +184,7 @@ def score_lines(report: MockReport, lang: Lang) -> Iterator[tuple[LineKind, str]
     yield "head", title
     yield from (("line", line) for line in _part_lines(report, lang))
     yield from (("note", line) for line in _time_lines(report, lang))
-    if report.missed:
-        yield "head", _("Missed questions")[lang]
-    elif any(part.asked for part in report.parts):
-        yield "head", _("No mistakes.")[lang]
-    else:
-        yield "head", _("No question was answered.")[lang]
+    yield "head", (_("Missed questions") if report.missed else _("No mistakes."))[lang]
 
 
 def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""A quiz: cards with one right answer, drawn from a seed and scored at the end. No schedule and no log row changes."""
+"""A quiz: cards with one right answer, drawn from a seed and scored at the end.
+
+It changes no schedule. Each answer is recorded, and a missed card counts as weak until it is reviewed.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.parts import Arrange
 from attncli.domain.vocabulary import Level
 from attncli.errors import NoCardMatches, UsageError
 from attncli.i18n import NOTHING, Localised, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter, matching_cards
+from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
 from attncli.store.index import CardSummary
 
@@ -66,6 +71,7 @@ class Quiz:
     """
 
     def __init__(self, workspace: Workspace, options: QuizOptions) -> None:
+        self.workspace = workspace
         self.options = options
         found = sorted(card.id for card in _drawable(workspace, options))
         if not found:
@@ -85,9 +91,13 @@ class Quiz:
         return self._counted, len(self._questions)
 
     def count_current(self) -> None:
-        """Count the current question and go on. Raises UsageError if it was not submitted, or there is none."""
+        """Record the answer to the current question and go on.
+
+        Raises UsageError if it was not submitted, or there is none.
+        """
         if self.current is None or self.current.marked is None:
             raise UsageError(_("there is no answer to count"))
+        record(self.workspace, RowKind.QUIZ, self.current.card.id, {"correct": self.current.marked.correct})
         self._counted += 1
 
     @property

@@ -295,11 +295,6 @@ class SeenCards:
         sql = f"SELECT topic, count(*), total(recall), sum(lapses) FROM {_SEEN} GROUP BY topic"
         return {topic: (seen, recall, lapses) for topic, seen, recall, lapses in self._rows(sql, curve)}
 
-    def weak(self, curve: RecallCurve, recall: float, lapses: int) -> list[tuple[str, str, float, int]]:
-        """Return (topic, card, recall, lapses) below `recall` or with at least `lapses`, the least recalled first."""
-        sql = f"SELECT topic, id, recall, lapses FROM {_SEEN} WHERE recall < :least OR lapses >= :most"
-        return self._rows(f"{sql} ORDER BY round(recall, 4), lapses DESC, id", curve, least=recall, most=lapses)
-
     def perhaps_weak(
         self, curve: RecallCurve, recall: float, lapses: int
     ) -> Iterator[tuple[str, float, int, int, LastReview]]:

@@ -47,6 +47,7 @@ from attncli.errors import (
     StoreUnwritable,
 )
 from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.practice.queue import CardFilter
 from attncli.practice.record import toggle_flag
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, is_own, key_name, left
@@ -207,6 +208,11 @@ class AttnScreen(SolidBackground, Screen[None]):
         """Flag a card, or take its flag away, and say so."""
         text = _("{card} flagged") if toggle_flag(self.workspace, card) else _("{card} unflagged")
         self.notify(text.format(card=card)[self.lang])
+
+    def drill(self, cards: Iterable[str]) -> None:
+        """Open a drill of these cards."""
+        only = tuple(dict.fromkeys(cards))
+        self.attn.show("review", card_filter=CardFilter(count=len(only), only=only))
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError

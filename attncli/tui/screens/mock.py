@@ -174,6 +174,7 @@ class MockReportScreen(AttnScreen):
 
     CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d", "drill", N_("Drill the missed cards")),
         Binding("n", "again", N_("New interview")),
         Binding("enter", "back", N_("Back"), show=False),
     ]
@@ -212,6 +213,12 @@ class MockReportScreen(AttnScreen):
             else:
                 self.workspace.library.card(missed.card)
                 self.attn.show("card", missed.card)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "drill" or any(not missed.is_code for missed in self.report.missed)
+
+    def action_drill(self) -> None:
+        self.drill(missed.card for missed in self.report.missed if not missed.is_code)
 
     def action_again(self) -> None:
         self.attn.show("mock")

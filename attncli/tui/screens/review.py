@@ -21,7 +21,7 @@ from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.i18n import N_, Localised, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
-from attncli.practice.review import DrillSession, ReviewSession, SessionItem
+from attncli.practice.review import DrillSession, ReviewSession, SessionItem, again_text
 from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
 from attncli.tui.widgets.answers import AnswerField, MarkedRows, RowsAnswer, TypedAnswer
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
@@ -141,6 +141,7 @@ class ReviewScreen(AskingScreen):
         Binding("3", "rate(3)", N_("Rate"), show=False),
         Binding("4", "rate(4)", N_("Rate"), show=False),
         Binding("a", "points", N_("Tick"), key_display="a-g"),
+        Binding("r", "ask_again", N_("Ask again today")),
         Binding("x", "experiment", N_("Run the experiment")),
         Binding("asterisk", "flag", N_("Flag"), key_display="*"),
         Binding("n", "open_card('note')", N_("Note")),
@@ -226,11 +227,12 @@ class ReviewScreen(AskingScreen):
         title = self.topic_title(card.topic)
         if self.card_filter is not None:
             title = (_("Cram") if self.card_filter.cram else _("Drill"))[lang] + f" · {title}"
-        return title, self.kind_and_level(card), card.id
+        repeated = _("asked again, not recorded")[lang]
+        is_repeat = self.item is not None and self.item.is_repeat
+        return title, repeated if is_repeat else self.kind_and_level(card), card.id
 
     def _counts(self) -> tuple[int, int, Content]:
-        state = None if self.item is None else self.item.state
-        return *self.session.done_of_all, waiting_counts(self.session.progress, state, self.lang)
+        return *self.session.done_of_all, waiting_counts(self.session, self.lang)
 
     async def _show(self) -> None:
         """Update the whole screen from the state."""
@@ -266,7 +268,7 @@ class ReviewScreen(AskingScreen):
             return revealed
         if action == "points":
             return revealed and asked is not None and bool(asked.card.points)
-        if action in ("suspend", "bury", "flag", "open_card"):
+        if action in ("ask_again", "suspend", "bury", "flag", "open_card"):
             return asked is not None
         return action != "undo" or self.session.last_done is not None
 
@@ -306,6 +308,12 @@ class ReviewScreen(AskingScreen):
     def action_experiment(self) -> None:
         if self.asked is not None:
             self.attn.show("experiment", self.asked.card.experiment)
+
+    def action_ask_again(self) -> None:
+        """Ask the card once more at the end of this session, or no longer; the second answer is not recorded."""
+        if (asked := self.asked) is not None:
+            self.notify(again_text(asked.card.id, self.session.ask_again())[self.lang])
+            self.query_one(Progress).show(*self._counts())
 
     def action_flag(self) -> None:
         if self.asked is not None:
