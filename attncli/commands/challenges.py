@@ -18,7 +18,7 @@ from attncli.domain.text import left
 from attncli.domain.vocabulary import STANDING_NAMES, STREAMS
 from attncli.errors import Rejected, UsageError
 from attncli.i18n import N_, Lang, _, ngettext
-from attncli.practice.challenges import Hint, asked_next, next_hint, show_solution, standings
+from attncli.practice.challenges import Hint, asked_next, is_solved, next_hint, show_solution, standings
 from attncli.practice.start import start_challenge
 
 if TYPE_CHECKING:
@@ -71,11 +71,14 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     if seed is not None and repair is None:
         raise UsageError(_("--seed chooses a repair round; add --repair N"))
     with session().workspace() as workspace:
+        shows_unsolved = repair is not None and not is_solved(workspace, challenge)
         started = start_challenge(workspace, challenge, folder, bug=bug, repair=repair, seed=seed, force=force)
     if started.kept:
         echo(_("kept the old file as {file}", file=started.kept)[workspace.lang], err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
+    if shows_unsolved:
+        echo(_("{id} is not solved yet, and this file shows the reference", id=challenge)[workspace.lang], err=True)
     command = shlex.join(["attn", "grade", challenge, *([str(started.path)] if folder else [])])
     next_step = _("next: write your solution there, then run `{command}`", command=command)
     if repair is not None:

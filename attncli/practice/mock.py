@@ -31,7 +31,7 @@ from attncli.practice.marking import Asked
 from attncli.practice.mock_log import MockState
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
-from attncli.practice.start import offers_rounds, start_challenge
+from attncli.practice.start import file_name, offers_rounds, start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.store.index import CardSummary
 
@@ -350,7 +350,7 @@ def hand_out(interview: MockInterview) -> CodeRound:
         raise UsageError(_("this part asks for no code; see `attn mock`"))
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
-    path = folder / f"{challenge.id}.py"
+    path = folder / file_name(challenge.id, has_bugs=item.kind == "repair")
     if not path.exists():
         path = _new_file(interview, item, challenge, folder)
     return CodeRound(challenge, path, max(1, item.n) if item.kind == "repair" else 0)

@@ -37,7 +37,15 @@ from attncli.practice.grade import (
     try_request,
 )
 from attncli.practice.record import interval_text
-from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
+from attncli.practice.start import (
+    OpenFile,
+    Started,
+    offers_rounds,
+    open_round,
+    solution_file,
+    start_challenge,
+    statement,
+)
 from attncli.practice.today import next_unsolved
 from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
@@ -83,6 +91,7 @@ class ChallengeScreen(AttnScreen):
         Binding("v", "diagnosis", N_("Likely mistake"), show=False),
         Binding("b", "bug", N_("Debug")),
         Binding("r", "repair", N_("Repair"), show=False),
+        Binding("m", "switch_file", N_("Your solution or the round"), show=False),
         Binding("x", "harden", N_("Hardening requirements"), show=False),
         Binding("a", "answer", N_("Open the next follow-up"), show=False),
         Binding("n", "next", N_("Next challenge"), show=False),
@@ -97,7 +106,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge_id = id
         self.hints: list[Hint] = []
         self.reference = ""
-        self.started_round: Started | None = None
+        self.on_own_file = False
         self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
         self.options = grade_file.GradeOptions()
@@ -107,10 +116,17 @@ class ChallengeScreen(AttnScreen):
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
-        self.file = solution_file(self.workspace, self.challenge_id)
+        self._choose_file()
         detail = track_title(self.challenge.track)[self.lang]
         level = _("level {level} of 5", level=self.challenge.level)[self.lang]
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._status())
+
+    def _choose_file(self) -> None:
+        """Work on the open round, if there is one, unless the learner has switched to their own solution."""
+        self.open_round = open_round(self.workspace, self.challenge)
+        self.started_round = None if self.on_own_file else self.open_round
+        own = solution_file(self.workspace, self.challenge_id)
+        self.file = self.started_round.path if self.started_round else own
 
     def _status(self) -> str:
         found = self._found()
@@ -132,15 +148,18 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = _("File: {file} · t tests a case of your own", file=self.file) if started else _NOT_STARTED
         yield Plain(file[lang], id="file")
-        if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
+        if self.on_own_file and self.check_action("switch_file", ()):
+            yield Plain(_("Press m to return to the bugs you were fixing.")[lang], classes="offer")
+        elif self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
             yield Plain(_("Or press r for a repair round: fix 1 to 4 bugs in the reference.")[lang], classes="offer")
         if self.started_round is not None:
             task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
             yield CardMarkdown(text[lang])
+            yield Plain(_("Your own solution is untouched: m switches to it.")[lang], classes="offer")
         yield from hints_and_solution(self.hints, self.reference, lang)
         yield from requirements(self.challenge, self.statement, lang, self.unfolded)
-        if self.report is None:
+        if self.report is None and self.started_round is None:
             yield from self._after_solving()
 
     def _after_solving(self) -> Iterable[Widget]:
@@ -187,6 +206,8 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and self.report is not None and self.report.accepted
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
+        if action == "switch_file":
+            return not grading_now and self.open_round is not None
         if action in ("grade", "edit", "write", "bug", "repair", "own_case"):
             return not grading_now
         return not (action == "back" and grading_now)
@@ -341,28 +362,25 @@ class ChallengeScreen(AttnScreen):
         self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
         await self._show_statement()
 
-    @work
     async def action_bug(self) -> None:
-        """Write a wrong solution to debug; an existing file is kept, after asking."""
-        question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
-        if not self.file.exists() or await self.confirm(question, _("y  Find the bug"), _("n  Cancel")):
-            await self._start(None)
+        """Write a wrong solution to debug."""
+        await self._start(None)
 
     @work
     async def action_repair(self) -> None:
-        """Write the reference with as many bugs to find and fix as chosen; an existing file is kept."""
+        """Write the reference with as many bugs to find and fix as chosen, after a warning if it is not solved yet."""
         lang = self.lang
         if not offers_rounds(self.challenge):
             title = self.challenge.title[lang]
             self.notify(_("{title} has no repair round. Press b to debug a wrong solution.", title=title)[lang])
             return
-        kept = _("How many bugs? A numbered copy of your file is kept.")
-        question = kept if self.file.exists() else _("How many bugs?")
+        warning = _("You have not solved this yet, and a round shows the reference. How many bugs?")
+        question = _("How many bugs?") if is_solved(self.workspace, self.challenge_id) else warning
         if bugs := await self.app.push_screen_wait(BugCountScreen(question[lang], lang)):
             await self._start(bugs)
 
     async def _start(self, repair: int | None) -> None:
-        """Write the file of a round, say what it is, and show its task."""
+        """Write the file of a round, beside that of an earlier one, say what it is, and show its task."""
         started = None
         with self.attn.showing_errors():
             id = self.challenge_id
@@ -378,9 +396,15 @@ class ChallengeScreen(AttnScreen):
             file=started.path,
         )
         self.notify(text[self.lang])
-        self.started_round, self.report = started, None
+        self.on_own_file = True
+        await self.action_switch_file()
+
+    async def action_switch_file(self) -> None:
+        """Turn from the learner's solution to the open round, or back."""
+        self.on_own_file = not self.on_own_file
+        self._choose_file()
+        self.report = None
         await self.query_one(GradeReportView).clear()
-        self.refresh_bindings()
         await self._show_statement()
 
     @work

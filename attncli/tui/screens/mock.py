@@ -432,7 +432,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
 
     def title_bar(self) -> TitleBar:
         super().title_bar()
-        self.file = self.round.path
+        self.started_round, self.file = None, self.round.path
         part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
         return TitleBar(part, self.challenge.title[self.lang])
 
@@ -458,7 +458,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
             return self.is_by_hand and not self.is_settled
         if action in ("edit", "write", "grade", "skip") and self.is_settled:
             return False
-        if action == "repair":
+        if action in ("repair", "switch_file"):
             return False
         if action in ("write", "skip", "undo"):
             return self.request is None
