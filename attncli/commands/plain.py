@@ -299,7 +299,6 @@ class PlainMock(PlainSession):
         except LearnerQuit:
             self._say(_("Paused and saved. Resume: `attn mock`"))
             return
-        self._print_left_over(len(self.interview.state.plan.parts))
         self._print_report()
 
     def _print_part(self) -> None:
@@ -308,7 +307,6 @@ class PlainMock(PlainSession):
         number = state.plan.part_of(state.place)
         if number == self.part:
             return
-        self._print_left_over(number)
         self.part = number
         part = state.plan.parts[number]
         head = ngettext(
@@ -319,17 +317,6 @@ class PlainMock(PlainSession):
             minutes=part.minutes,
         )
         echo(f"\n# {head[self.lang]}")
-
-    def _print_left_over(self, until: int) -> None:
-        """Say if the time of the last part was up before all of its questions had been asked."""
-        state = self.interview.state
-        if not 0 <= self.part < until:
-            return
-        part, results = state.plan.parts[self.part], state.results
-        count = sum(place not in results for place in state.plan.places(self.part))
-        if count and state.spent_ms.get(self.part, 0) >= part.budget_ms:
-            name = PART_NAMES[part.name]
-            echo("\n" + _("{name}: time is up, {count} not asked", name=name, count=count)[self.lang])
 
     def _ask(self) -> None:
         asked = self.interview.asked

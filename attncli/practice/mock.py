@@ -462,8 +462,8 @@ def _warm_up(
 
 
 def _is_short(card: CardSummary) -> bool:
-    is_spoken_in_a_breath = len(card.question.en) <= LONGEST_WARM_UP and card.kind not in ("numeric", "debug")
-    return card.level == "screen" and is_spoken_in_a_breath
+    is_quick = len(card.question.en) <= LONGEST_WARM_UP and card.kind not in ("numeric", "debug")
+    return card.level == "screen" and is_quick
 
 
 def _deep_dive(

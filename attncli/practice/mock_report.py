@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from attncli.domain.log_row import ANSWER_SECONDS
-from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockItem, MockReport, PartScore, SpokenTimes
+from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockItem, MockReport, PartScore
 from attncli.domain.parts import Answer
 from attncli.domain.vocabulary import LEVEL_NAMES
 from attncli.errors import AttnError, NotFound
@@ -44,7 +44,7 @@ def report_of(workspace: Workspace, state: MockState) -> MockReport:
         share=sum(shares) / len(shares) if shares else 0.0,
         parts=parts,
         missed=missed,
-        times=_times(state),
+        answer_seconds=_answer_seconds(state),
         read=_to_read(workspace, state),
     )
 
@@ -94,19 +94,9 @@ def _marked(asked: Asked, settled: Settled) -> Localised:
     return marked.detail if marked else NOTHING
 
 
-def _times(state: MockState) -> SpokenTimes | None:
-    """Return the times of spoken and marked answers; skipped questions have none."""
-    answers = [
-        (item.id, settled.answer_ms // 1000)
-        for _place, item, settled in state.answered()
-        if not item.is_code and settled.answer_ms is not None
-    ]
-    if not answers:
-        return None
-    seconds = sorted(taken for _, taken in answers)
-    longest = sorted((entry for entry in answers if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
-    within = sum(taken <= ANSWER_SECONDS for taken in seconds)
-    return SpokenTimes(seconds[len(seconds) // 2], within, len(seconds), tuple(longest[:5]))
+def _answer_seconds(state: MockState) -> tuple[int, ...]:
+    answers = [settled.answer_ms for _place, item, settled in state.answered() if not item.is_code]
+    return tuple(sorted(answer_ms // 1000 for answer_ms in answers if answer_ms is not None))
 
 
 def _to_read(workspace: Workspace, state: MockState) -> tuple[str, ...]:
@@ -206,18 +196,14 @@ def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:
 
 
 def _time_lines(report: MockReport, lang: Lang) -> Iterator[str]:
-    if (times := report.times) is None:
-        return
-    yield _(
-        "Answers: median {median} s, {within} of {answers} within {limit} s",
-        median=times.median_seconds,
-        within=times.within,
-        answers=times.answers,
-        limit=ANSWER_SECONDS,
-    )[lang]
-    if times.longest:
-        cards = _(", ").join(_("{card} {seconds} s", card=card, seconds=seconds) for card, seconds in times.longest)
-        yield _("Longest: {cards}", cards=cards)[lang]
+    if seconds := report.answer_seconds:
+        yield _(
+            "Answers: median {median} s, {within} of {answers} within {limit} s",
+            median=seconds[len(seconds) // 2],
+            within=sum(taken <= ANSWER_SECONDS for taken in seconds),
+            answers=len(seconds),
+            limit=ANSWER_SECONDS,
+        )[lang]
 
 
 def missed_lines(missed: MissedItem, lang: Lang) -> Iterator[tuple[LineKind, str]]:

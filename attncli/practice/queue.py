@@ -149,6 +149,7 @@ class CardFilter:
     count: int = DRILL_COUNT
     cram: bool = False
     only: tuple[str, ...] = ()
+    has_right_answer: bool = False
 
 
 def default_level(workspace: Workspace) -> Level | None:
@@ -176,10 +177,11 @@ def matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSu
         if card_filter.level is None or card.level in LEVELS[: LEVELS.index(card_filter.level) + 1]
         if card.must_know or not card_filter.must_know
         if card.id in card_filter.only or not card_filter.only
+        if card.kind != "qa" or not card_filter.has_right_answer
     ]
     if not card_filter.weak:
         return found
-    rank = {id: place for place, id in enumerate(weak_cards(workspace, when))}
+    rank = {weak.card: place for place, weak in enumerate(weaknesses(workspace, when))}
     return sorted((card for card in found if card.id in rank), key=lambda card: rank[card.id])
 
 
@@ -225,22 +227,18 @@ def has_missed(last: LastReview, points: int) -> bool:
     It was rated again, marked wrong, or some points were ticked and others not. If none is ticked and the rating is
     good, the learner does not use ticks, so nothing counts as missed.
     """
-    some = last.points is not None and 0 < len(last.points) < points
-    return _was_forgotten(last) or some
-
-
-def _was_forgotten(last: LastReview) -> bool:
     from attncli.domain.log_row import Rating
 
-    return last.rating == Rating.AGAIN or last.correct is False
+    some = last.points is not None and 0 < len(last.points) < points
+    return last.rating == Rating.AGAIN or last.correct is False or some
 
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
     """A weak card and the reasons; `points_missed` are indices into its points.
 
-    `recall` is the probability of recall on the day in question. It is 0 if the card was forgotten on that very day,
-    because the forgetting curve starts at 1 after any rating, and 0 for a card never reviewed, `is_new`.
+    `recall` is the probability of recall on the day in question: 0 if the card was forgotten on that very day, or never
+    reviewed.
     """
 
     card: str
@@ -248,7 +246,6 @@ class Weakness:
     lapses: int
     missed: bool
     points_missed: tuple[int, ...] = ()
-    is_new: bool = False
 
 
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
@@ -258,11 +255,9 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     """
     found: dict[str, Weakness] = {}
     perhaps = workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
-    for id, recall, lapses, day, last in perhaps:
+    for id, recall, lapses, last in perhaps:
         points = len((workspace.store.index.card(id) or {}).get("points") or ()) if last.points else 0
         missed = has_missed(last, points)
-        if day >= when.day and _was_forgotten(last):
-            recall = 0.0
         if is_weak(lapses, recall, missed):
             found[id] = Weakness(id, recall, lapses, missed, _points_missed(last.points, points))
     found |= {weak.card: weak for weak in _missed_beside_reviews(workspace, when, found)}
@@ -286,15 +281,10 @@ def _missed_beside_reviews(workspace: Workspace, when: Moment, weak: Mapping[str
             continue
         points_missed = _points_missed(asked.points, len(document.get("points") or ()))
         if schedule is None:
-            yield Weakness(id, 0.0, 0, True, points_missed, is_new=True)
+            yield Weakness(id, 0.0, 0, True, points_missed)
         elif asked.at > schedule.reviewed_at:
             recall = weak[id].recall if id in weak else recall_on(schedule, when.day, workspace.policy.decay)
             yield Weakness(id, recall, schedule.lapses, True, points_missed)
-
-
-def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """Return the ids of the weak cards, the weakest first."""
-    return [weak.card for weak in weaknesses(workspace, when)]
 
 
 def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
@@ -385,7 +375,7 @@ class _Browse:
                 waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment)]
                 return [card.id for cards in waiting for card in cards]
             case "weak":
-                return weak_cards(self.workspace, self.moment)
+                return [weak.card for weak in weaknesses(self.workspace, self.moment)]
             case "flagged":
                 return [id for id, found in self.annotations.items() if found.flagged]
             case "must-know":

@@ -53,11 +53,15 @@ class SessionItem:
 
 @dataclass(frozen=True, slots=True)
 class RatedCard:
-    """An answer of this session; `due_at` is when the card comes back, None if nothing was recorded."""
+    """An answer of this session; `due_at` is when the card comes back, None if nothing was recorded.
+
+    `tests_memory` is True for the first answer of a day to a card that was seen on an earlier one.
+    """
 
     card: str
     rating: Rating
     due_at: datetime | None
+    tests_memory: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,7 @@ class ReviewSession:
             return
         item = self._required()
         if not item.is_repeat:
-            self._answered.append(RatedCard(item.card.id, rating, None))
+            self._keep(item, rating, None)
         self._settle(
             LogRow("", "", RowKind.REVIEW, item.card.id, self.workspace.clock(), 0, {"is_repeat": item.is_repeat})
         )
@@ -172,7 +176,7 @@ class ReviewSession:
         except Outdated:
             self.refresh()
             raise
-        self._answered.append(RatedCard(answered.card, rating, answered.schedule.due_at))
+        self._keep(item, rating, answered.schedule.due_at)
         self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
         return answered
 
@@ -223,11 +227,12 @@ class ReviewSession:
         return replace(counts, learning=counts.learning + repeats)
 
     def _counts(self) -> SessionProgress:
-        state = self.current.state if self.current is not None and not self.current.is_repeat else None
-        learning = len(self._step_ids())
-        new = sum(card.is_new for card in self._plan)
-        review = len(self._plan) - new + (state is State.REVIEW)
-        return self._within_limit(SessionProgress(len(self._answered), new + (state is State.NEW), learning, review))
+        steps, item = self._step_ids(), self.current
+        waiting = [card.is_new for card in self._plan]
+        if item is not None and not item.is_repeat and item.card.id not in steps:
+            waiting.append(item.state is State.NEW)
+        new = sum(waiting)
+        return self._within_limit(SessionProgress(len(self._answered), new, len(steps), len(waiting) - new))
 
     @property
     def done_of_all(self) -> tuple[int, int]:
@@ -254,14 +259,21 @@ class ReviewSession:
         return tuple(self._answered)
 
     def _step_ids(self) -> set[str]:
-        return {card.id for card in self._steps(self.workspace.moment())}
+        """Return the cards with a step that is due by the end of the study day."""
+        when = self.workspace.moment()
+        return {card.id for card in self._steps(replace(when, now=when.day_end))}
 
     def _steps(self, when: Moment) -> list[Waiting]:
-        """Return the steps that are due by the end of the study day."""
-        return self.workspace.store.queue.learning(replace(when, now=when.day_end), self.topic)
+        """Return the steps that are due, the longest-waiting first."""
+        return self.workspace.store.queue.learning(when, self.topic)
 
     def _ask(self, item: SessionItem) -> None:
         self.current, self._asked_at = item, self.workspace.clock()
+
+    def _keep(self, item: SessionItem, rating: Rating, due_at: datetime | None) -> None:
+        seen_on = item.schedule.review_day if item.schedule else None
+        tests_memory = seen_on is not None and seen_on < self.workspace.moment().day
+        self._answered.append(RatedCard(item.card.id, rating, due_at, tests_memory))
 
     def _settle(self, row: LogRow) -> None:
         self._done.append(row)
@@ -282,8 +294,7 @@ class ReviewSession:
 
     def _first_step(self, when: Moment) -> Waiting | None:
         """Return the longest-waiting step of a card that is still in its bank."""
-        steps = self.workspace.store.queue.learning(when, self.topic)
-        return next((waiting for waiting in steps if waiting.id not in self._missing), None)
+        return next((waiting for waiting in self._steps(when) if waiting.id not in self._missing), None)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         """Return True if a planned card may still be asked."""
@@ -299,7 +310,7 @@ class ReviewSession:
     def _put_back(self, item: SessionItem) -> None:
         if item.is_repeat:
             self._repeats.insert(0, item.card.id)
-        elif item.state in (State.NEW, State.REVIEW):
+        elif item.card.id not in self._step_ids():
             self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
 
     def _within_limit(self, counts: SessionProgress) -> SessionProgress:
@@ -335,26 +346,12 @@ class DrillSession(ReviewSession):
     def is_recorded(self) -> bool:
         return super().is_recorded and not self.card_filter.cram
 
-    def _counts(self) -> SessionProgress:
-        news = [card.is_new for card in self._plan]
-        news += [self.current.state is State.NEW] if self.current is not None and not self.current.is_repeat else []
-        return SessionProgress(len(self._answered), sum(news), 0, len(news) - sum(news))
-
     def _planned(self, when: Moment) -> list[Waiting]:
         return self._chosen
 
-    def _first_step(self, when: Moment) -> None:
+    def _steps(self, when: Moment) -> list[Waiting]:
         """Return none: each card is asked once."""
+        return []
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         return waiting.id in self.workspace.store.queue.available(when)
-
-    def _step_ids(self) -> set[str]:
-        """Return none, for the same reason."""
-        return set()
-
-    def _put_back(self, item: SessionItem) -> None:
-        if item.is_repeat:
-            super()._put_back(item)
-        else:
-            self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

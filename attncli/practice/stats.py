@@ -213,11 +213,6 @@ def _with_weak_cards(workspace: Workspace, when: Moment, topics: dict[str, Topic
     return {id: replace(status, weak=tuple(weak[id][:WEAK_SHOWN])) for id, status in topics.items()}
 
 
-def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
-    """Return (recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
-    return workspace.store.seen.due_by_then(curve_on(workspace, when))
-
-
 def _topic_status(total: int, seen: int, recall: float, lapses: int) -> TopicStatus:
     mean, readiness = (round(recall / count, 4) if count else 0.0 for count in (seen, total))
     return TopicStatus(seen, total, mean, readiness, lapses)

@@ -144,11 +144,6 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
     assert result.code == 2 and result.line == "attn: the app needs a terminal; run `attn mock --plain`"
 
 
-def test_an_interview_of_which_every_part_was_passed_over_missed_what_it_showed(ask: Attn) -> None:
-    report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("The interview is over.")[2]
-    assert "Warm-up: 0 of 1, " in report and "Missed questions" in report and "No mistakes." not in report
-
-
 def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
     ask: Attn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,8 +104,7 @@ def test_the_answer_counts_until_it_is_revealed_and_the_part_until_it_is_settled
     assert interview.time.spent_ms == 70_000 and interview.time.left_seconds == 170
     settle(interview)
     report = report_of(interview_room, interview.state)
-    assert report.times is not None and (report.times.within, report.times.answers) == (1, 2)
-    assert [seconds for _, seconds in report.times.longest] == [41] and report.parts[0].spent_seconds == 70
+    assert report.answer_seconds == (20, 41) and report.parts[0].spent_seconds == 70
 
 
 def test_when_the_time_is_up_what_is_in_hand_is_finished_and_the_next_part_begins(

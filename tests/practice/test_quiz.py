@@ -146,7 +146,7 @@ def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspac
         Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
         record.suspend(workspace, card)
-    with pytest.raises(NoCardMatches, match="no card matches a quiz with --topic kv; there are 2 without --topic"):
+    with pytest.raises(NoCardMatches, match="no card matches --topic kv; there are 2 without --topic"):
         Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
         record.suspend(workspace, card)

@@ -6,7 +6,8 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenges import standings
-from attncli.tui.screens.challenge import BugCountScreen, ChallengeScreen
+from attncli.tui.screens.base import ChoiceScreen
+from attncli.tui.screens.challenge import ChallengeScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, opened, settled, write_solution
@@ -29,7 +30,7 @@ async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: 
         await pilot.press("r")
         await pilot.pause(0.2)
         warning = "You have not solved this yet, and a round shows the reference. How many bugs?"
-        assert isinstance(app.screen, BugCountScreen) and app.screen.question == warning
+        assert isinstance(app.screen, ChoiceScreen) and app.screen.question == warning
         await pilot.press("3")
         await settled(pilot)
         text = (app.workspace.home.solutions / "sdpa.repair.py").read_text(encoding="utf-8")
@@ -50,7 +51,7 @@ async def test_a_round_is_there_again_after_leaving_it_and_the_own_solution_besi
         await settled(pilot)
         await pilot.press("r")
         await pilot.pause(0.2)
-        assert isinstance(app.screen, BugCountScreen) and app.screen.question == "How many bugs?"
+        assert isinstance(app.screen, ChoiceScreen) and app.screen.question == "How many bugs?"
         await pilot.press("escape")
         await settled(pilot)
         assert [file.name for file in folder.iterdir()] == ["sdpa.py"]

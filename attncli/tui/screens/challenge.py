@@ -12,11 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -47,7 +43,7 @@ from attncli.practice.start import (
     statement,
 )
 from attncli.practice.today import next_unsolved
-from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
+from attncli.tui.screens.base import AttnScreen, ChoiceScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -376,11 +372,13 @@ class ChallengeScreen(AttnScreen):
             return
         warning = _("You have not solved this yet, and a round shows the reference. How many bugs?")
         question = _("How many bugs?") if is_solved(self.workspace, self.challenge_id) else warning
-        if bugs := await self.app.push_screen_wait(BugCountScreen(question[lang], lang)):
-            await self._start(bugs)
+        counts = {str(bugs): f" {bugs} " for bugs in range(1, MOST_BUGS + 1)}
+        choices = {**counts, "": _("Esc  Cancel")[lang]}
+        if bugs := await self.app.push_screen_wait(ChoiceScreen(question[lang], choices)):
+            await self._start(int(bugs))
 
     async def _start(self, repair: int | None) -> None:
-        """Write the file of a round, beside that of an earlier one, say what it is, and show its task."""
+        """Write the file of a round, beside that of an earlier one, and show its task."""
         started = None
         with self.attn.showing_errors():
             id = self.challenge_id
@@ -389,13 +387,6 @@ class ChallengeScreen(AttnScreen):
             return
         if started.kept is not None:
             self.notify(_("Your file is kept as {file}.", file=started.kept)[self.lang])
-        text = ngettext(
-            "{file} has {count} bug. Press e to fix it, then g to grade.",
-            "{file} has {count} bugs. Press e to fix them, then g to grade.",
-            started.bugs,
-            file=started.path,
-        )
-        self.notify(text[self.lang])
         self.on_own_file = True
         await self.action_switch_file()
 
@@ -551,30 +542,6 @@ class OwnCaseScreen(AttnScreen):
 
     def action_to_field(self) -> None:
         self.query_one(CaseField).focus()
-
-
-# Rounds of bugs to fix
-
-
-class BugCountScreen(ModalScreen[int]):
-    """Ask for the number of bugs in a repair round; returns 0 on Escape."""
-
-    CSS_PATH = "challenge.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(bugs), f"dismiss({bugs})", show=False) for bugs in range(1, MOST_BUGS + 1)),
-        Binding("escape,q", "dismiss(0)", show=False),
-    ]
-
-    def __init__(self, question: str, lang: Lang) -> None:
-        super().__init__()
-        self.question, self.lang = question, lang
-
-    def compose(self) -> ComposeResult:
-        choices = [f"[@click=screen.dismiss({bugs})] {bugs} [/]" for bugs in range(1, MOST_BUGS + 1)]
-        markup = "   ".join([*choices, "[@click=screen.dismiss(0)]$leave[/]"])
-        with Vertical():
-            yield Plain(self.question)
-            yield Plain(Content.from_markup(markup, leave=_("Esc  Cancel")[self.lang]))
 
 
 def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:

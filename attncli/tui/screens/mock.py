@@ -41,28 +41,7 @@ from attncli.tui.widgets.session import MockTimeLine
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
 
-
 # Choosing an interview
-
-
-class MockRows(OptionRows):
-    """Rows of options, then reports; the key bar shows Enter as "Open" on a report only."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", N_("Open"), key_display="Enter"),
-        Binding("enter,space", "select", N_("Change"), show=False),
-    ]
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        row = self.highlighted_option
-        return action != "open" or (row is not None and row.id not in (START, RESUME, *MockScreen.FIELDS))
-
-    def watch_highlighted(self, highlighted: int | None) -> None:
-        super().watch_highlighted(highlighted)
-        self.refresh_bindings()
-
-    def action_open(self) -> None:
-        self.action_select()
 
 
 class MockScreen(OptionsScreen[MockOptions]):
@@ -82,7 +61,7 @@ class MockScreen(OptionsScreen[MockOptions]):
         return TitleBar(_("Mock interview")[self.lang])
 
     def body(self) -> Iterable[Widget]:
-        yield MockRows(self.rows(), id="mock")
+        yield OptionRows(self.rows(), id="mock")
         yield Plain(
             _(
                 "Timed, with random questions. Each step is saved; leaving pauses the clock. Tick the points yourself, "

@@ -195,11 +195,12 @@ class SessionEnd(Plain):
         if not answers:
             lines = [Content.styled(_("Nothing to review here right now.")[lang], "bold")]
         else:
-            recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
+            tests = [answer.rating is not Rating.AGAIN for answer in answers if answer.tests_memory]
+            recalled = [_("{percent}% recalled", percent=round(100 * sum(tests) / len(tests)))[lang]] if tests else []
             reviews = ngettext("{count} review", "{count} reviews", len(answers))
             parts = [
                 (reviews if self.session.is_recorded else _("{count} answered", count=len(answers)))[lang],
-                _("{percent}% recalled", percent=round(100 * recalled))[lang],
+                *recalled,
                 _("{minutes} min", minutes=max(1, round(spent.total_seconds() / 60)))[lang],
             ]
             lines = [Content.styled(_("Session done")[lang], "bold $success"), Content("  ·  ".join(parts))]
@@ -214,8 +215,8 @@ class SessionEnd(Plain):
         workspace = self.session.workspace
         due = due_counts(workspace)
         lines = [Content(_("{due} still due", due=due.due)[self.lang])] if due.due else []
-        coming = [answer.due_at for answer in self.session.answers if answer.due_at is not None]
-        soonest = min(coming) - workspace.clock() if coming else timedelta(0)
+        coming = {answer.card: answer.due_at for answer in self.session.answers if answer.due_at is not None}
+        soonest = min(coming.values()) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
             interval = interval_text(soonest, self.lang)
             lines.append(Content(_("The next card is due in {interval}.", interval=interval)[self.lang]))
