@@ -34,7 +34,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Mapping, Sequence
 
-from attncli.i18n import N_, Lang, Localised, _, quoted
+from attncli.i18n import N_, Lang, Localised, _
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
@@ -201,8 +201,8 @@ class NothingFound(AttnError):
 class NoCardMatches(NothingFound):
     """No card matches the options in `asked`; `without` counts the matches if one option is dropped."""
 
-    def __init__(self, asked: Sequence[str | Localised], without: Mapping[str, int]) -> None:
-        options = quoted(" ").join(quoted(option) if isinstance(option, str) else option for option in asked)
+    def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
+        options = " ".join(asked)
         if not asked:
             super().__init__(_("there are no cards; run `attn bank check` to check the banks"))
         elif without:

@@ -19,7 +19,7 @@ from attncli.domain.text import left
 from attncli.domain.vocabulary import STANDING_NAMES, STREAMS
 from attncli.errors import Rejected, UsageError
 from attncli.i18n import N_, Lang, _, ngettext, quoted
-from attncli.practice.challenges import Hint, asked_next, next_hint, show_solution, standings
+from attncli.practice.challenges import Hint, asked_next, is_solved, next_hint, show_solution, standings
 from attncli.practice.own_tests import next_survivor, show_reference_tests, start_tests
 from attncli.practice.start import start_challenge
 
@@ -79,6 +79,7 @@ def start(
     if seed is not None and repair is None:
         raise UsageError(_("--seed chooses a repair round; add --repair N"))
     with session().workspace() as workspace:
+        shows_unsolved = repair is not None and not is_solved(workspace, challenge)
         if tests:
             started = start_tests(workspace, challenge, folder, force)
         else:
@@ -87,6 +88,8 @@ def start(
         echo(_("kept the old file as {file}", file=started.kept)[workspace.lang], err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
+    if shows_unsolved:
+        echo(_("{id} is not solved yet, and this file shows the reference", id=challenge)[workspace.lang], err=True)
     given = [str(started.path)] if folder else []
     command = shlex.join(["attn", "grade", challenge, *given, *(["--tests"] if tests else [])])
     next_step = _("next: write your solution there, then run `{command}`", command=command)

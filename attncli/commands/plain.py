@@ -24,10 +24,10 @@ from attncli.practice import mock, mock_log, start
 from attncli.practice.grade import Judge, request_for
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
-from attncli.practice.mock_report import clock_text, code_task, report_lines, report_of
+from attncli.practice.mock_report import DRILL_MISSED, clock_text, code_task, report_lines, report_of
 from attncli.practice.quiz import Quiz, QuizScore
 from attncli.practice.record import interval_text
-from attncli.practice.review import RATINGS, ReviewSession, SessionItem
+from attncli.practice.review import RATINGS, ReviewSession, SessionItem, again_text
 from attncli.practice.workspace import Workspace
 
 INDENTS = {"head": "\n", "line": "", "missed": "", "point": "    - ", "note": ""}
@@ -140,21 +140,26 @@ class PlainReview(PlainSession):
         while True:
             item = self.review.refresh()
             choices, default = self._choices(item), _rating_word(suggested, lang)
-            self._say(_("Rating: {choices}; press Enter for {default}", choices=choices, default=default))
+            prompt = _("Rating: {choices}, r ask again today; press Enter for {default}")
+            self._say(prompt.format(choices=choices, default=default))
             line = super()._command_line()
             if self._run_command(line):
                 return
-            if (rating := _rating(line) if line else suggested) is not None:
+            if line.lower() == "r":
+                self._say(again_text(item.card.id, self.review.ask_again()))
+            elif (rating := _rating(line) if line else suggested) is not None:
+                is_recorded = self.review.is_recorded
                 try:
                     self.review.rate(rating, points=asked.points, correct=asked.correct)
                 except Outdated:
                     self._say(_("Not saved: the intervals have changed. Rate it again."))
                     continue
                 interval = interval_text(item.interval(rating), lang)
-                saved = _("{card}: {rating}, next in {interval}") if self.review.is_recorded else _("{card}: {rating}")
+                saved = _("{card}: {rating}, next in {interval}") if is_recorded else _("{card}: {rating}")
                 self._say(saved.format(card=item.card.id, rating=_rating_word(rating, lang), interval=interval))
                 return
-            self._say(INVALID)
+            else:
+                self._say(INVALID)
 
     def _choices(self, item: SessionItem) -> str:
         lang = self.lang
@@ -210,7 +215,7 @@ class PlainQuiz(PlainSession):
     def run(self) -> None:
         """Ask to the end, or until the learner quits; then print the score of what was answered."""
         lang = self.lang
-        self._say(_("Press Enter to skip a question; q quits (except in a blank). Nothing is recorded."))
+        self._say(_("Press Enter to skip a question; q quits (except in a blank). Schedules are unchanged."))
         try:
             while (asked := self.quiz.current) is not None:
                 done, total = self.quiz.progress
@@ -237,6 +242,8 @@ class PlainQuiz(PlainSession):
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
+        if score.missed:
+            echo("\n" + DRILL_MISSED[lang])
         echo("\n" + _("Same quiz again: {command}", command=self.quiz.options.command)[lang])
 
 
@@ -294,7 +301,6 @@ class PlainMock(PlainSession):
         except LearnerQuit:
             self._say(_("Paused and saved. Resume: `attn mock`"))
             return
-        self._print_left_over(len(self.interview.state.plan.parts))
         self._print_report()
 
     def _print_part(self) -> None:
@@ -303,7 +309,6 @@ class PlainMock(PlainSession):
         number = state.plan.part_of(state.place)
         if number == self.part:
             return
-        self._print_left_over(number)
         self.part = number
         part = state.plan.parts[number]
         head = ngettext(
@@ -314,17 +319,6 @@ class PlainMock(PlainSession):
             minutes=part.minutes,
         )
         echo(f"\n# {head[self.lang]}")
-
-    def _print_left_over(self, until: int) -> None:
-        """Say if the time of the last part was up before all of its questions had been asked."""
-        state = self.interview.state
-        if not 0 <= self.part < until:
-            return
-        part, results = state.plan.parts[self.part], state.results
-        count = sum(place not in results for place in state.plan.places(self.part))
-        if count and state.spent_ms.get(self.part, 0) >= part.budget_ms:
-            name = PART_NAMES[part.name]
-            echo("\n" + _("{name}: time is up, {count} not asked", name=name, count=count)[self.lang])
 
     def _ask(self) -> None:
         asked = self.interview.asked

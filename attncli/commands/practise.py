@@ -74,7 +74,7 @@ def drill(plain: bool, level: str | None, **chosen: Any) -> int:
 @click.command(
     help=N_(
         "Answer cards that have one right answer, scored at the end.\n\n"
-        "A quiz changes no schedule and records nothing. Suspended and buried cards are left out."
+        "A quiz changes no schedule; missed cards count as weak. Suspended and buried cards are left out."
     )
 )
 @topic_option

@@ -71,6 +71,7 @@ class RowKind(StrEnum):
     FIT = "fit"
     TAG = "tag"
     NOTE = "note"
+    QUIZ = "quiz"
     MOCK = "mock"
     MOCK_CLOCK = "mock-clock"
 
@@ -677,6 +678,7 @@ _FIELDS: dict[RowKind, _Fields] = {
     RowKind.FIT: _Fields({"parameters": check_weights}, ("parameters",)),
     RowKind.TAG: _Fields({"tag": _name, "on": _switch}),
     RowKind.NOTE: _Fields({"text": _text(LONGEST_NOTE)}),
+    RowKind.QUIZ: _Fields({"correct": _switch}, ("correct",)),
     RowKind.MOCK: _Fields(_MOCK, ("step",)),
     RowKind.MOCK_CLOCK: _Fields(_MOCK, ("step",)),
 }

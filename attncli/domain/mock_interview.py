@@ -158,20 +158,11 @@ class MissedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenTimes:
-    """Durations of spoken answers in seconds, compared with the 30 s for which an interviewer listens."""
-
-    median_seconds: int
-    within: int
-    answers: int
-    longest: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class MockReport:
     """The result of one interview. `share` in 0…1 is the mean over the parts with asked items.
 
-    `read` are the cards to read, the most missed first. An unfinished interview is open, or was ended early.
+    `answer_seconds` are the times of the answers, sorted; skipped questions have none. `read` are the cards to read,
+    the most missed first. An unfinished interview is open, or was ended early.
     """
 
     id: str
@@ -184,5 +175,5 @@ class MockReport:
     share: float
     parts: tuple[PartScore, ...]
     missed: tuple[MissedItem, ...]
-    times: SpokenTimes | None
+    answer_seconds: tuple[int, ...]
     read: tuple[str, ...]

@@ -248,11 +248,7 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
     stats, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
     topics = _topics(workspace, lang, stats, topic_standings(workspace, day), weak)
     known_weak = {found.card for found in weak}
-    due = [
-        (recall, id)
-        for recall, id in workspace.store.queue.due_by_then(curve_on(workspace, day))
-        if id not in known_weak
-    ]
+    due = [entry for entry in workspace.store.queue.due_by_then(curve_on(workspace, day)) if entry[1] not in known_weak]
     due_cards = [(workspace.library.card(id), recall) for recall, id in due[:REVIEW_SHOWN]]
     return Summary(
         lang=lang,
@@ -306,30 +302,23 @@ def _topics(
     """Return every topic, the greatest need first."""
     topic_of = workspace.store.index.card_topics()
     weak_in = Counter(topic_of.get(found.card) for found in weak)
-    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
     lines = []
     for topic in workspace.library.topics():
-        here, later, forgotten = stats.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]
-        readiness = _mean_without(later.readiness, later.total, forgotten)
+        here, later = stats.topics[topic.id], on_day[topic.id]
         lines.append(
             TopicLine(
                 id=topic.id,
                 title=topic.title[lang] or topic.id,
                 seen=here.seen,
                 total=here.total,
-                recall_on_day=_mean_without(later.recall, later.seen, forgotten),
-                readiness_on_day=readiness,
+                recall_on_day=later.recall,
+                readiness_on_day=later.readiness,
                 lapses=here.lapses,
                 weak=weak_in[topic.id],
-                need=round(here.total * (1 - readiness), 1),
+                need=round(here.total * (1 - later.readiness), 1),
             )
         )
     return tuple(sorted(lines, key=lambda line: (-line.need, line.id)))
-
-
-def _mean_without(mean: float, cards: int, forgotten: int) -> float:
-    """Return the mean over `cards` cards, with the `forgotten` ones of today counted as 0 instead of 1."""
-    return round(max(0.0, mean - forgotten / cards), 4) if cards else 0.0
 
 
 def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:

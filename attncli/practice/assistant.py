@@ -27,7 +27,7 @@ from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
 from attncli.practice.record import interval_text
 from attncli.practice.review import DrillSession, ReviewSession, SessionItem
-from attncli.practice.start import solution_file, start_challenge
+from attncli.practice.start import file_name, open_round, solution_file, start_challenge
 from attncli.practice.stats import progress
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
@@ -291,7 +291,7 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
     Raises UsageError if it exists and `fresh` is off, and for another bug before the last one was attempted: all wrong
     solutions together would reveal the right one.
     """
-    path = solution_file(workspace, workspace.library.challenge(id).id)
+    path = workspace.home.solutions / file_name(workspace.library.challenge(id).id, has_bugs=bug)
     if bug:
         _refuse_another_bug(workspace, id)
     if path.exists() and not fresh:
@@ -325,7 +325,7 @@ def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
 def submission(
     workspace: Workspace, id: str, file: str | None = None, source: str | None = None, rung: CaseRung | None = None
 ) -> GradeRequest:
-    """Build the request to the judge about `source`, a `file`, or the learner's own in the solutions folder.
+    """Build the request to the judge about `source`, a `file`, that of an open round, or the learner's solution.
 
     Raises NotFound and UsageError. Files of a challenge are refused, because a report quotes lines of the graded file.
     """
@@ -333,7 +333,8 @@ def submission(
         raise UsageError(_("give a file or source, not both"))
     challenge = workspace.library.challenge(id)
     options = GradeOptions(rung=rung or workspace.settings.rung)
-    path = solution_file(workspace, challenge.id)
+    repairing = open_round(workspace, challenge)
+    path = repairing.path if repairing else solution_file(workspace, challenge.id)
     if source is not None:
         return request_of(workspace, challenge, source.encode("utf-8", "replace"), path.name, options)
     if file is not None:

@@ -127,12 +127,15 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def target(workspace: Workspace, challenge: str, file: Path | None) -> tuple[str, Path]:
     """Return the id and the file to grade. Raises NotFound, UsageError.
 
-    A challenge alone means the file that was started for it last. A file alone means the challenge for which it was
-    started, else the one with its name.
+    A challenge alone means the file that was started for it last, but not that of a finished round. A file alone means
+    the challenge for which it was started, else the one with its name.
     """
     if file is not None:
         return workspace.library.challenge(challenge).id, file
-    begun = [(row.subject, row.payload.get("file")) for row in reversed(workspace.store.log.of_kind(RowKind.START))]
+    log = workspace.store.log
+    finished = {row.fixes for row in log.standing_of_kind(RowKind.REPAIR)}
+    starts = [row for row in reversed(log.of_kind(RowKind.START)) if row.id not in finished]
+    begun = [(row.subject, row.payload.get("file")) for row in starts]
     path = Path(expanded(challenge))
     if path.suffix == ".py":
         id = next((subject for subject, name in begun if name == str(path.absolute())), path.stem)

@@ -31,7 +31,7 @@ from attncli.practice.marking import Asked
 from attncli.practice.mock_log import MockState
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
-from attncli.practice.start import offers_rounds, start_challenge
+from attncli.practice.start import file_name, offers_rounds, start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.store.index import CardSummary
 
@@ -45,6 +45,8 @@ WHOLE, PARTLY, MISSED = 2, 1, 0
 # Below this there is no time for a second round of code.
 REPAIR_FROM_MINUTES = 25
 MOST_CANDIDATES = 600
+LONGEST_WARM_UP = 120
+"""The length in characters of a short question."""
 ITEMS_A_DIVE_MINUTE = 0.7
 EASY_BELOW_MINUTES = 10
 MINUTES_A_BUG = 4
@@ -181,11 +183,11 @@ class MockInterview:
         self._step("skip", {})
 
     def leave_part(self) -> None:
-        """Go on to the next part; the rest of this one is not asked."""
+        """Skip the current item and go on to the next part; the rest of this one is not asked."""
         self._step("leave", {})
 
     def end(self) -> None:
-        """End the interview early; it still has a report."""
+        """End the interview early, with the current item skipped; it still has a report."""
         if not self.state.is_over:
             self._step("end", {})
 
@@ -348,7 +350,7 @@ def hand_out(interview: MockInterview) -> CodeRound:
         raise UsageError(_("this part asks for no code; see `attn mock`"))
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
-    path = folder / f"{challenge.id}.py"
+    path = folder / file_name(challenge.id, has_bugs=item.kind == "repair")
     if not path.exists():
         path = _new_file(interview, item, challenge, folder)
     return CodeRound(challenge, path, max(1, item.n) if item.kind == "repair" else 0)
@@ -431,12 +433,13 @@ def draw_plan(workspace: Workspace, options: MockOptions) -> MockPlan:
 def _warm_up(
     cards: Sequence[CardSummary], options: MockOptions, count: int, dive: Sequence[MockItem]
 ) -> tuple[MockItem, ...]:
-    """Draw spoken and marked questions in turn, from as many topics as possible; none of the deep dive."""
+    """Draw spoken and marked questions in turn, from as many topics as possible; none of the deep dive.
+
+    Short questions of a first call come first, whatever the level of the interview: no numbers, no code.
+    """
     rng = Random(f"{options.seed} warm-up")
     asked_later = {item.id for item in dive}
-    easy = LEVELS[: LEVELS.index(options.level) + 1]
     pool = [card for card in cards if card.id not in asked_later]
-    pool = [card for card in pool if card.level in easy] or pool
     pool = rng.sample(pool, min(len(pool), MOST_CANDIDATES))
     topics = Counter(card.topic for card in cards if card.id in asked_later)
     drawn: list[MockItem] = []
@@ -444,12 +447,23 @@ def _warm_up(
         is_spoken = len(drawn) % 2 == 0
         # `min` takes the first of equals, and the pool is in the order of the draw.
         card = min(
-            pool, key=lambda card: (topics[card.topic] > 0, (card.kind == "qa") != is_spoken, topics[card.topic])
+            pool,
+            key=lambda card: (
+                not _is_short(card),
+                topics[card.topic] > 0,
+                (card.kind == "qa") != is_spoken,
+                topics[card.topic],
+            ),
         )
         pool.remove(card)
         topics[card.topic] += 1
         drawn.append(MockItem("card", card.id))
     return tuple(drawn)
+
+
+def _is_short(card: CardSummary) -> bool:
+    is_quick = len(card.question.en) <= LONGEST_WARM_UP and card.kind not in ("numeric", "debug")
+    return card.level == "screen" and is_quick
 
 
 def _deep_dive(

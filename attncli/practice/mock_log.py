@@ -129,15 +129,15 @@ def _apply(state: MockState, row: LogRow, payload: Mapping[str, Any]) -> None:
     match step:
         case "answer":
             state.settled[place] = _result(row.at, payload, late)
-        case "skip":
+        case "skip" | "leave" | "end":
             # Code that was graded and then left keeps the result of its best grading.
             state.settled[place] = replace(state.tried.get(place, Settled(0, 0, row.at)), at=row.at, late=late)
         case "grade":
             state.tried[place] = _better(state.tried.get(place), _result(row.at, payload, late))
             if payload.get("settles") is True:
                 state.settled[place] = state.tried[place]
-        case "leave":
-            state.left.add(part)
+    if step == "leave":
+        state.left.add(part)
 
 
 def _better(before: Settled | None, now: Settled) -> Settled:
@@ -220,23 +220,15 @@ def unfinished(workspace: Workspace) -> MockState | None:
     return None if latest is None or latest.is_over else latest
 
 
-@dataclass(frozen=True, slots=True)
-class MissedThen:
-    """The time at which a card was missed in an interview, and the points made (None: it has none)."""
-
-    at: datetime
-    made: tuple[int, ...] | None
-
-
-def missed_then(workspace: Workspace) -> dict[str, MissedThen]:
-    """Return the cards of which something was missed when they were last asked in an interview."""
+def last_results(workspace: Workspace) -> dict[str, Settled]:
+    """Return the result of each card in the last interview that asked it; a missed follow-up of it comes first."""
     renamed = workspace.store.index.renames()
-    last: dict[str, MissedThen | None] = {}
+    last: dict[str, Settled] = {}
     for state in reversed(states(workspace)):
-        asked: dict[str, MissedThen | None] = {}
+        asked: dict[str, Settled] = {}
         for _place, item, settled in state.answered():
             id = renamed.get(item.id, item.id)
-            if not item.is_code and asked.get(id) is None:
-                asked[id] = MissedThen(settled.at, settled.points) if settled.is_missed else None
+            if not item.is_code and (id not in asked or not asked[id].is_missed):
+                asked[id] = settled
         last |= asked
-    return {card: missed for card, missed in last.items() if missed is not None}
+    return last

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from attncli.domain.log_row import ANSWER_SECONDS
-from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockItem, MockReport, PartScore, SpokenTimes
+from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockItem, MockReport, PartScore
 from attncli.domain.parts import Answer
 from attncli.domain.vocabulary import LEVEL_NAMES
 from attncli.errors import AttnError, NotFound
@@ -20,6 +20,7 @@ from attncli.practice.mock_log import MockState, Settled, states
 from attncli.practice.workspace import Workspace
 
 LineKind = Literal["head", "line", "missed", "point", "note"]
+DRILL_MISSED = _("`attn drill --weak` drills what you missed. Schedules are unchanged.")
 
 
 def past_mocks(workspace: Workspace) -> tuple[MockReport, ...]:
@@ -43,7 +44,7 @@ def report_of(workspace: Workspace, state: MockState) -> MockReport:
         share=sum(shares) / len(shares) if shares else 0.0,
         parts=parts,
         missed=missed,
-        times=_times(state),
+        answer_seconds=_answer_seconds(state),
         read=_to_read(workspace, state),
     )
 
@@ -93,19 +94,9 @@ def _marked(asked: Asked, settled: Settled) -> Localised:
     return marked.detail if marked else NOTHING
 
 
-def _times(state: MockState) -> SpokenTimes | None:
-    """Return the times of spoken and marked answers; skipped questions have none."""
-    answers = [
-        (item.id, settled.answer_ms // 1000)
-        for _place, item, settled in state.answered()
-        if not item.is_code and settled.answer_ms is not None
-    ]
-    if not answers:
-        return None
-    seconds = sorted(taken for _, taken in answers)
-    longest = sorted((entry for entry in answers if entry[1] > ANSWER_SECONDS), key=lambda entry: -entry[1])
-    within = sum(taken <= ANSWER_SECONDS for taken in seconds)
-    return SpokenTimes(seconds[len(seconds) // 2], within, len(seconds), tuple(longest[:5]))
+def _answer_seconds(state: MockState) -> tuple[int, ...]:
+    answers = [settled.answer_ms for _place, item, settled in state.answered() if not item.is_code]
+    return tuple(sorted(answer_ms // 1000 for answer_ms in answers if answer_ms is not None))
 
 
 def _to_read(workspace: Workspace, state: MockState) -> tuple[str, ...]:
@@ -163,7 +154,7 @@ def report_lines(report: MockReport, lang: Lang, command: str = "") -> Iterator[
         yield from missed_lines(missed, lang)
     if report.read:
         yield "line", read_line(report, lang)
-        yield "note", _("`attn drill --weak` drills what you missed. Schedules are unchanged.")[lang]
+        yield "note", DRILL_MISSED[lang]
     if command:
         yield "note", _("Same interview again: {command}", command=command)[lang]
 
@@ -183,12 +174,7 @@ def score_lines(report: MockReport, lang: Lang) -> Iterator[tuple[LineKind, str]
     yield "head", title
     yield from (("line", line) for line in _part_lines(report, lang))
     yield from (("note", line) for line in _time_lines(report, lang))
-    if report.missed:
-        yield "head", _("Missed questions")[lang]
-    elif any(part.asked for part in report.parts):
-        yield "head", _("No mistakes.")[lang]
-    else:
-        yield "head", _("No question was answered.")[lang]
+    yield "head", (_("Missed questions") if report.missed else _("No mistakes."))[lang]
 
 
 def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:
@@ -210,18 +196,14 @@ def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:
 
 
 def _time_lines(report: MockReport, lang: Lang) -> Iterator[str]:
-    if (times := report.times) is None:
-        return
-    yield _(
-        "Answers: median {median} s, {within} of {answers} within {limit} s",
-        median=times.median_seconds,
-        within=times.within,
-        answers=times.answers,
-        limit=ANSWER_SECONDS,
-    )[lang]
-    if times.longest:
-        cards = _(", ").join(_("{card} {seconds} s", card=card, seconds=seconds) for card, seconds in times.longest)
-        yield _("Longest: {cards}", cards=cards)[lang]
+    if seconds := report.answer_seconds:
+        yield _(
+            "Answers: median {median} s, {within} of {answers} within {limit} s",
+            median=seconds[len(seconds) // 2],
+            within=sum(taken <= ANSWER_SECONDS for taken in seconds),
+            answers=len(seconds),
+            limit=ANSWER_SECONDS,
+        )[lang]
 
 
 def missed_lines(missed: MissedItem, lang: Lang) -> Iterator[tuple[LineKind, str]]:

@@ -135,7 +135,10 @@ def minutes_of(settings: Settings, day: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CardFilter:
-    """A filter for at most `count` cards, up to `level`; None means any. With `cram`, answers are not recorded."""
+    """A filter for at most `count` cards, up to `level`; None means any. With `cram`, answers are not recorded.
+
+    `only` names the cards from which to draw; none means all.
+    """
 
     topic: str | None = None
     kind: Kind | None = None
@@ -144,6 +147,8 @@ class CardFilter:
     weak: bool = False
     count: int = DRILL_COUNT
     cram: bool = False
+    only: tuple[str, ...] = ()
+    has_right_answer: bool = False
 
 
 def default_level(workspace: Workspace) -> Level | None:
@@ -170,10 +175,12 @@ def matching_cards(workspace: Workspace, card_filter: CardFilter) -> list[CardSu
         if card.id in available and card_filter.kind in (None, card.kind)
         if card_filter.level is None or card.level in LEVELS[: LEVELS.index(card_filter.level) + 1]
         if card.must_know or not card_filter.must_know
+        if card.id in card_filter.only or not card_filter.only
+        if card.kind != "qa" or not card_filter.has_right_answer
     ]
     if not card_filter.weak:
         return found
-    rank = {id: place for place, id in enumerate(weak_cards(workspace, when))}
+    rank = {weak.card: place for place, weak in enumerate(weaknesses(workspace, when))}
     return sorted((card for card in found if card.id in rank), key=lambda card: rank[card.id])
 
 
@@ -208,11 +215,8 @@ def without(workspace: Workspace, card_filter: CardFilter) -> dict[str, int]:
 # Weak cards
 
 
-def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
-    """Return True if forgotten three times or more, less than 70 % likely to be recalled today, or missed last time.
-
-    `attn stats`, which looks at schedules alone, leaves `missed` out.
-    """
+def is_weak(lapses: int, recall: float, missed: bool) -> bool:
+    """Return True if forgotten three times or more, less than 70 % likely to be recalled today, or missed last time."""
     return missed or lapses >= WEAK_LAPSES or recall < WEAK_RECALL
 
 
@@ -222,22 +226,18 @@ def has_missed(last: LastReview, points: int) -> bool:
     It was rated again, marked wrong, or some points were ticked and others not. If none is ticked and the rating is
     good, the learner does not use ticks, so nothing counts as missed.
     """
-    some = last.points is not None and 0 < len(last.points) < points
-    return _was_forgotten(last) or some
-
-
-def _was_forgotten(last: LastReview) -> bool:
     from attncli.domain.log_row import Rating
 
-    return last.rating == Rating.AGAIN or last.correct is False
+    some = last.points is not None and 0 < len(last.points) < points
+    return last.rating == Rating.AGAIN or last.correct is False or some
 
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
     """A weak card and the reasons; `points_missed` are indices into its points.
 
-    `recall` is the probability of recall on the day in question. It is 0 if the card was forgotten on that very day,
-    because the forgetting curve starts at 1 after any rating.
+    `recall` is the probability of recall on the day in question: 0 if the card was forgotten on that very day, or never
+    reviewed.
     """
 
     card: str
@@ -248,43 +248,42 @@ class Weakness:
 
 
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
-    """Return the weak cards among those seen: missed ones first, then the least likely to be recalled.
+    """Return the weak cards: missed ones first, then the least likely to be recalled.
 
-    A miss in a mock interview counts until the card is reviewed.
+    A miss in a quiz or a mock interview counts until the card is reviewed, or answered right in another one.
     """
     found: dict[str, Weakness] = {}
     perhaps = workspace.store.queue.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES)
-    for id, recall, lapses, day, last in perhaps:
+    for id, recall, lapses, last in perhaps:
         points = len((workspace.store.index.card(id) or {}).get("points") or ()) if last.points else 0
         missed = has_missed(last, points)
-        if day >= when.day and _was_forgotten(last):
-            recall = 0.0
         if is_weak(lapses, recall, missed):
             found[id] = Weakness(id, recall, lapses, missed, _points_missed(last.points, points))
-    found |= {weak.card: weak for weak in _missed_in_interviews(workspace, when, found)}
+    found |= {weak.card: weak for weak in _missed_beside_reviews(workspace, when, found)}
     return sorted(found.values(), key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
 
 
-def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
-    """Yield the seen cards of which something was missed in an interview after their last review."""
+def _missed_beside_reviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
+    """Yield the cards that were missed when a quiz or an interview asked them last, after their last review."""
+    from attncli.domain.log_row import RowKind
     from attncli.memory.scheduler import recall_on
-    from attncli.practice.mock_log import missed_then
+    from attncli.practice.mock_log import Settled, last_results
 
-    for id, missed in missed_then(workspace).items():
+    last, renamed = last_results(workspace), workspace.store.index.renames()
+    for row in workspace.store.log.of_kind(RowKind.QUIZ):
+        id = renamed.get(row.subject, row.subject)
+        if id not in last or last[id].at < row.at:
+            last[id] = Settled(int(row.payload.get("correct") is True), 1, row.at)
+    for id, asked in last.items():
         schedule, document = workspace.store.schedules.get(id), workspace.store.index.card(id)
-        if schedule is not None and document is not None and missed.at > schedule.reviewed_at:
+        if not asked.is_missed or document is None:
+            continue
+        points_missed = _points_missed(asked.points, len(document.get("points") or ()))
+        if schedule is None:
+            yield Weakness(id, 0.0, 0, True, points_missed)
+        elif asked.at > schedule.reviewed_at:
             recall = weak[id].recall if id in weak else recall_on(schedule, when.day, workspace.policy.decay)
-            points_missed = _points_missed(missed.made, len(document.get("points") or ()))
             yield Weakness(id, recall, schedule.lapses, True, points_missed)
-
-
-def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """Return the ids of the unseen cards missed in an interview, then of the weak cards, weakest first."""
-    from attncli.practice.mock_log import missed_then
-
-    index, schedules = workspace.store.index, workspace.store.schedules
-    unseen = [id for id in missed_then(workspace) if schedules.get(id) is None and index.card(id) is not None]
-    return [*sorted(unseen), *(weak.card for weak in weaknesses(workspace, when))]
 
 
 def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
@@ -375,7 +374,7 @@ class _Browse:
                 waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment)]
                 return [card.id for cards in waiting for card in cards]
             case "weak":
-                return weak_cards(self.workspace, self.moment)
+                return [weak.card for weak in weaknesses(self.workspace, self.moment)]
             case "flagged":
                 return [id for id, found in self.annotations.items() if found.flagged]
             case "must-know":

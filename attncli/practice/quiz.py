@@ -1,19 +1,23 @@
-"""A quiz: cards with one right answer, drawn from a seed and scored at the end. No schedule and no log row changes."""
+"""A quiz: cards with one right answer, drawn from a seed and scored at the end.
+
+It changes no schedule. Each answer is recorded, and a missed card counts as weak until it is reviewed.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.parts import Arrange
 from attncli.domain.vocabulary import Level
-from attncli.errors import NoCardMatches, UsageError
+from attncli.errors import UsageError
 from attncli.i18n import NOTHING, Localised, _
 from attncli.practice.marking import Asked
-from attncli.practice.queue import CardFilter, matching_cards
+from attncli.practice.queue import CardFilter, require_matching_cards
+from attncli.practice.record import record
 from attncli.practice.workspace import Workspace
-from attncli.store.index import CardSummary
 
 QUIZ_COUNT = 10
 
@@ -66,10 +70,10 @@ class Quiz:
     """
 
     def __init__(self, workspace: Workspace, options: QuizOptions) -> None:
+        self.workspace = workspace
         self.options = options
-        found = sorted(card.id for card in _drawable(workspace, options))
-        if not found:
-            raise _nothing(workspace, options)
+        wanted = CardFilter(options.topic, level=options.level, has_right_answer=True)
+        found = sorted(card.id for card in require_matching_cards(workspace, wanted))
         drawn = Random(options.seed).sample(found, min(options.count, len(found)))
         # Each question has its own randomness, so that none depends on how the one before was drawn.
         self._questions = [Asked.of(workspace.library.card(id), Random(f"{options.seed} {id}")) for id in drawn]
@@ -85,9 +89,13 @@ class Quiz:
         return self._counted, len(self._questions)
 
     def count_current(self) -> None:
-        """Count the current question and go on. Raises UsageError if it was not submitted, or there is none."""
+        """Record the answer to the current question and go on.
+
+        Raises UsageError if it was not submitted, or there is none.
+        """
         if self.current is None or self.current.marked is None:
             raise UsageError(_("there is no answer to count"))
+        record(self.workspace, RowKind.QUIZ, self.current.card.id, {"correct": self.current.marked.correct})
         self._counted += 1
 
     @property
@@ -114,21 +122,3 @@ def right_answer(asked: Asked) -> Localised:
     if isinstance(asked.entry, Arrange):
         return asked.right_answer
     return asked.marked.detail if asked.marked else NOTHING
-
-
-def _drawable(workspace: Workspace, options: QuizOptions) -> list[CardSummary]:
-    """Return the cards that have one right answer."""
-    found = matching_cards(workspace, CardFilter(options.topic, level=options.level))
-    return [card for card in found if card.kind != "qa"]
-
-
-def _nothing(workspace: Workspace, options: QuizOptions) -> NoCardMatches:
-    """Build the error with the options given, and how many cards there are without each of them."""
-    named = [f"--{name} {value}" for name in ("topic", "level") if (value := getattr(options, name))]
-    if not named:
-        return NoCardMatches([], {})
-    relaxed = {"level": replace(options, level=None), "topic": replace(options, topic=None)}
-    counts = {name: len(_drawable(workspace, other)) for name, other in relaxed.items() if other != options}
-    return NoCardMatches(
-        [_("a quiz with {options}", options=" ".join(named))], {name: count for name, count in counts.items() if count}
-    )

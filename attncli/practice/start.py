@@ -1,6 +1,7 @@
 """Write the file that the learner works on: a starter, a wrong solution to debug, or a reference with planted bugs.
 
-An existing file is never overwritten; on request it is kept as a numbered copy. Starters are built from the source text
+A file with bugs has a name of its own, so the learner's solution stays as it is. An existing file is never overwritten;
+on request it is kept as a numbered copy. Starters are built from the source text
 of the reference, and a statement's facts are read from `inputs.py`; neither is run. The log records the bugs in each
 file. The end of this module opens a learner's file in the app or in an external editor.
 """
@@ -59,9 +60,14 @@ class Started:
     bugs: int = 0
 
 
+def file_name(challenge: str, has_bugs: bool = False) -> str:
+    """Return the name of a solution, or of a file that was handed out with bugs."""
+    return f"{challenge}.repair.py" if has_bugs else f"{challenge}.py"
+
+
 def solution_file(workspace: Workspace, challenge: str) -> Path:
     """Return the default path of the learner's solution."""
-    return workspace.home.solutions / f"{challenge}.py"
+    return workspace.home.solutions / file_name(challenge)
 
 
 def start_challenge(
@@ -83,7 +89,8 @@ def start_challenge(
     """
     challenge = workspace.library.challenge(id)
     workspace.store.require_writable()
-    path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
+    name = file_name(challenge.id, has_bugs=bug or repair is not None)
+    path = (folder or workspace.home.solutions).absolute() / name
     details: dict[str, Any] = {"file": kept_text(path, LONGEST_PATH)}
     symptom, bugs = None, int(bug)
     if repair is not None:
@@ -93,12 +100,7 @@ def start_challenge(
     elif bug:
         planted = Path(challenge.folder) / "wrong" / f"{wrong}.py" if wrong else _next_bug(workspace, challenge)
         details["bug"] = planted.stem
-        mistake = challenge.mistakes.get(planted.stem)
-        symptom = (
-            mistake.symptom
-            if mistake is not None and mistake.symptom.en
-            else _("This solution is rejected. Find out why and fix it.")
-        )
+        symptom = _symptom(challenge, planted.stem)
         text = disguised(planted, symptom[workspace.lang])
     else:
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
@@ -109,6 +111,13 @@ def start_challenge(
         details["kept"] = kept_text(kept, LONGEST_PATH)
     record(workspace, RowKind.START, challenge.id, details)
     return Started(path, kept, symptom, bugs)
+
+
+def _symptom(challenge: Challenge, bug: str) -> Localised:
+    mistake = challenge.mistakes.get(bug)
+    if mistake is not None and mistake.symptom.en:
+        return mistake.symptom
+    return _("This solution is rejected. Find out why and fix it.")
 
 
 def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
@@ -387,6 +396,17 @@ def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Plante
     known = {repair.wrong: repair for repair in load_repairs(Path(challenge.folder))}
     repairs = tuple(known[name] for name in start.repairs if name in known)
     return Planted(start, start.repairs, repairs if len(repairs) == len(start.repairs) else ())
+
+
+def open_round(workspace: Workspace, challenge: Challenge) -> Started | None:
+    """Return the round that the learner has not finished, in the folder of solutions; None if there is none."""
+    file = workspace.home.solutions / file_name(challenge.id, has_bugs=True)
+    planted = planted_in(workspace, challenge, file) if file.exists() else None
+    rows = standing(workspace.store.log.of_subjects([challenge.id]))
+    if planted is None or planted.start.id in {row.fixes for row in rows}:
+        return None
+    symptom = _symptom(challenge, planted.start.bug) if planted.start.bug else None
+    return Started(file, symptom=symptom, bugs=len(planted.bugs))
 
 
 def _handed_out(rows: Iterable[LogRow]) -> dict[str, LogRow]:

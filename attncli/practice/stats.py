@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from statistics import fmean
@@ -21,7 +21,7 @@ from attncli.memory.forecast import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
 from attncli.memory.scheduler import LEECH_LAPSES, recall_on
 from attncli.practice.plan_text import Countdown, countdown
-from attncli.practice.queue import WEAK_LAPSES, WEAK_RECALL, curve_on
+from attncli.practice.queue import WEAK_RECALL, curve_on, weaknesses
 from attncli.practice.workspace import Workspace
 from attncli.store.schedules import Moment
 
@@ -156,7 +156,7 @@ def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
     when = workspace.moment(at)
     days = workspace.store.log.review_days()
     by_day = {day.day: day.reviews for day in days}
-    topics = topic_standings(workspace, when)
+    topics = _with_weak_cards(workspace, when, topic_standings(workspace, when))
     return ProgressStats(
         reviews=sum(by_day.values()),
         today=by_day.get(when.day, 0),
@@ -201,22 +201,24 @@ def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> t
 
 
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStatus]:
-    """Return the status of every topic that has cards."""
-    curve = curve_on(workspace, when)
-    seen = workspace.store.queue.by_topic(curve)
-    weak: dict[str, list[WeakCard]] = defaultdict(list)
-    for topic, card, recall, lapses in workspace.store.queue.weak(curve, WEAK_RECALL, WEAK_LAPSES):
-        if len(weak[topic]) < WEAK_SHOWN:
-            weak[topic].append(WeakCard(card, round(recall, 4), lapses, lapses >= LEECH_LAPSES))
+    """Return the status of every topic that has cards, without its weak cards."""
+    seen = workspace.store.queue.by_topic(curve_on(workspace, when))
     return {
-        topic.id: _topic_status(topic.cards, *seen.get(topic.id, (0, 0.0, 0)), tuple(weak[topic.id]))
-        for topic in workspace.library.topics()
+        topic.id: _topic_status(topic.cards, *seen.get(topic.id, (0, 0.0, 0))) for topic in workspace.library.topics()
     }
 
 
-def _topic_status(total: int, seen: int, recall: float, lapses: int, weak: tuple[WeakCard, ...]) -> TopicStatus:
+def _with_weak_cards(workspace: Workspace, when: Moment, topics: dict[str, TopicStatus]) -> dict[str, TopicStatus]:
+    weak, topic_of = defaultdict[str, list[WeakCard]](list), workspace.store.index.card_topics()
+    for found in weaknesses(workspace, when):
+        leech = found.lapses >= LEECH_LAPSES
+        weak[topic_of[found.card]].append(WeakCard(found.card, round(found.recall, 4), found.lapses, leech))
+    return {id: replace(status, weak=tuple(weak[id][:WEAK_SHOWN])) for id, status in topics.items()}
+
+
+def _topic_status(total: int, seen: int, recall: float, lapses: int) -> TopicStatus:
     mean, readiness = (round(recall / count, 4) if count else 0.0 for count in (seen, total))
-    return TopicStatus(seen, total, mean, readiness, lapses, weak)
+    return TopicStatus(seen, total, mean, readiness, lapses)
 
 
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:

@@ -141,7 +141,9 @@ _LINKED = """
         SELECT * FROM renamed WHERE id != other AND other IN (SELECT id FROM subject)
     ) SELECT id, other FROM known UNION SELECT other, id FROM known
 """
-_SEEN = """(SELECT *, pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent) AS recall
+# The forgetting curve starts at 1 after any rating, but a card that was forgotten today is not known today.
+_SEEN = """(SELECT *, CASE WHEN review_day >= :day AND (last_rating = 1 OR last_correct = 0) THEN 0.0
+    ELSE pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent) END AS recall
     FROM queue WHERE stability_days IS NOT NULL)"""
 
 
@@ -286,19 +288,14 @@ class Queue:
         sql = f"SELECT topic, count(*), total(recall), sum(lapses) FROM {_SEEN} GROUP BY topic"
         return {topic: (seen, recall, lapses) for topic, seen, recall, lapses in self._rows(sql, curve)}
 
-    def weak(self, curve: RecallCurve, recall: float, lapses: int) -> list[tuple[str, str, float, int]]:
-        """Return (topic, card, recall, lapses) below `recall` or with at least `lapses`, the least recalled first."""
-        sql = f"SELECT topic, id, recall, lapses FROM {_SEEN} WHERE recall < :least OR lapses >= :most"
-        return self._rows(f"{sql} ORDER BY round(recall, 4), lapses DESC, id", curve, least=recall, most=lapses)
-
     def perhaps_weak(
         self, curve: RecallCurve, recall: float, lapses: int
-    ) -> Iterator[tuple[str, float, int, int, LastReview]]:
-        """Yield (card, recall, lapses, day and content of the last review) of weak cards and those perhaps missed."""
+    ) -> Iterator[tuple[str, float, int, LastReview]]:
+        """Yield (card, recall, lapses, content of the last review) of weak cards and those perhaps missed."""
         from attncli.store.log import last_review
 
         missed = "last_rating = 1 OR last_correct = 0 OR last_points <> '[]'"
-        sql = f"""SELECT id, recall, lapses, review_day, last_rating, last_points, last_correct FROM {_SEEN}
+        sql = f"""SELECT id, recall, lapses, last_rating, last_points, last_correct FROM {_SEEN}
             WHERE recall < :least OR lapses >= :most OR {missed}"""
         for *memory, rating, points, correct in self._rows(sql, curve, least=recall, most=lapses):
             yield *memory, last_review(rating, points, correct)

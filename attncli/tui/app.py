@@ -38,6 +38,7 @@ from attncli.tui import textual_fixes
 from attncli.tui.screens.base import BUSY_MILLISECONDS, IN_PALETTE, AttnScreen, Navigation
 from attncli.tui.textual_fixes import ReadAhead, ShownText, UnexpectedInput, ascii_twin
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
+from attncli.tui.widgets.basics import shown_bindings
 
 if TYPE_CHECKING:
     from attncli.practice.mock import MockOptions
@@ -320,7 +321,10 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         return [*super().get_line_filters(), self._shown_text]
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the entries of the command palette."""
+        """Yield the entries of the command palette: the keys of the screen below, then what works everywhere."""
+        for key, binding in shown_bindings(screen):
+            if binding.action != "language" and key[1:2] != "-":
+                yield SystemCommand(_(binding.description)[self.lang], key, partial(self.simulate_key, binding.key))
         for name, text in IN_PALETTE.items():
             yield SystemCommand(text[self.lang], "", partial(self.show, name))
         yield SystemCommand(_("Export the interview summary")[self.lang], "", self._export_summary)

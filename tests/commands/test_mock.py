@@ -144,11 +144,6 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
     assert result.code == 2 and result.line == "attn: the app needs a terminal; run `attn mock --plain`"
 
 
-def test_an_interview_of_which_every_part_was_passed_over_missed_nothing_because_it_asked_nothing(ask: Attn) -> None:
-    report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("The interview is over.")[2]
-    assert "No question was answered." in report and "No mistakes." not in report
-
-
 def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
     ask: Attn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,9 @@ def test_undo_suspend_put_off_and_quit(attn: Attn) -> None:
     assert attn("due", "--json").json["topics"]["att"] == 2
     said = attn("review", "--plain", "--topic", "kv", stdin="1\n4\n1\nu\n7\n2\nb\n").out
     assert "Undone: kv-01" in said
+    said = attn("review", "--plain", "--topic", "att", stdin="\nnone\nr\n4\ns\n\nnone\n1\n").out
+    assert "comes again at the end; rate it now" in said and said.count("next in") == 1
+    assert said.endswith("1 answered and saved, 0 left\n")
 
 
 def test_a_slip_is_asked_again(attn: Attn) -> None:

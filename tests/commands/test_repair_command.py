@@ -19,6 +19,7 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
     code, out, err = attn("start", "sdpa", "--repair", 3, "--dir", tmp_path)
     file = Path(out.strip())
     assert code == 0 and "3 bugs to find and fix" in err and f"attn grade sdpa {file}" in err
+    assert "sdpa is not solved yet, and this file shows the reference" in err
     code, out, err = attn("grade", "sdpa", file, "--json")
     report = json.loads(out)
     names = [bug["wrong"] for bug in report["repaired"]["left"]]
@@ -55,11 +56,3 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
 def test_an_unusable_round_exits_2_with_one_line(attn, words, said):  # noqa: F811
     code, out, err = attn("start", *words)
     assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
-
-
-def test_an_existing_file_is_named_and_force_keeps_it(attn, tmp_path):  # noqa: F811
-    attn("start", "sdpa", "--dir", tmp_path)
-    code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path)
-    assert code == 2 and f"{tmp_path / 'sdpa.py'} already exists; use --force" in err
-    code, _, err = attn("start", "sdpa", "--repair", 1, "--dir", tmp_path, "--force", "--lang", "zh")
-    assert code == 0 and f"原来的文件保存为 {tmp_path / 'sdpa.1.py'}" in err and "有 1 处错误待修复" in err

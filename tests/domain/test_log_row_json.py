@@ -81,6 +81,7 @@ FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
             "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
         },
     ),
+    RowKind.QUIZ: st.fixed_dictionaries({"correct": st.booleans()}),
     RowKind.MOCK: st.fixed_dictionaries(
         {"step": names},
         optional={

@@ -63,16 +63,6 @@ def test_weak_cards_come_with_answer_points_and_formulas(workspace):
     assert answer in text and "\n\n" in answer, "the lead, then the rest"
 
 
-@pytest.mark.parametrize("interview", [None, SOON])
-def test_what_failed_just_now_is_weak_with_and_without_a_date(workspace, interview):
-    know(workspace, "att-03", "att-04")
-    record.answer(workspace, "att-02", Rating.AGAIN, NOW)
-    summary = summarise(workspace, "en", interview)
-    assert [card.id for card in summary.weak] == ["att-02"]
-    assert summary.weak[0].reasons[0] == "missed"
-    assert summary.weak[0].recall < 0.9
-
-
 def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
     record.answer(workspace, "att-02", Rating.AGAIN, NOW)
     record.answer(workspace, "att-03", Rating.EASY, NOW)

@@ -38,9 +38,7 @@ def test_every_challenge_has_reference_tests():
     assert [path.parent.name for path in IMPL.glob("*/*/challenge.yaml") if path.parent.name not in WITH_TESTS] == []
 
 
-@pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=() if id in SAMPLE else pytest.mark.full) for id in WITH_TESTS]
-)
+@pytest.mark.parametrize("id", [pytest.param(id, marks=() if id in SAMPLE else pytest.mark.full) for id in WITH_TESTS])
 def test_reference_tests_are_hardened(judge, challenges, id):
     challenge = challenges[id]
     if not can_be_run(challenge):

@@ -14,7 +14,6 @@ from attncli.domain.vocabulary import KINDS, LEVELS, Kind, Level
 from attncli.errors import NoCardMatches, NotFound, NothingFound
 from attncli.practice import record
 from attncli.practice.queue import CardFilter, draw_cards, matching_cards, without
-from attncli.practice.record import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -63,27 +62,6 @@ def test_a_draw_is_as_many_as_fit_each_once_the_same_for_a_seed(
     drawn = [card.id for card in draw_cards(workspace, card_filter, Random(seed))]
     assert len(drawn) == len(set(drawn)) == min(count, len(fit)) and set(drawn) <= set(fit)
     assert drawn == [card.id for card in draw_cards(workspace, card_filter, Random(seed))]
-
-
-def test_weak_is_what_was_missed_then_what_is_forgotten_or_lapsed(open_workspace: Open, moving_clock: Any) -> None:
-    workspace = open_workspace(fuzz=False)
-    long_ago = workspace.clock() - timedelta(days=300)
-
-    def review(card: str, rating: Rating, at: Any = None, **details: Any) -> None:
-        record.answer(workspace, card, rating, at, details)
-
-    review("att-03", Rating.GOOD, long_ago)
-    review("kv-01", Rating.EASY, correct=True)
-    review("kv-02", Rating.GOOD, correct=False)
-    review("att-01", Rating.GOOD, points=[0, 2])
-    review("att-02", Rating.AGAIN)
-    assert ids(workspace, weak=True)[-1] == "att-03"
-    assert set(ids(workspace, weak=True)) == {"att-01", "att-02", "att-03", "kv-02"}
-    review("att-01", Rating.GOOD, points=[0, 1, 2])
-    review("att-02", Rating.GOOD, points=[])
-    assert set(ids(workspace, weak=True)) == {"att-03", "kv-02"}
-    take_back(workspace)
-    assert "att-02" in ids(workspace, weak=True), "what was taken back says nothing"
 
 
 def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:

@@ -61,7 +61,7 @@ def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(
     warm_up, dive, whiteboard, repair = plan.parts
     cards = [interview_room.library.card(item.id) for item in warm_up.items]
     assert len(cards) == 4 and len({card.topic for card in cards[:3]}) == len(TOPICS) - 1
-    assert {card.kind for card in cards} == {"qa", "choice"}
+    assert {card.kind for card in cards} == {"qa", "choice"} and {card.level for card in cards} == {"screen"}
     assert len({(item.id, item.kind, item.n) for item in plan.items}) == len(plan.items)
     assert {item.id for item in warm_up.items}.isdisjoint(item.id for item in dive.items)
     assert whiteboard.items[0].id.partition("-")[0] != repair.items[0].id.partition("-")[0]

@@ -13,7 +13,7 @@ from attncli.errors import NotFound, UsageError
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeOptions, request_for
 from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card
-from attncli.practice.mock_report import past_mocks, report_of
+from attncli.practice.mock_report import past_mocks, report_lines, report_of
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
@@ -104,8 +104,7 @@ def test_the_answer_counts_until_it_is_revealed_and_the_part_until_it_is_settled
     assert interview.time.spent_ms == 70_000 and interview.time.left_seconds == 170
     settle(interview)
     report = report_of(interview_room, interview.state)
-    assert report.times is not None and (report.times.within, report.times.answers) == (1, 2)
-    assert [seconds for _, seconds in report.times.longest] == [41] and report.parts[0].spent_seconds == 70
+    assert report.answer_seconds == (20, 41) and report.parts[0].spent_seconds == 70
 
 
 def test_when_the_time_is_up_what_is_in_hand_is_finished_and_the_next_part_begins(
@@ -160,12 +159,19 @@ def test_a_new_one_ends_the_unfinished_one_and_keeps_its_report(interview_room: 
     assert kept.id == first.state.id and not kept.is_open and not kept.is_finished
 
 
-def test_leaving_a_part_goes_on_with_the_next(interview_room: Workspace) -> None:
+def test_what_was_shown_counts_as_missed_and_later_parts_as_not_reached(interview_room: Workspace) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     interview.leave_part()
     assert interview.part is not None and interview.part.name == "deep-dive"
     interview.end()
-    assert interview.item is None and past_mocks(interview_room) == ()
+    (report,) = past_mocks(interview_room)
+    shown = [interview.state.plan.items[place].id for place in (0, 4)]
+    assert interview.item is None and [missed.card for missed in report.missed] == shown
+    assert [(part.asked, part.credit, part.not_asked) for part in report.parts[:2]] == [(1, 0, 3), (1, 0, 4)]
+    lines = [line for kind, line in report_lines(report, "en") if kind in ("head", "line")]
+    assert lines[0] == "0% · 30 min · onsite · ended early"
+    assert lines[1] == "Warm-up: 0 of 1, 0:00 of 4 min, 3 not asked"
+    assert lines[3:5] == ["Whiteboard: not reached", "Repair: not reached"] and report.share == 0
 
 
 def test_undo_takes_back_the_last_step_here_and_from_outside(interview_room: Workspace) -> None:

@@ -82,16 +82,6 @@ def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_wor
     assert progress(workspace).forecast[0].date == "2026-06-12"
 
 
-def test_weak_cards_are_listed_the_weakest_first(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False)
-    now = workspace.clock()
-    record.answer(workspace, "att-02", Rating.EASY, now - timedelta(days=200))
-    record.answer(workspace, "att-01", Rating.AGAIN, now - timedelta(days=200))
-    record.answer(workspace, "att-03", Rating.EASY, now)
-    weak = progress(workspace).topics["att"].weak
-    assert [card.card for card in weak] == ["att-01", "att-02"] and weak[0].recall < weak[1].recall < 0.7
-
-
 def test_undone_reviews_are_in_no_figure(workspace: Workspace) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)

@@ -8,13 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.card_kinds import card_of
-from attncli.domain.log_row import RowKind
+from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.parts import Fill
 from attncli.errors import NoCardMatches, NotFound, UsageError
+from attncli.export.summary import summarise
 from attncli.practice import record
 from attncli.practice.marking import Asked
+from attncli.practice.queue import CardFilter, browse, matching_cards
 from attncli.practice.quiz import Quiz, QuizOptions, QuizScore, right_answer
+from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 from right_answer import right_answer_to
 
 Open = Callable[..., Workspace]
@@ -109,9 +113,30 @@ def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> N
         quiz.count_current()
 
 
-def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
-    taken(Quiz(workspace, QuizOptions()), True, False)
-    assert workspace.store.log.length() == 0
+def test_a_missed_card_is_weak_everywhere_until_it_is_reviewed_or_right_in_a_quiz(
+    workspace: Workspace, moving_clock: Clock
+) -> None:
+    def weak() -> list[set[str]]:
+        stats = progress(workspace).topics.values()
+        return [
+            {card.id for card in matching_cards(workspace, CardFilter(weak=True))},
+            {card.id for card in browse(workspace, "is:weak").cards},
+            {card.card for topic in stats for card in topic.weak},
+            {line.id for line in summarise(workspace, "en").weak},
+        ]
+
+    for card in ("kv-01", "kv-02"):
+        record.answer(workspace, card, Rating.EASY)
+        moving_clock.move(minutes=1)
+    before = dict(workspace.store.schedules.all())
+    assert weak() == [set()] * 4
+    taken(Quiz(workspace, QuizOptions()), *[False] * 5)
+    moving_clock.move(minutes=1)
+    assert weak() == [MARKED] * 4 and dict(workspace.store.schedules.all()) == before
+    record.answer(workspace, "kv-01", Rating.EASY)
+    assert weak() == [MARKED - {"kv-01"}] * 4
+    right = taken(quiz := Quiz(workspace, QuizOptions(count=1)), True)
+    assert right.right == 1 and weak() == [MARKED - {"kv-01", quiz._questions[0].card.id}] * 4
 
 
 def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
@@ -121,7 +146,7 @@ def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspac
         Quiz(workspace, QuizOptions("nope"))
     for card in ("kv-02", "kv-03"):
         record.hold(workspace, RowKind.SUSPEND, card)
-    with pytest.raises(NoCardMatches, match="no card matches a quiz with --topic kv; there are 2 without --topic"):
+    with pytest.raises(NoCardMatches, match="no card matches --topic kv; there are 2 without --topic"):
         Quiz(workspace, QuizOptions("kv"))
     for card in ("att-02", "att-03"):
         record.hold(workspace, RowKind.SUSPEND, card)

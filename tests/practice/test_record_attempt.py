@@ -100,7 +100,7 @@ def test_a_planted_bug_has_an_innocent_name_and_gives_nothing_away(workspace: Wo
     started = start_challenge(workspace, "double", bug=True)
     text = started.path.read_text(encoding="utf-8")
     ast.parse(text)
-    assert started.path.name == "double.py" and started.symptom is not None
+    assert started.path.name == "double.repair.py" and started.symptom is not None
     assert "Right for 0 and 2 only." in text and "x * x" in text
     assert "quares" not in text and "#" not in text
 

@@ -15,9 +15,9 @@ from attncli.errors import UsageError
 from attncli.i18n import Localised
 from attncli.paths import bundled_impl
 from attncli.practice.challenges import standings
-from attncli.practice.grade import GradeOptions, record_attempt, request_for, settle
+from attncli.practice.grade import GradeOptions, record_attempt, request_for, settle, target
 from attncli.practice.record import take_back
-from attncli.practice.start import planted_in, start_challenge
+from attncli.practice.start import open_round, planted_in, start_challenge
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_round_is_the_reference_with_so_many_bugs_and_says_so_but_not_which(wo
     text = started.path.read_text(encoding="utf-8")
     (row,) = workspace.store.log.of_kind(RowKind.START)
     assert started.bugs == 3 and len(row.repairs) == 3 and row.is_planted
-    assert "this file has 3 bugs" in text and "attn grade sdpa sdpa.py" in text
+    assert "this file has 3 bugs" in text and "attn grade sdpa sdpa.repair.py" in text
     assert not any(name in text for name in row.repairs)
     assert "so that their variance does not grow" not in text and "def sdpa" in ast.unparse(ast.parse(text))
     assert row_of_line(checked_line(row)) == row
@@ -85,9 +85,10 @@ def test_an_existing_file_is_kept_and_stays_what_it_was_under_its_new_name(works
     first = start_challenge(workspace, "sdpa", repair=3)
     with pytest.raises(UsageError, match="already exists; use --force"):
         start_challenge(workspace, "sdpa", repair=2)
-    second = start_challenge(workspace, "sdpa", force=True)
+    second = start_challenge(workspace, "sdpa", repair=2, force=True)
     challenge = workspace.library.challenge("sdpa")
-    assert planted_in(workspace, challenge, second.path) is None
+    found = planted_in(workspace, challenge, second.path)
+    assert found is not None and len(found.bugs) == 2
     kept = planted_in(workspace, challenge, second.kept)
     assert kept is not None and len(kept.bugs) == len(kept.repairs) == 3
     assert first.path == second.path and planted_in(workspace, challenge, Path("elsewhere.py")) is None
@@ -115,6 +116,20 @@ def test_a_single_bug_of_the_second_rung_is_asked_for_there(workspace):
 
 
 @pytest.mark.parametrize("how", [{"bug": True}, {"repair": 2}])
+def test_a_round_is_open_until_its_bugs_are_fixed_and_the_own_solution_stays(workspace, how):
+    own, challenge = start_challenge(workspace, "sdpa").path, workspace.library.challenge("sdpa")
+    own.write_text("mine = 1\n")
+    assert open_round(workspace, challenge) is None and target(workspace, "sdpa", None) == ("sdpa", own)
+    started = start_challenge(workspace, "sdpa", **how)
+    assert open_round(workspace, challenge) == started and target(workspace, "sdpa", None)[1] == started.path
+    graded(workspace, started.path, "rejected")
+    assert open_round(workspace, challenge) == started
+    graded(workspace, started.path, "accepted")
+    assert open_round(workspace, challenge) is None and target(workspace, "sdpa", None) == ("sdpa", own)
+    assert own.read_text() == "mine = 1\n"
+
+
+@pytest.mark.parametrize("how", [{"bug": True}, {"repair": 2}])
 def test_a_mended_file_counts_apart_once_and_leaves_standing_and_schedule(workspace, how):
     path = start_challenge(workspace, "sdpa", **how).path
     graded(workspace, path, "rejected")
@@ -133,7 +148,7 @@ def test_a_mended_file_counts_apart_once_and_leaves_standing_and_schedule(worksp
 
 def test_an_ordinary_file_after_a_round_is_an_attempt(workspace):
     start_challenge(workspace, "sdpa", repair=1)
-    path = start_challenge(workspace, "sdpa", force=True).path
+    path = start_challenge(workspace, "sdpa").path
     graded(workspace, path, "accepted")
     assert (sdpa(workspace).standing, sdpa(workspace).fixed) == ("hardened", 0)
 
@@ -142,7 +157,7 @@ def test_a_round_between_does_not_change_how_an_attempt_is_rated(workspace):
     start_challenge(workspace, "sdpa")
     record_attempt(workspace, report(), "a = 1")
     before = sdpa(workspace).schedule
-    path = start_challenge(workspace, "sdpa", repair=2, force=True).path
+    path = start_challenge(workspace, "sdpa", repair=2).path
     graded(workspace, path, "rejected")
     assert sdpa(workspace).schedule == before
 

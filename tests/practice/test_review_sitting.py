@@ -158,6 +158,32 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
         drill.undo()
 
 
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_card_to_ask_again_comes_once_more_at_the_end_and_that_answer_changes_nothing(
+    workspace: Workspace, limit: int | None
+) -> None:
+    drill = ReviewSession(workspace, "kv", limit)
+    first = drill.next()
+    assert first is not None and [drill.ask_again() for _ in range(3)] == [True, False, True]
+    assert drill.progress.learning == 1 and drill.progress.remaining == (4 if limit is None else 2)
+    while (item := drill.next()) is not None and not item.is_repeat:
+        assert drill.is_recorded
+        drill.rate(Rating.EASY)
+    before, rows = workspace.store.schedules.get(first.card.id), workspace.store.log.length()
+    assert item is not None and item.card.id == first.card.id and not drill.is_recorded
+    assert drill.refresh().is_repeat and drill.progress.learning == drill.progress.remaining == 1
+    answers = drill.answers
+    drill.rate(Rating.AGAIN)
+    assert drill.next() is None and drill.answers == answers and drill.progress.remaining == 0
+    assert drill.undo().is_repeat and drill.ask_again()
+    drill.rate(Rating.GOOD)
+    again = drill.next()
+    assert again is not None and again.is_repeat
+    drill.bury()
+    assert drill.next() is None and workspace.store.log.length() == rows + 1
+    assert workspace.store.schedules.get(first.card.id) == before
+
+
 def test_a_limit_counts_answers(workspace: Workspace) -> None:
     drill = ReviewSession(workspace, limit=2)
     assert drill.progress.remaining == 2

@@ -20,7 +20,7 @@ from attncli.paths import bundled_impl
 from attncli.practice import start
 from attncli.practice.grade import GradeRequest, GradingCancelled, Judge
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.base import ConfirmScreen
+from attncli.tui.screens.base import ChoiceScreen
 from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.widgets.answers import Rows
@@ -504,7 +504,7 @@ async def test_the_reference_is_shown_only_after_yes(make_app: MakeApp) -> None:
     async with app.run_test(size=(100, 60)) as pilot:
         await pilot.press("o")
         await pilot.pause(0.2)
-        assert isinstance(app.screen, ConfirmScreen)
+        assert isinstance(app.screen, ChoiceScreen)
         await pilot.press("n")
         await pilot.pause(0.2)
         assert not app.workspace.store.log.of_kind(RowKind.SOLUTION)

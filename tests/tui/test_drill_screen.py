@@ -124,20 +124,6 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
         assert isinstance(app.screen, HomeScreen)
 
 
-async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Clock) -> None:
-    app = make_app("drill")
-    record.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
-    clock.move(days=90)
-    record.answer(app.workspace, "kv-04", Rating.EASY)
-    record.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.show("review", card_filter=CardFilter(weak=True))
-        await pilot.pause()
-        screen = app.screen
-        assert isinstance(screen, ReviewScreen) and screen.asked is not None
-        assert screen.asked.card.id == "att-09" and screen.session.progress.remaining == 2
-
-
 def test_run_refuses_a_wish_that_nothing_fits_before_it_takes_the_screen(tmp_path, clock: Clock) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(NoCardMatches, match="--weak"):
         app_module.run(Home(tmp_path), Settings(), clock, "drill", card_filter=CardFilter(weak=True))

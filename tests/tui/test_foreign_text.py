@@ -16,7 +16,7 @@ from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.text import hidden_in
 from attncli.i18n import Lang
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.base import ConfirmScreen
+from attncli.tui.screens.base import ChoiceScreen
 from attncli.tui.textual_fixes import ShownText
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import Plain
@@ -191,11 +191,11 @@ async def test_help_and_palette_are_harmless_over_a_hostile_screen(make_app: Mak
 async def test_what_the_program_itself_offers_can_still_be_clicked(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=SIZE) as pilot:
-        answers: list[bool | None] = []
-        app.push_screen(ConfirmScreen("[/x]?", "yes [/x]", "no"), answers.append)
+        answers: list[str | None] = []
+        app.push_screen(ChoiceScreen("[/x]?", {"y": "yes [/x]", "n": "no"}), answers.append)
         await pilot.pause(0.2)
         actions = {str(part.style.meta.get("@click")) for part in segments(app) if part.style and part.style.meta}
-        assert {"screen.dismiss(True)", "screen.dismiss(False)"} <= actions
+        assert {"screen.dismiss('y')", "screen.dismiss('n')"} <= actions
         assert "yes [/x]" in shown(app)
 
 

@@ -31,6 +31,7 @@ from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen, MockScreen
+from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.basics import PointsTicked
 from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.session import MockTimeLine
@@ -218,6 +219,10 @@ async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
         await press(pilot, "x", "y")
         await pilot.pause()
         assert isinstance(app.screen, MockReportScreen) and "提前结束" in shown(app)
+        missed = {one.card for one in app.screen.report.missed}
+        await press(pilot, "d")
+        assert isinstance(app.screen, ReviewScreen) and app.screen.session.done_of_all == (0, len(missed))
+        await press(pilot, "escape")
         await press(pilot, "enter")
         assert isinstance(app.screen, CardScreen)
         await press(pilot, "escape", "n")

@@ -22,6 +22,7 @@ from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.quiz import QuizScreen
+from attncli.tui.screens.review import ReviewScreen
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown
@@ -68,7 +69,11 @@ async def test_the_score_comes_at_the_end_with_the_missed_cards_to_open(make_app
         await pilot.press("escape")
         await pilot.pause()
         assert "1 of 2 right" in shown(app)  # type: ignore[arg-type]
-        await pilot.press("escape")
+        await pilot.press("d")
+        await pilot.pause()
+        assert isinstance(app.screen, ReviewScreen) and app.screen.session.done_of_all == (0, 1)
+        assert app.screen.item is not None and app.screen.item.card.id == "att-15"
+        await pilot.press("escape", "escape")
         assert isinstance(app.screen, HomeScreen)
 
 

@@ -1,4 +1,4 @@
-"""`r` on a challenge: bugs to find and fix, the count of repaired ones, and preserved files of the learner."""
+"""`r` on a challenge: bugs to find and fix, the count of repaired ones, and the learner's own file beside them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenges import standings
-from attncli.tui.screens.challenge import BugCountScreen, ChallengeScreen
+from attncli.tui.screens.base import ChoiceScreen
+from attncli.tui.screens.challenge import ChallengeScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, opened, settled, write_solution
@@ -28,10 +29,11 @@ async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("r")
         await pilot.pause(0.2)
-        assert isinstance(app.screen, BugCountScreen) and "How many bugs?" in shown(app)
+        warning = "You have not solved this yet, and a round shows the reference. How many bugs?"
+        assert isinstance(app.screen, ChoiceScreen) and app.screen.question == warning
         await pilot.press("3")
         await settled(pilot)
-        text = (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8")
+        text = (app.workspace.home.solutions / "sdpa.repair.py").read_text(encoding="utf-8")
         (row,) = app.workspace.store.log.of_kind(RowKind.START)
         assert len(row.repairs) == 3 and "this file has 3 bugs" in text
         assert "Find 3 bugs" in shown(app)
@@ -40,14 +42,16 @@ async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: 
         assert "找出 3 处错误" in shown(app)
 
 
-async def test_escape_writes_nothing_and_a_file_that_is_there_is_kept(make_app: MakeApp) -> None:
-    app = opened(make_app)
+async def test_a_round_is_there_again_after_leaving_it_and_the_own_solution_beside_it(make_app: MakeApp) -> None:
+    app = opened(make_app, lambda: {**WHOLE, "repaired": None})
     write_solution(app, "mine\n")
     folder = app.workspace.home.solutions
     async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
         await pilot.press("r")
         await pilot.pause(0.2)
-        assert "numbered copy" in shown(app)
+        assert isinstance(app.screen, ChoiceScreen) and app.screen.question == "How many bugs?"
         await pilot.press("escape")
         await settled(pilot)
         assert [file.name for file in folder.iterdir()] == ["sdpa.py"]
@@ -55,8 +59,20 @@ async def test_escape_writes_nothing_and_a_file_that_is_there_is_kept(make_app: 
         await pilot.pause(0.2)
         await pilot.press("1")
         await settled(pilot)
-        assert (folder / "sdpa.1.py").read_text(encoding="utf-8") == "mine\n"
-        assert any("kept as" in note.message for note in app._notifications)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(app.screen, ChallengeScreen)
+        app.show("challenge", "sdpa")
+        await settled(pilot)
+        assert "Find 1 bug" in shown(app) and str(app.screen.file).endswith("sdpa.repair.py")  # type: ignore[attr-defined]
+        assert "Your code" not in shown(app)
+        await pilot.press("m")
+        await settled(pilot)
+        assert "Find 1 bug" not in shown(app) and str(app.screen.file).endswith("sdpa.py")  # type: ignore[attr-defined]
+        assert "Press m to return" in shown(app)
+        await pilot.press("m")
+        await settled(pilot)
+        assert "Find 1 bug" in shown(app) and (folder / "sdpa.py").read_text(encoding="utf-8") == "mine\n"
 
 
 @pytest.mark.parametrize(

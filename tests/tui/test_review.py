@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from attncli.domain.card_kinds import NumericCard
 from attncli.domain.log_row import Rating, RowKind
 from attncli.i18n import Localised
 from attncli.practice.marking import Asked
-from attncli.practice.record import annotation
+from attncli.practice.record import annotation, answer, suspend
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
@@ -384,8 +385,11 @@ async def test_the_points_or_the_sheet_take_the_keys_when_the_answer_comes(make_
         assert screen.focused is (points[0] if kind == "qa" else screen.query_one(Sheet))
 
 
-async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock) -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock, is_known: bool) -> None:
     app = make_app("review", limit=2)
+    for card in app.workspace.store.index.card_ids() if is_known else ():
+        answer(app.workspace, card, Rating.HARD, clock() - timedelta(days=60))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         screen = app.screen
@@ -396,7 +400,8 @@ async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock) -
             clock.move(minutes=1)
         await pilot.pause()
         text = shown(app)
-        assert screen.asked is None and "2 reviews" in text and "50% recalled" in text and "Rated Again" in text
+        assert screen.asked is None and "2 reviews" in text and "Rated Again" in text
+        assert ("50% recalled" in text) is is_known and ("% recalled" in text) is is_known
         await pilot.press("enter")
         assert isinstance(app.screen, HomeScreen)
         await pilot.pause()
@@ -415,9 +420,10 @@ async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
         await pilot.press("space")
         await pilot.pause(0.2)
         sheet = screen.query_one(Sheet)
-        await pilot.press("pagedown")
+        assert "▼" in shown(screen.attn)
+        await pilot.press("pagedown", "pagedown")
         await pilot.pause(0.5)
-        assert sheet.scroll_y > 0
+        assert sheet.scroll_y == sheet.max_scroll_y > 0 and "▼" not in shown(screen.attn)
         await pilot.press(*"kkkkkkkkkkkkkkkkkkkkkkkkkk")
         await pilot.pause(0.5)
         assert sheet.scroll_y == 0
@@ -435,6 +441,31 @@ async def test_a_card_is_flagged_noted_and_tagged_without_leaving_the_review(mak
         await pilot.press("escape")
         found = annotation(screen.workspace, "att-02")
         assert set(found.tags) == {"flag", "sum"} and found.note == "hm"
+
+
+async def test_a_card_is_asked_again_at_the_end_without_a_second_review(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        assert "r Ask again today" in shown(screen.attn)
+        for card in screen.workspace.store.index.card_ids():
+            if card != asked(screen).card.id:
+                suspend(screen.workspace, card)
+        await pilot.press("space", "r", "4")
+        await pilot.pause()
+        assert "asked again, not recorded" in shown(screen.attn) and "1 learning ·" in shown(screen.attn)
+        await pilot.press("space", "1")
+        await pilot.pause()
+        assert "1 review  ·  1 min" in shown(screen.attn)
+        assert len(screen.workspace.store.log.of_kind(RowKind.REVIEW)) == 1
+
+
+async def test_the_palette_has_the_keys_of_the_review(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        commands = {command.title: command for command in screen.app.get_system_commands(screen)}
+        assert {"Ask again today", "Flag", "Note", "Tag", "Open the card", "Bury"} <= set(commands)
+        assert "Rate" not in commands
+        commands["Flag"].callback()
+        await pilot.pause()
+        assert annotation(screen.workspace, asked(screen).card.id).flagged
 
 
 async def test_an_option_is_chosen_by_its_number_and_a_rating_by_the_same_key_afterwards(make_app: MakeApp) -> None:

@@ -53,7 +53,7 @@ async def test_a_forgotten_card_counts_as_asked_and_moves_from_new_to_learning(m
         new, total = screen.session.progress.new, screen.session.done_of_all[1]
         await pilot.press("space", "1")
         await pilot.pause(0.2)
-        assert counts(app).startswith(f"1/{total}") and f"{new - 1} new · 1 learning" in counts(app)
+        assert counts(app).startswith(f"1/{total}") and f"{new - 1} new · 1 learning, again in 1 min" in counts(app)
         clock.move(minutes=15)
         await pilot.press("l")
         await pilot.pause(0.2)

@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 from asyncio import Lock
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
@@ -47,6 +47,7 @@ from attncli.errors import (
     StoreUnwritable,
 )
 from attncli.i18n import N_, Lang, Localised, _, pgettext
+from attncli.practice.queue import CardFilter
 from attncli.practice.record import toggle_flag
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.basics import KeyBar, Plain, SolidBackground, TitleBar, is_own, key_name, left
@@ -176,7 +177,6 @@ class AttnScreen(SolidBackground, Screen[None]):
         super().__init__()
         self.composing = Lock()
         """Held while the screen's parts change: a key may recompose it while a grading ends."""
-        self._focus_before_too_small: Widget | None = None
         self._was_left = False
 
     @property
@@ -208,6 +208,11 @@ class AttnScreen(SolidBackground, Screen[None]):
         """Flag a card, or take its flag away, and say so."""
         text = _("{card} flagged") if toggle_flag(self.workspace, card) else _("{card} unflagged")
         self.notify(text.format(card=card)[self.lang])
+
+    def drill(self, cards: Iterable[str]) -> None:
+        """Open a drill of these cards."""
+        only = tuple(dict.fromkeys(cards))
+        self.attn.show("review", card_filter=CardFilter(count=len(only), only=only))
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError
@@ -259,10 +264,8 @@ class AttnScreen(SolidBackground, Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
         small = not fits(event.size)
-        if small and not self.has_class("-too-small"):
-            self._focus_before_too_small = self.focused
-        elif not small and self._focus_before_too_small is not None:
-            self.call_after_refresh(self._restore_focus)
+        if self.has_class("-too-small") and not small:
+            self.call_after_refresh(self._focus_first_if_composed)  # Textual blurs hidden widgets
         self.set_class(small, "-too-small")
         with suppress(NoMatches):  # the screen may be recomposing
             if small:
@@ -275,18 +278,10 @@ class AttnScreen(SolidBackground, Screen[None]):
                 )
             self.lay_out()
 
-    def _restore_focus(self) -> None:
-        """Restore the focus from before the terminal became too small: Textual blurs hidden widgets.
-
-        With `from_app_focus`, Textual does not select the text of a field, so that typing goes on.
-        """
-        widget, self._focus_before_too_small = self._focus_before_too_small, None
-        if widget is not None and widget.is_attached and self.focused is None:
-            self.set_focus(widget, from_app_focus=True)
-
     async def confirm(self, question: Localised, yes: Localised, no: Localised) -> bool:
         """Ask a yes-or-no question; call in a worker."""
-        return await self.app.push_screen_wait(ConfirmScreen(*(text[self.lang] for text in (question, yes, no))))
+        choices = {"y": yes[self.lang], "n": no[self.lang]}
+        return await self.app.push_screen_wait(ChoiceScreen(question[self.lang], choices)) == "y"
 
     def action_back(self) -> None:
         self.attn.go_back()
@@ -297,26 +292,27 @@ class AttnScreen(SolidBackground, Screen[None]):
 
 # Dialogs
 
-_CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False)]$no[/]"
 
-
-class ConfirmScreen(ModalScreen[bool]):
-    """A yes-or-no question: y returns True; n and Escape return False."""
+class ChoiceScreen(ModalScreen[str]):
+    """A question; a key of `choices`, or a click on its text, returns that key. Escape and q return an empty one."""
 
     CSS_PATH = "base.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", show=False),
-        Binding("n,escape,q", "dismiss(False)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss('')", show=False)]
 
-    def __init__(self, question: str, yes: str, no: str) -> None:
+    def __init__(self, question: str, choices: Mapping[str, str]) -> None:
         super().__init__()
-        self.question, self.yes, self.no = question, yes, no
+        self.question, self.choices = question, choices
 
     def compose(self) -> ComposeResult:
+        markup = "    ".join(f"[@click=screen.dismiss('{key}')]$text_{key}[/]" for key in self.choices)
         with Vertical():
             yield Plain(self.question)
-            yield Plain(Content.from_markup(_CHOICES, yes=self.yes, no=self.no))
+            yield Plain(Content.from_markup(markup, **{f"text_{key}": text for key, text in self.choices.items()}))
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in self.choices:
+            event.stop()
+            self.dismiss(event.key)
 
 
 class HelpScreen(ModalScreen[None]):
@@ -365,9 +361,6 @@ def _joined(names: list[str]) -> str:
 
 BUSY_MILLISECONDS = 200
 """Longest time for which a key waits for another process that is writing."""
-RETRY_SECONDS = 0.6
-RETRIES = 25
-
 
 _LINES: dict[type[AttnError], Localised] = {
     StoreBusy: _("Not saved: another attn is writing. Press the key again."),

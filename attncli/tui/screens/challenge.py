@@ -12,11 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -37,9 +33,17 @@ from attncli.practice.grade import (
     try_request,
 )
 from attncli.practice.record import interval_text
-from attncli.practice.start import OpenFile, Started, offers_rounds, solution_file, start_challenge, statement
+from attncli.practice.start import (
+    OpenFile,
+    Started,
+    offers_rounds,
+    open_round,
+    solution_file,
+    start_challenge,
+    statement,
+)
 from attncli.practice.today import next_unsolved
-from attncli.tui.screens.base import AttnScreen, edit_externally, ensure_file, error_text
+from attncli.tui.screens.base import AttnScreen, ChoiceScreen, edit_externally, ensure_file, error_text
 from attncli.tui.widgets.basics import (
     CheckChanged,
     Fold,
@@ -84,6 +88,7 @@ class ChallengeScreen(AttnScreen):
         Binding("v", "diagnosis", N_("Likely mistake"), show=False),
         Binding("b", "bug", N_("Debug")),
         Binding("r", "repair", N_("Repair"), show=False),
+        Binding("m", "switch_file", N_("Your solution or the round"), show=False),
         Binding("x", "harden", N_("Hardening requirements"), show=False),
         Binding("a", "answer", N_("Open the next follow-up"), show=False),
         Binding("n", "next", N_("Next challenge"), show=False),
@@ -98,7 +103,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge_id = id
         self.hints: list[Hint] = []
         self.reference = ""
-        self.started_round: Started | None = None
+        self.on_own_file = False
         self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
         self.options = grade_file.GradeOptions()
@@ -108,10 +113,17 @@ class ChallengeScreen(AttnScreen):
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
-        self.file = solution_file(self.workspace, self.challenge_id)
+        self._choose_file()
         detail = track_title(self.challenge.track)[self.lang]
         level = _("level {level} of 5", level=self.challenge.level)[self.lang]
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._status())
+
+    def _choose_file(self) -> None:
+        """Work on the open round, if there is one, unless the learner has switched to their own solution."""
+        self.open_round = open_round(self.workspace, self.challenge)
+        self.started_round = None if self.on_own_file else self.open_round
+        own = solution_file(self.workspace, self.challenge_id)
+        self.file = self.started_round.path if self.started_round else own
 
     def _status(self) -> str:
         found = self._found()
@@ -133,7 +145,9 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = _("File: {file} · t tests a case of your own", file=self.file) if started else _NOT_STARTED
         yield Plain(file[lang], id="file")
-        if self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
+        if self.on_own_file and self.check_action("switch_file", ()):
+            yield Plain(_("Press m to return to the bugs you were fixing.")[lang], classes="offer")
+        elif self.started_round is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
             yield Plain(_("Or press r for a repair round: fix 1 to 4 bugs in the reference.")[lang], classes="offer")
         if self.started_round is None and self.check_action("own_tests", ()):
             yield Plain(_("Or press T to write tests for it: they must tell right solutions from wrong ones.")[lang])
@@ -141,9 +155,10 @@ class ChallengeScreen(AttnScreen):
             task, text = task_of(self.started_round, self.file, lang)
             yield heading(task)
             yield CardMarkdown(text[lang])
+            yield Plain(_("Your own solution is untouched: m switches to it.")[lang], classes="offer")
         yield from hints_and_solution(self.hints, self.reference, lang)
         yield from requirements(self.challenge, self.statement, lang, self.unfolded)
-        if self.report is None:
+        if self.report is None and self.started_round is None:
             yield from self._after_solving()
 
     def _after_solving(self) -> Iterable[Widget]:
@@ -190,6 +205,8 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and self.report is not None and self.report.accepted
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
+        if action == "switch_file":
+            return not grading_now and self.open_round is not None
         if action in ("grade", "edit", "write", "bug", "repair", "own_case", "own_tests"):
             return not grading_now
         return not (action == "back" and grading_now)
@@ -348,28 +365,27 @@ class ChallengeScreen(AttnScreen):
         self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
         await self._show_statement()
 
-    @work
     async def action_bug(self) -> None:
-        """Write a wrong solution to debug; an existing file is kept, after asking."""
-        question = _("Replace your file with a wrong solution to debug? A numbered copy is kept.")
-        if not self.file.exists() or await self.confirm(question, _("y  Find the bug"), _("n  Cancel")):
-            await self._start(None)
+        """Write a wrong solution to debug."""
+        await self._start(None)
 
     @work
     async def action_repair(self) -> None:
-        """Write the reference with as many bugs to find and fix as chosen; an existing file is kept."""
+        """Write the reference with as many bugs to find and fix as chosen, after a warning if it is not solved yet."""
         lang = self.lang
         if not offers_rounds(self.challenge):
             title = self.challenge.title[lang]
             self.notify(_("{title} has no repair round. Press b to debug a wrong solution.", title=title)[lang])
             return
-        kept = _("How many bugs? A numbered copy of your file is kept.")
-        question = kept if self.file.exists() else _("How many bugs?")
-        if bugs := await self.app.push_screen_wait(BugCountScreen(question[lang], lang)):
-            await self._start(bugs)
+        warning = _("You have not solved this yet, and a round shows the reference. How many bugs?")
+        question = _("How many bugs?") if is_solved(self.workspace, self.challenge_id) else warning
+        counts = {str(bugs): f" {bugs} " for bugs in range(1, MOST_BUGS + 1)}
+        choices = {**counts, "": _("Esc  Cancel")[lang]}
+        if bugs := await self.app.push_screen_wait(ChoiceScreen(question[lang], choices)):
+            await self._start(int(bugs))
 
     async def _start(self, repair: int | None) -> None:
-        """Write the file of a round, say what it is, and show its task."""
+        """Write the file of a round, beside that of an earlier one, and show its task."""
         started = None
         with self.attn.showing_errors():
             id = self.challenge_id
@@ -378,16 +394,15 @@ class ChallengeScreen(AttnScreen):
             return
         if started.kept is not None:
             self.notify(_("Your file is kept as {file}.", file=started.kept)[self.lang])
-        text = ngettext(
-            "{file} has {count} bug. Press e to fix it, then g to grade.",
-            "{file} has {count} bugs. Press e to fix them, then g to grade.",
-            started.bugs,
-            file=started.path,
-        )
-        self.notify(text[self.lang])
-        self.started_round, self.report = started, None
+        self.on_own_file = True
+        await self.action_switch_file()
+
+    async def action_switch_file(self) -> None:
+        """Turn from the learner's solution to the open round, or back."""
+        self.on_own_file = not self.on_own_file
+        self._choose_file()
+        self.report = None
         await self.query_one(GradeReportView).clear()
-        self.refresh_bindings()
         await self._show_statement()
 
     @work
@@ -534,30 +549,6 @@ class OwnCaseScreen(AttnScreen):
 
     def action_to_field(self) -> None:
         self.query_one(CaseField).focus()
-
-
-# Rounds of bugs to fix
-
-
-class BugCountScreen(ModalScreen[int]):
-    """Ask for the number of bugs in a repair round; returns 0 on Escape."""
-
-    CSS_PATH = "challenge.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(bugs), f"dismiss({bugs})", show=False) for bugs in range(1, MOST_BUGS + 1)),
-        Binding("escape,q", "dismiss(0)", show=False),
-    ]
-
-    def __init__(self, question: str, lang: Lang) -> None:
-        super().__init__()
-        self.question, self.lang = question, lang
-
-    def compose(self) -> ComposeResult:
-        choices = [f"[@click=screen.dismiss({bugs})] {bugs} [/]" for bugs in range(1, MOST_BUGS + 1)]
-        markup = "   ".join([*choices, "[@click=screen.dismiss(0)]$leave[/]"])
-        with Vertical():
-            yield Plain(self.question)
-            yield Plain(Content.from_markup(markup, leave=_("Esc  Cancel")[self.lang]))
 
 
 def task_of(started: Started, file: Path, lang: Lang) -> tuple[str, Localised]:

@@ -41,28 +41,7 @@ from attncli.tui.widgets.session import MockTimeLine
 MINUTES = (15, 30, 45, 60)
 RESUME = "resume"
 
-
 # Choosing an interview
-
-
-class MockRows(OptionRows):
-    """Rows of options, then reports; the key bar shows Enter as "Open" on a report only."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", N_("Open"), key_display="Enter"),
-        Binding("enter,space", "select", N_("Change"), show=False),
-    ]
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        row = self.highlighted_option
-        return action != "open" or (row is not None and row.id not in (START, RESUME, *MockScreen.FIELDS))
-
-    def watch_highlighted(self, highlighted: int | None) -> None:
-        super().watch_highlighted(highlighted)
-        self.refresh_bindings()
-
-    def action_open(self) -> None:
-        self.action_select()
 
 
 class MockScreen(OptionsScreen[MockOptions]):
@@ -82,7 +61,7 @@ class MockScreen(OptionsScreen[MockOptions]):
         return TitleBar(_("Mock interview")[self.lang])
 
     def body(self) -> Iterable[Widget]:
-        yield MockRows(self.rows(), id="mock")
+        yield OptionRows(self.rows(), id="mock")
         yield Plain(
             _(
                 "Timed, with random questions. Each step is saved; leaving pauses the clock. Tick the points yourself, "
@@ -174,6 +153,7 @@ class MockReportScreen(AttnScreen):
 
     CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d", "drill", N_("Drill the missed cards")),
         Binding("n", "again", N_("New interview")),
         Binding("enter", "back", N_("Back"), show=False),
     ]
@@ -212,6 +192,12 @@ class MockReportScreen(AttnScreen):
             else:
                 self.workspace.library.card(missed.card)
                 self.attn.show("card", missed.card)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "drill" or any(not missed.is_code for missed in self.report.missed)
+
+    def action_drill(self) -> None:
+        self.drill(missed.card for missed in self.report.missed if not missed.is_code)
 
     def action_again(self) -> None:
         self.attn.show("mock")
@@ -425,7 +411,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
 
     def title_bar(self) -> TitleBar:
         super().title_bar()
-        self.file = self.round.path
+        self.started_round, self.file = None, self.round.path
         part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
         return TitleBar(part, self.challenge.title[self.lang])
 
@@ -451,7 +437,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
             return self.is_by_hand and not self.is_settled
         if action in ("edit", "write", "grade", "skip") and self.is_settled:
             return False
-        if action in ("repair", "own_tests"):
+        if action in ("repair", "switch_file", "own_tests"):
             return False
         if action in ("write", "skip", "undo"):
             return self.request is None

@@ -30,6 +30,7 @@ class QuizScreen(AskingScreen):
     CSS_PATH = "quiz.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", N_("Submit"), key_display="Enter"),
+        Binding("d", "drill", N_("Drill the missed cards")),
         Binding("n", "again", N_("New quiz")),
         Binding("enter", "back", N_("Back"), show=False),
     ]
@@ -95,17 +96,21 @@ class QuizScreen(AskingScreen):
             super().focus_first()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "submit":
-            return self.asked is not None
+        match action:
+            case "submit":
+                return self.asked is not None
+            case "drill":
+                return self.asked is None and bool(self.quiz.score.missed)
         return action != "again" or self.asked is None
 
     async def action_submit(self) -> None:
         """Submit the answer; an empty one needs a second Enter."""
         if (asked := self.asked) is None:
             return
-        if not self.is_blank(asked) and self.submit_answer(asked):
-            self.quiz.count_current()
-            await self._show_current()
+        with self.attn.showing_errors():
+            if not self.is_blank(asked) and self.submit_answer(asked):
+                self.quiz.count_current()
+                await self._show_current()
 
     async def _show_current(self) -> None:
         self.is_over = self.is_over or self.quiz.current is None
@@ -113,6 +118,9 @@ class QuizScreen(AskingScreen):
         await self.recompose()
         self.focus_first()
         self.refresh_bindings()
+
+    def action_drill(self) -> None:
+        self.drill(missed.card for missed in self.quiz.score.missed)
 
     async def action_again(self) -> None:
         """Start another quiz of the same topic and length."""

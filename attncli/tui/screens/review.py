@@ -6,7 +6,6 @@ Each rating is on disk before the next card is shown.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -17,12 +16,12 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.log_row import Rating, RowKind
-from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
+from attncli.errors import AttnError, NotFound, UsageError
 from attncli.i18n import N_, Localised, _
 from attncli.practice.marking import Asked
 from attncli.practice.queue import CardFilter
-from attncli.practice.review import DrillSession, ReviewSession, SessionItem
-from attncli.tui.screens.base import RETRIES, RETRY_SECONDS, AttnScreen, error_text
+from attncli.practice.review import DrillSession, ReviewSession, SessionItem, again_text
+from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import AnswerField, MarkedRows, RowsAnswer, TypedAnswer
 from attncli.tui.widgets.basics import Answered, ErrorLine, PointsTicked, Rated, TitleBar, mount_anew, mount_in
 from attncli.tui.widgets.card import Sheet, asked_parts
@@ -117,15 +116,6 @@ class AskingScreen(AttnScreen):
         return bool(rows) and rows[-1].press(letter)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change to store, the update of the screen after it, and the tries left while another process is writing."""
-
-    store: Callable[[], object]
-    then: Callable[[], Awaitable[None]]
-    tries: int = RETRIES
-
-
 class ReviewScreen(AskingScreen):
     """A review of today's list, or of its cards of a `topic`; or a drill of a `card_filter`."""
 
@@ -141,10 +131,11 @@ class ReviewScreen(AskingScreen):
         Binding("3", "rate(3)", N_("Rate"), show=False),
         Binding("4", "rate(4)", N_("Rate"), show=False),
         Binding("a", "points", N_("Tick"), key_display="a-g"),
-        Binding("x", "experiment", N_("Run the experiment")),
+        Binding("r", "ask_again", N_("Ask again today")),
         Binding("asterisk", "flag", N_("Flag"), key_display="*"),
         Binding("n", "open_card('note')", N_("Note")),
         Binding("t", "open_card('tag')", N_("Tag")),
+        Binding("x", "experiment", N_("Run the experiment")),
         Binding("i", "open_card", N_("Open the card")),
         Binding("u", "undo", N_("Undo")),
         Binding("ctrl+z", "undo", N_("Undo")),
@@ -161,7 +152,6 @@ class ReviewScreen(AskingScreen):
         self.asked: Asked | None = None
         self.item: SessionItem | None = None
         self.problem = ""
-        self.waiting: Change | None = None
 
     def _take_next(self) -> None:
         self._ask(self.session.next())
@@ -226,11 +216,12 @@ class ReviewScreen(AskingScreen):
         title = self.topic_title(card.topic)
         if self.card_filter is not None:
             title = (_("Cram") if self.card_filter.cram else _("Drill"))[lang] + f" · {title}"
-        return title, self.kind_and_level(card), card.id
+        repeated = _("asked again, not recorded")[lang]
+        is_repeat = self.item is not None and self.item.is_repeat
+        return title, repeated if is_repeat else self.kind_and_level(card), card.id
 
     def _counts(self) -> tuple[int, int, Content]:
-        state = None if self.item is None else self.item.state
-        return *self.session.done_of_all, waiting_counts(self.session.progress, state, self.lang)
+        return *self.session.done_of_all, waiting_counts(self.session, self.lang)
 
     async def _show(self) -> None:
         """Update the whole screen from the state."""
@@ -254,8 +245,6 @@ class ReviewScreen(AskingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         asked = self.asked
         revealed = asked is not None and asked.revealed
-        if self.waiting is not None and action in ("rate", "accept", "undo", "suspend", "bury"):
-            return False
         if action == "experiment":
             return asked is not None and revealed and bool(asked.card.experiment)
         if action == "reveal":
@@ -266,7 +255,7 @@ class ReviewScreen(AskingScreen):
             return revealed
         if action == "points":
             return revealed and asked is not None and bool(asked.card.points)
-        if action in ("suspend", "bury", "flag", "open_card"):
+        if action in ("ask_again", "suspend", "bury", "flag", "open_card"):
             return asked is not None
         return action != "undo" or self.session.last_done is not None
 
@@ -283,18 +272,12 @@ class ReviewScreen(AskingScreen):
             return
         if not self.submit_answer(self.asked):
             return
-        if self._refresh_item():
-            await self._show()
-        else:
-            await self._drop_card()
-
-    def _refresh_item(self) -> bool:
-        """Reload the card's intervals, which time and other processes change; return False if the card is gone."""
         try:
-            self.item = self.session.refresh()
+            self.item = self.session.refresh()  # time and other processes change the intervals
         except NotFound:
-            return False
-        return True
+            await self._drop_card()
+        else:
+            await self._show()
 
     async def _drop_card(self) -> None:
         card = self.asked.card.id if self.asked else ""
@@ -306,6 +289,12 @@ class ReviewScreen(AskingScreen):
     def action_experiment(self) -> None:
         if self.asked is not None:
             self.attn.show("experiment", self.asked.card.experiment)
+
+    def action_ask_again(self) -> None:
+        """Ask the card once more at the end of this session, or no longer; the second answer is not recorded."""
+        if (asked := self.asked) is not None:
+            self.notify(again_text(asked.card.id, self.session.ask_again())[self.lang])
+            self.query_one(Progress).show(*self._counts())
 
     def action_flag(self) -> None:
         if self.asked is not None:
@@ -325,45 +314,31 @@ class ReviewScreen(AskingScreen):
 
     async def _rate(self, rating: Rating) -> None:
         asked = self.asked
-        if asked is None or not asked.revealed or self.waiting is not None:
+        if asked is None or not asked.revealed:
             return
         answer = partial(self.session.rate, rating, points=asked.points, correct=asked.correct)
-        await self._store(Change(answer, self._show_next))
+        await self._store(answer, self._show_next)
 
     async def _show_next(self) -> None:
         self._take_next()
         await self._show()
 
-    async def _store(self, change: Change) -> None:
-        """Store a change, or keep the card and show the error; retry while another process is writing."""
-        self.waiting = None
+    async def _store(self, change: Callable[[], object], then: Callable[[], Awaitable[None]]) -> None:
+        """Store a change and update the screen, or keep the card and show the error."""
         try:
-            change.store()
-        except StoreBusy as error:
-            if change.tries:
-                self.waiting = replace(change, tries=change.tries - 1)
-                self.set_timer(RETRY_SECONDS, self._try_again)
-            await self._show_problem(
-                _("Not saved yet: another attn is writing. Retrying; Esc cancels.")[self.lang]
-                if self.waiting
-                else error_text(error, self.lang)
-            )
+            change()
         except NotFound:
             await self._drop_card()
         except AttnError as error:
             await self._show_problem(error_text(error, self.lang))
         else:
-            await change.then()
+            await then()
 
     async def _show_problem(self, problem: str) -> None:
         """Update the buttons and the line above them, if either has changed."""
         if (problem, self.item) != (self.problem, self.session.current):
             self.problem, self.item = problem, self.session.current
             await self._show_ratings()
-
-    async def _try_again(self) -> None:
-        if self.waiting is not None:
-            await self._store(self.waiting)
 
     async def action_undo(self) -> None:
         if self.session.last_done is None:
@@ -374,7 +349,7 @@ class ReviewScreen(AskingScreen):
             if self.session.last_done is RowKind.REVIEW
             else _("Undone: {card} is back in the queue")
         )
-        await self._store(Change(self.session.undo, partial(self._show_undone, text)))
+        await self._store(self.session.undo, partial(self._show_undone, text))
 
     async def _show_undone(self, text: Localised) -> None:
         if (item := self.session.current) is not None:
@@ -390,7 +365,7 @@ class ReviewScreen(AskingScreen):
 
     async def _put_away(self, text: Localised, put: Callable[[], None]) -> None:
         if self.item is not None:
-            await self._store(Change(put, partial(self._show_put_away, text, self.item.card.id)))
+            await self._store(put, partial(self._show_put_away, text, self.item.card.id))
 
     async def _show_put_away(self, text: Localised, card: str) -> None:
         self.notify(text.format(card=card)[self.lang])

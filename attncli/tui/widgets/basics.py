@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment, Segments
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
@@ -20,6 +21,7 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.screen import Screen
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.visual import VisualType
 from textual.widget import Widget
@@ -133,6 +135,17 @@ class SolidBackground:
         return cast("list[Strip]", line) * crop.height
 
 
+class PageBar(ScrollBarRender):
+    """A scroll bar that ends in `▼` while the page goes on below the last line that is shown."""
+
+    @classmethod
+    def render_bar(cls, *_none: Any, **values: Any) -> Segments:
+        bar = super().render_bar(**values)
+        if values["window_size"] and round(values["position"] + values["window_size"]) < values["virtual_size"]:
+            bar.segments[-1] = Segment("▼", bar.segments[-1].style)
+        return bar
+
+
 class Page(SolidBackground, VerticalScroll, can_focus=True):
     """A long text that scrolls with the arrows, Page up and down, j and k, and the wheel."""
 
@@ -144,6 +157,9 @@ class Page(SolidBackground, VerticalScroll, can_focus=True):
         Binding("j", "scroll_down", N_("Down"), show=False, key_display="↓ j"),
         Binding("k", "scroll_up", N_("Up"), show=False, key_display="↑ k"),
     ]
+
+    def on_mount(self) -> None:
+        self.vertical_scrollbar.renderer = PageBar  # type: ignore[misc]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Restyle the page alone: Textual would restyle everything in it."""

@@ -15,7 +15,7 @@ from attncli.i18n import Lang, Localised, _, ngettext
 from attncli.practice.mock import MockInterview
 from attncli.practice.mock_report import clock_text
 from attncli.practice.record import interval_text
-from attncli.practice.review import RATINGS, ReviewSession, SessionProgress
+from attncli.practice.review import RATINGS, ReviewSession
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Clock
 from attncli.tui.formulas import inline
@@ -159,11 +159,19 @@ class Progress(Widget):
         return Content.assemble((label, "bold"), bar(share, room, "$primary"), waits)
 
 
-def waiting_counts(progress: SessionProgress, state: State | None, lang: Lang) -> Content:
-    """Return the cards waiting in a review, `9 new · 1 learning · 12 due`; the count for `state` is underlined."""
+def waiting_counts(session: ReviewSession, lang: Lang) -> Content:
+    """Return the cards waiting in a review, `9 new · 1 learning · 12 due`; the count for the current card's state is
+    underlined. A learning card that is not due yet has the time until it is asked again.
+    """
+    progress, item = session.progress, session.current
+    state = None if item is None else State.LEARNING if item.is_repeat else item.state
+    learning = _("{count} learning", count=progress.learning)
+    if progress.learning and (wait := session.next_step) is not None:
+        interval = interval_text(wait, lang)
+        learning = _("{count} learning, again in {interval}", count=progress.learning, interval=interval)
     counts: list[tuple[Localised, tuple[State, ...]]] = [
         (_("{count} new", count=progress.new), (State.NEW,)),
-        (_("{count} learning", count=progress.learning), (State.LEARNING, State.RELEARNING)),
+        (learning, (State.LEARNING, State.RELEARNING)),
         (_("{count} due", count=progress.review), (State.REVIEW,)),
     ]
     parts = [Content.styled(text[lang], "underline" if state in states else "") for text, states in counts]
@@ -187,11 +195,12 @@ class SessionEnd(Plain):
         if not answers:
             lines = [Content.styled(_("Nothing to review here right now.")[lang], "bold")]
         else:
-            recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
+            tests = [answer.rating is not Rating.AGAIN for answer in answers if answer.tests_memory]
+            recalled = [_("{percent}% recalled", percent=round(100 * sum(tests) / len(tests)))[lang]] if tests else []
             reviews = ngettext("{count} review", "{count} reviews", len(answers))
             parts = [
                 (reviews if self.session.is_recorded else _("{count} answered", count=len(answers)))[lang],
-                _("{percent}% recalled", percent=round(100 * recalled))[lang],
+                *recalled,
                 _("{minutes} min", minutes=max(1, round(spent.total_seconds() / 60)))[lang],
             ]
             lines = [Content.styled(_("Session done")[lang], "bold $success"), Content("  ·  ".join(parts))]
@@ -206,8 +215,8 @@ class SessionEnd(Plain):
         workspace = self.session.workspace
         due = due_counts(workspace)
         lines = [Content(_("{due} still due", due=due.due)[self.lang])] if due.due else []
-        coming = [answer.due_at for answer in self.session.answers if answer.due_at is not None]
-        soonest = min(coming) - workspace.clock() if coming else timedelta(0)
+        coming = {answer.card: answer.due_at for answer in self.session.answers if answer.due_at is not None}
+        soonest = min(coming.values()) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
             interval = interval_text(soonest, self.lang)
             lines.append(Content(_("The next card is due in {interval}.", interval=interval)[self.lang]))
