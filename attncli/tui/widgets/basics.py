@@ -263,7 +263,8 @@ _RANKS = {
     **dict.fromkeys(("Back", "Home", "Quit"), 2),
     "中文": 3,
     "Open": 4,
-    **dict.fromkeys(("Plan", "Settings", "Add a card"), 5),
+    **dict.fromkeys(("Plan", "Settings", "Add a card", "Your case", "Repair"), 5),
+    "Hardening requirements": 6,
 }
 _ALWAYS = ("Help", "Back", "Save and back", "Home", "Quit")
 _DROPPED_FIRST = 4
