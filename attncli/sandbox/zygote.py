@@ -56,6 +56,7 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
         if request.get("testing"):
             Filtered.without -= landlock.BLOCKED_PACKAGES
             importlib.import_module("sandbox.own_tests").import_libraries()
+            warm_up_further()
             Filtered.without |= landlock.BLOCKED_PACKAGES
         library = [Path(name) for name in sys.path if name not in request["packages"] and Path(name).exists()]
         packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
