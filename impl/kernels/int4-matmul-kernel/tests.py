@@ -69,7 +69,8 @@ def test_every_code_and_every_zero_point(int4_matmul):
 def test_a_code_at_its_zero_point_is_zero(int4_matmul):
     zeros = torch.tensor([[3], [15], [0]], dtype=torch.uint8)
     packed = (17 * zeros).expand(3, 10).contiguous()
-    assert not int4_matmul(torch.randn(4, 20), packed, torch.ones(3, 1), zeros, 20).any()
+    # Who sums codes and x apart loses some digits here.
+    assert int4_matmul(torch.randn(4, 20), packed, torch.ones(3, 1), zeros, 20).abs().max() < 1e-4
 
 
 def test_scales_may_be_negative_or_zero(int4_matmul):
