@@ -95,6 +95,14 @@ def test_float16_is_summed_in_float32(flash_decode):
         assert_close(actual.double(), exact, rtol=1e-3, atol=0.0)
 
 
+def test_a_float16_result_is_rounded_once(flash_decode):
+    for splits in (1, 7):
+        q, k, v = drawn(1, 4, 2, 150, 16, dtype=torch.float16)
+        actual, exact = flash_decode(3 * q, k, v, splits), expected(3 * q, k, v)
+        # Half a unit in the last place, and a little for float32.
+        assert_close(actual.double(), exact, rtol=0.51 * torch.finfo(torch.float16).eps, atol=1e-5)
+
+
 def test_views(flash_decode):
     q, k = torch.randn(8, 4, 2).permute(2, 1, 0), torch.randn(2, 20, 2, 8).transpose(1, 2)
     v = torch.randn(2, 2, 40, 16)[:, :, ::2, ::2]
