@@ -72,7 +72,8 @@ def challenge_files() -> list[Path]:
 
 def test_a_challenge_file_stands_alone() -> None:
     for path in challenge_files():
-        allowed = {*IMPORTS, "__future__"} | ({"hypothesis"} if path.name == "inputs.py" else set())
+        more = {"inputs.py": {"hypothesis"}, "tests.py": {"hypothesis", "pytest"}}
+        allowed = {*IMPORTS, "__future__"} | more.get(path.name, set())
         writes_kernels = path.parent.name in ("right", "wrong") and "kernel: true" in (
             path.parents[1] / "challenge.yaml"
         ).read_text(encoding="utf-8")

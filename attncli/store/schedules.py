@@ -88,11 +88,12 @@ def _schedule(row: Any) -> Schedule:
 ORDERED_FOR = "ordered_for"
 """The key under which the level of the order of unseen cards is stored."""
 _DAY_US = 24 * 3_600_000_000
-_QUEUED = """
+_NAMES = "SELECT card.id UNION ALL SELECT former.id FROM former WHERE former.card = card.id"
+_QUEUED = f"""
     SELECT card.id, topic, card.kind, ?, coalesce(state, 'new'), coalesce(due_at_us, 0), coalesce(suspended, 0), (
                SELECT max(at_us) FROM log WHERE kind = 'bury' AND day = hold.buried_day
-               AND subject IN (SELECT card.id UNION ALL SELECT former.id FROM former WHERE former.card = card.id)
-               AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)
+               AND subject IN ({_NAMES}) AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo'
+                   AND json_extract(u.payload, '$.row') = log.id AND u.subject IN ({_NAMES}))
            ), stability_days, review_day, due_day, lapses, json_extract(last.payload, '$.rating'),
            json_extract(last.payload, '$.correct'), json_extract(last.payload, '$.points')
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id

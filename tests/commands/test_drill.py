@@ -19,8 +19,14 @@ def test_a_drill_asks_what_was_wished_for_and_its_reviews_count(attn: Attn) -> N
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", ("3 good, 4 easy; press Enter for good", "kv-03: good\n1 answered, 0 left; nothing was recorded")),
-        ("zh", ("3 良好, 4 简单；直接回车为良好", "kv-03：良好\n已答 1 张，还剩 0 张；均未记录")),
+        (
+            "en",
+            (
+                "3 good, 4 easy, r ask again today; press Enter for good",
+                "kv-03: good\n1 answered, 0 left; nothing was recorded",
+            ),
+        ),
+        ("zh", ("3 良好, 4 简单，r 今天再问一次；直接回车为良好", "kv-03：良好\n已答 1 张，还剩 0 张；均未记录")),
     ],
 )
 def test_a_cram_shows_no_interval_and_records_nothing(attn: Attn, lang: str, said: tuple[str, str]) -> None:

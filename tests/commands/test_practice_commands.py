@@ -62,7 +62,16 @@ def test_another_home_can_be_named_before_or_after_the_command(attn: Attn, tmp_p
 
 def test_challenges_are_listed(attn: Attn) -> None:
     assert attn("challenges", "--json", "--lang", "zh").json == [
-        {"id": "double", "track": "basics", "level": 1, "title": "加倍", "standing": "new", "due": None, "fixed": 0}
+        {
+            "id": "double",
+            "track": "basics",
+            "level": 1,
+            "title": "加倍",
+            "standing": "new",
+            "due": None,
+            "fixed": 0,
+            "tests": "new",
+        }
     ]
     assert attn("challenges", "--track", "basics").out.startswith("double")
     assert attn("challenges", "--track", "basic").code == 2

@@ -105,12 +105,16 @@ class Interviews(RuleBasedStateMachine):
     @precondition(is_open)
     @rule()
     def leave_the_part(self) -> None:
-        self.step(self.interview.leave_part)
+        place = self.interview.state.place
+        assert place is not None
+        self.step(self.interview.leave_part, self.given.get(place, 0.0))
 
     @precondition(lambda self: is_open(self) and len(self.before) > 12)
     @rule()
     def end(self) -> None:
-        self.step(self.interview.end)
+        place = self.interview.state.place
+        assert place is not None
+        self.step(self.interview.end, self.given.get(place, 0.0))
 
     @rule(seconds=st.integers(1, 200))
     def time_passes(self, seconds: int) -> None:

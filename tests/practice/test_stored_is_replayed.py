@@ -162,6 +162,15 @@ class Life(RuleBasedStateMachine):
         self.open.close()
 
 
+def test_an_undo_about_another_card_takes_nothing_back(
+    tmp_path: Path, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
+) -> None:
+    life = Life(tmp_path / "life", small_bank, small_impl, qa_card)
+    life.import_a_row(card="att-01", hours=0, kind=RowKind.BURY)
+    life.import_a_row(card="mine-1", hours=0, kind=RowKind.UNDO)
+    assert stored(life.open) == replayed(life.open)
+
+
 def test_stored_is_replayed_after_any_operation(
     tmp_path_factory: Any, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
 ) -> None:
