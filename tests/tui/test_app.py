@@ -304,7 +304,7 @@ def test_a_failure_ends_the_app_without_a_traceback(
     async def rate(pilot: Pilot[None]) -> None:
         await pilot.press("r", "space", "3")
 
-    monkeypatch.setattr(ReviewSession, "answer", fail)
+    monkeypatch.setattr(ReviewSession, "rate", fail)
     app = make_app()
     app.run(headless=True, size=(80, 24), auto_pilot=rate)
     assert isinstance(app.failure, RuntimeError)

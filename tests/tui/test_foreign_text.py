@@ -90,7 +90,7 @@ async def test_home_starts_and_names_the_bank_that_was_left_out(make_app: MakeAp
 async def test_a_toast_shows_brackets_as_they_are(make_app: MakeApp, lang: Lang) -> None:
     app = make_app(lang=lang)
     async with app.run_test(size=SIZE, notifications=True) as pilot:
-        await pilot.pause()
+        await pilot.press("down")  # the notice about the bank files goes
         app.notify("[/x] [bold @click=app.quit]CLICK[/] \x1b[31m\u202e", title="t")
         app.screen.notify("from a widget: [/y]", markup=True)
         await pilot.pause(0.3)

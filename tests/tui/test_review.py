@@ -17,7 +17,7 @@ from attncli.domain.card_kinds import NumericCard
 from attncli.domain.log_row import Rating, RowKind
 from attncli.i18n import Localised
 from attncli.practice.marking import Asked
-from attncli.practice.record import annotation, answer, suspend
+from attncli.practice.record import annotation, answer, hold
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
@@ -448,7 +448,7 @@ async def test_a_card_is_asked_again_at_the_end_without_a_second_review(make_app
         assert "r Ask again today" in shown(screen.attn)
         for card in screen.workspace.store.index.card_ids():
             if card != asked(screen).card.id:
-                suspend(screen.workspace, card)
+                hold(screen.workspace, RowKind.SUSPEND, card)
         await pilot.press("space", "r", "4")
         await pilot.pause()
         assert "asked again, not recorded" in shown(screen.attn) and "1 learning ·" in shown(screen.attn)
