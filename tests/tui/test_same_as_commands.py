@@ -245,7 +245,7 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
     with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
         by_line, waiting = Quiz(workspace, options), iter(lines)
         PlainQuiz(workspace, lambda: next(waiting, "") + "\n", by_line).run()
-        assert workspace.store.log.length() == app.workspace.store.log.length() == 0
+        assert workspace.store.log.length() == app.workspace.store.log.length() == 5
     assert in_app.score == by_line.score and in_app.score.left == 0 < in_app.score.right
     printed = capsys.readouterr().out
     told = printed[printed.rindex(_("Missed")[lang]) :]
