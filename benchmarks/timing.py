@@ -51,6 +51,7 @@ def seconds(command: Sequence[str], environment: Mapping[str, str] | None = None
 def output(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Return the output of a process; raises CalledProcessError, with its stderr, if it fails."""
     variables = {**os.environ, **(environment or {})}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
