@@ -307,7 +307,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
 async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
     """Start a round with `bugs` bugs and fix them; return the screen with the verdict."""
     await learner.press("r")
-    await until(learner, _("How many bugs? A numbered copy of your file is kept.")[learner.lang][:8])
+    await until(learner, _("How many bugs?")[learner.lang])
     await learner.press(str(bugs))
     await until(learner, ngettext("Find {count} bug", "Find {count} bugs", bugs)[learner.lang])
     return await write_and_grade(learner, code, verdict)

@@ -85,7 +85,7 @@ async def code(app: AttnApp, learner: LearnerInApp, known: list[str]) -> None:
     await journey.repair(learner, 2, journey.HARDENED, fixed[lang])
     assert standing(app) == ("hardened", 1) and new_rows(app, known)[0] == "start"
     kept = sorted(file.name for file in app.workspace.home.solutions.iterdir())
-    assert kept == ["sdpa.1.py", "sdpa.py"]
+    assert kept == ["sdpa.py", "sdpa.repair.py"]
     await journey.leave(learner)
 
 
