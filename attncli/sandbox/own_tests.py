@@ -130,7 +130,7 @@ class TestSession:
 
 
 def _parameters(test: Callable[..., Any]) -> Iterator[str]:
-    """Yield the parameters that a test needs; those with defaults only if they have no default."""
+    """Yield the parameters of a test that have no default."""
     for name, parameter in inspect.signature(test).parameters.items():
         if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             yield name
