@@ -41,6 +41,8 @@ class LazyCompiler(ModuleType):
         self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__file__":  # `inspect` asks every loaded module for it, even while torch imports others
+            raise AttributeError(name)
         return getattr(_compiler(), name)
 
 
