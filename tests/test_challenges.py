@@ -69,4 +69,6 @@ def test_every_challenge_is_complete(challenges):
         for text in (challenge.title, challenge.statement, *challenge.hints):
             assert text.en.strip() and text.zh.strip() and text.en != text.zh, challenge.id
         names = {path.name for path in folder.iterdir()} - {"__pycache__"}
-        assert names <= {"challenge.yaml", "reference.py", "inputs.py", "kernel.py", "wrong", "right", "repairs.yaml"}
+        python = {"reference.py", "tests.py", "inputs.py", "kernel.py"}
+        assert names <= python | {"wrong", "right", "challenge.yaml", "repairs.yaml"}
+        assert (folder / "tests.py").is_file(), challenge.id
