@@ -124,6 +124,14 @@ def test_messages_are_joined_and_filled_in_both_languages() -> None:
     assert isinstance(_("{count} cards"), Message)
 
 
+def test_the_compiled_catalogue_is_read_as_it_was_written() -> None:
+    for entry in catalogue("attn"):
+        one, many = (entry.id, "") if isinstance(entry.id, str) else entry.id
+        chinese = entry.string if isinstance(entry.string, str) else entry.string[0]
+        if one:
+            assert i18n._chinese()[Message(one, {}, entry.context or "", many)] == chinese
+
+
 def test_without_a_compiled_catalogue_messages_are_english(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(i18n, "CATALOGUE", tmp_path / "attn.mo")
     i18n._chinese.cache_clear()
