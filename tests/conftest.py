@@ -14,6 +14,8 @@ from babel.messages.pofile import read_po
 from hypothesis import HealthCheck, settings
 
 from attncli import i18n
+from attncli.__main__ import main
+from attncli.judge.client import Judge
 from moved_clock import Clock
 
 # Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
@@ -220,3 +222,18 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def one_judge() -> Iterator[Judge]:
+    """Start the judge that the tests of a process share."""
+    with Judge.start() as judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
+def indexed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with the bundled cards indexed, to be copied."""
+    folder = tmp_path_factory.mktemp("indexed")
+    assert main(["--home", str(folder), "due", "--json"]) == 0
+    return folder

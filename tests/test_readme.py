@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,13 +11,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from datetime import date, timedelta
 from pathlib import Path
 
 import click
 import pytest
 
+from attncli.__main__ import main
 from attncli.cli import COMMANDS, Commands
+from attncli.judge.client import Judge
 from attncli.ladder import PIECES
 from verified import failed
 
@@ -63,36 +67,39 @@ def reason_not_to_run(command: str) -> str:
     return next((reason for pattern, reason in NOT_RUN.items() if re.search(pattern, command)), "")
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data folder with the cards indexed."""
-    folder = tmp_path_factory.mktemp("home")
-    subprocess.run([sys.executable, "-m", "attncli", "due"], env=os.environ | {"ATTN_HOME": str(folder)}, check=True)
-    return folder
-
-
 @pytest.mark.parametrize("page", [page for page in GUIDES if shown(page)], ids=lambda page: page.stem)
-def test_the_commands_of_a_page_do_what_it_says(page: Path, home: Path, tmp_path: Path) -> None:
-    shutil.copytree(home, tmp_path / "home")
+def test_the_commands_of_a_page_do_what_it_says(
+    page: Path, indexed_home: Path, one_judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(indexed_home, tmp_path / "home")
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "quizbank").symlink_to(ROOT / "quizbank")
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environ = os.environ | {"ATTN_HOME": str(tmp_path / "home"), "PATH": path, "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    environ = {"ATTN_HOME": str(tmp_path / "home"), "PATH": path, "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(Judge, "start", lambda: nullcontext(one_judge))
     ahead = str(date.today() + timedelta(days=27))
     for command, expected in shown(page):
         if reason_not_to_run(command):
             continue
         plain = " --plain" if command.startswith(IN_THE_APP) and "--plain" not in command else ""
-        ran = subprocess.run(
-            ["bash", "-c", command.replace(FIXED_DATE, ahead) + plain],
-            cwd=folder,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-        )
-        assert ran.returncode == expected, (command, ran.stdout[-2000:], ran.stderr[-2000:])
+        code, said = run(command.replace(FIXED_DATE, ahead) + plain, monkeypatch)
+        assert code == expected, (command, said)
+
+
+def run(command: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """Run a command of a page, in this process if it is one of attn and needs no shell; return its code and output."""
+    in_this_process = command.startswith("attn ") and command != "attn mcp"  # which answers on the real stdout
+    if in_this_process and not set(command) & set("|&;<>$~*"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+            code = main(shlex.split(command)[1:])
+        return code, out.getvalue()[-2000:] + err.getvalue()[-2000:]
+    done = subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+    return done.returncode, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 def test_each_reason_not_to_run_a_command_is_needed() -> None:

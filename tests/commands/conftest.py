@@ -8,14 +8,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from shutil import copytree
+from typing import Any, NamedTuple
 
 import pytest
 
 from attncli import paths
 from attncli.__main__ import main
+from attncli.judge.client import Judge
 
 PROGRAM = """
 import sys
@@ -27,8 +29,7 @@ sys.exit(main(sys.argv[3:]))
 """
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     code: int
     out: str
     err: str
@@ -66,10 +67,28 @@ def attn(
     monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)
     monkeypatch.setattr(paths, "bundled_impl", lambda: small_impl)
 
-    def call(*words: str, stdin: str = "") -> Result:
+    return calling(monkeypatch, capsys)
+
+
+@pytest.fixture
+def bundled_attn(
+    home: Path,
+    indexed_home: Path,
+    one_judge: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Attn:
+    """`attn("grade", …)` runs a command over the bundled cards and challenges in this process."""
+    copytree(indexed_home, home)
+    monkeypatch.setattr(Judge, "start", lambda: nullcontext(one_judge))
+    return calling(monkeypatch, capsys)
+
+
+def calling(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Attn:
+    def call(*words: object, stdin: str = "") -> Result:
         monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
         capsys.readouterr()
-        code = main(list(words))
+        code = main(list(map(str, words)))
         printed = capsys.readouterr()
         return Result(code, printed.out, printed.err)
 

@@ -22,16 +22,14 @@ WITHOUT_GPU = pytest.mark.skipif(gpu_is_seen(), reason="needs a machine without 
 
 
 @pytest.fixture
-def attn(tmp_path):
-    """`attn("grade", ...)` runs in its own process: (exit code, stdout, stderr)."""
+def attn(bundled_attn):
+    """`attn("grade", ...)` runs a command with a warm judge: exit code, stdout, stderr."""
+    return bundled_attn
 
-    def call(*words: object, **environ: str) -> tuple[int, str, str]:
-        environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home"), **environ}
-        command = [sys.executable, "-m", "attncli", *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
-        return done.returncode, done.stdout, done.stderr
 
-    return call
+def in_its_own_process(tmp_path, command, **environ):
+    environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home"), **environ}
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
 
 
 def test_a_right_solution_exits_0_and_its_report_is_one_document(attn):
@@ -70,9 +68,7 @@ def test_a_wrong_one_exits_1_with_counterexample_diagnosis_and_one_line(attn):
 
 def test_a_rejected_file_exits_1_though_its_report_is_not_read(tmp_path):
     words = f"{sys.executable} -m attncli grade sdpa {SDPA / 'wrong' / 'no-scale.py'} --no-record | true"
-    environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home")}
-    command = ["bash", "-c", f"{words}; exit ${{PIPESTATUS[0]}}"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
+    done = in_its_own_process(tmp_path, ["bash", "-c", f"{words}; exit ${{PIPESTATUS[0]}}"])
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1 and "is rejected by matches-reference" in done.stderr
 
@@ -91,10 +87,11 @@ def test_with_nothing_stored_every_run_gives_the_same_counterexample(attn):
     assert shown[0] == shown[1]
 
 
-def test_the_report_that_the_readme_shows_is_the_one_that_is_printed(attn):
+def test_the_report_that_the_readme_shows_is_the_one_that_is_printed(attn, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     blocks = (ROOT / "README.md").read_text(encoding="utf-8").split("```")
     (shown,) = [block.strip().splitlines() for block in blocks if "rejected (" in block]
-    printed = iter(attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", COLUMNS="100")[1].splitlines())
+    printed = iter(attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py")[1].splitlines())
     assert all(line in printed for line in shown), "in this order, other lines between them"
 
 
@@ -208,12 +205,13 @@ def test_a_loop_ends_at_the_timeout_and_says_so(attn, tmp_path):
     assert "still running after 1 s" in failed["message"]
 
 
-def test_without_torch_the_judge_fails_with_the_remedy(attn, tmp_path):
+def test_without_torch_the_judge_fails_with_the_remedy(tmp_path):
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n")
-    code, out, err = attn("grade", "sdpa", SDPA / "reference.py", "--json", PYTHONPATH=str(tmp_path))
-    assert code == 3
-    assert json.loads(out)["verdict"] == "error"
-    assert "torch" in err and len(err.splitlines()) == 1
+    command = [sys.executable, "-m", "attncli", "grade", "sdpa", str(SDPA / "reference.py"), "--json"]
+    done = in_its_own_process(tmp_path, command, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["verdict"] == "error"
+    assert "torch" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_the_summary_holds_the_graded_code(attn, tmp_path):

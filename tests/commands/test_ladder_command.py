@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import attncli.ladder
 from attncli import paths
 from attncli.domain.grade_report import GradeReport
+from attncli.ladder import Difference, Engines, Files, Part
 from attncli.practice.grade import record_attempt
 from attncli.practice.workspace import Workspace
+from attncli.sandbox.zygote_client import ZygoteClient
 
-from .conftest import Result
+from .conftest import Attn
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux")]
 
@@ -29,12 +32,37 @@ RIGHT = {
 WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
 
 
-def ladder(home: Path, *words: object) -> Result:
-    """`attn ladder` in its own process, over the real challenges."""
-    environment = {**os.environ, "ATTN_HOME": str(home)}
-    command = [sys.executable, "-m", "attncli", "ladder", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    return Result(done.returncode, done.stdout, done.stderr)
+class KnownEngines(Engines):
+    """Engines that run each mix of pieces once."""
+
+    def run(self, own: Mapping[str, str]) -> tuple[list[Part], Difference | None]:
+        key = tuple(own.items())
+        if key not in known_runs:
+            known_runs[key] = super().run(own)
+        return known_runs[key]
+
+
+known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[ZygoteClient]:
+    with ZygoteClient.start() as started:
+        started.ready()
+        yield started
+
+
+@pytest.fixture(scope="module")
+def engines(zygote: ZygoteClient) -> Engines:
+    return KnownEngines(Files(IMPL), zygote.worker)
+
+
+@pytest.fixture
+def ladder(bundled_attn: Attn, zygote: ZygoteClient, engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Attn:
+    """`ladder(home, …)` runs `attn ladder` over the real challenges."""
+    monkeypatch.setattr(ZygoteClient, "start", lambda: nullcontext(zygote))
+    monkeypatch.setattr(attncli.ladder, "Engines", lambda *_: engines)
+    return lambda home, *words: bundled_attn("--home", home, "ladder", *words)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +78,7 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_whoever_has_solved_nothing_is_told_how_to_begin(tmp_path: Path) -> None:
+def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, tmp_path: Path) -> None:
     done = ladder(tmp_path / "new")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0].split() == ["role", "piece", "source", "calls", "in", "the", "engine"]
@@ -59,7 +87,7 @@ def test_whoever_has_solved_nothing_is_told_how_to_begin(tmp_path: Path) -> None
     assert "attn start input-embedding" in done.out.splitlines()[-1]
 
 
-def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(learner: Path) -> None:
+def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(ladder: Attn, learner: Path) -> None:
     done = ladder(learner, "--json")
     assert (done.code, done.err) == (0, "")
     told = done.json
@@ -75,7 +103,7 @@ def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(learner
     assert told["sample"] and "process" in told["sandbox"]
 
 
-def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages(learner: Path) -> None:
+def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages(ladder: Attn, learner: Path) -> None:
     done = ladder(learner, "--piece", f"rms-norm={WRONG}")
     assert done.code == 1
     assert "rms-norm: training: the output of the first block" in done.out.splitlines()
@@ -104,7 +132,7 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
         (["--piece", "rope=nowhere.py"], "there is no file nowhere.py"),
     ],
 )
-def test_a_call_that_makes_no_sense_is_refused(tmp_path: Path, words: list[str], says: str) -> None:
+def test_a_call_that_makes_no_sense_is_refused(ladder: Attn, tmp_path: Path, words: list[str], says: str) -> None:
     done = ladder(tmp_path, *words)
     assert done.code == 2
     assert says in done.line

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,16 +18,8 @@ def test_square(causal_mask):
 
 
 @pytest.fixture
-def attn(tmp_path):
-    """`attn("grade", ...)` runs in its own process: (exit code, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home")}
-        command = [sys.executable, "-m", "attncli", *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
-        return done.returncode, done.stdout, done.stderr
-
-    return call
+def attn(bundled_attn):
+    return bundled_attn
 
 
 def standing(attn) -> str:

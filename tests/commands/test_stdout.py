@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -21,6 +22,13 @@ unix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs /dev/full 
 BROKEN = "topic: att\ncards: [\n"
 
 
+@pytest.fixture
+def folder(tmp_path: Path, indexed_home: Path) -> Path:
+    """Return a folder with a home in it."""
+    copytree(indexed_home, tmp_path / "home")
+    return tmp_path
+
+
 def shell(redirected: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = redirected.replace("attn", f"{sys.executable} -m attncli", 1)
     environment = {**os.environ, "ATTN_HOME": str(folder / "home")}
@@ -29,8 +37,8 @@ def shell(redirected: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @unix_only
 @pytest.mark.parametrize("words", ["due", "due --json", "challenges", "config"])
-def test_a_full_disk_behind_stdout_is_said_in_one_line(tmp_path: Path, words: str) -> None:
-    done = shell(f"attn {words} >/dev/full", tmp_path)
+def test_a_full_disk_behind_stdout_is_said_in_one_line(folder: Path, words: str) -> None:
+    done = shell(f"attn {words} >/dev/full", folder)
     assert done.returncode == 3
     assert done.stderr == (
         "attn: cannot write the output (No space left on device); free some space or send it elsewhere\n"
@@ -39,8 +47,8 @@ def test_a_full_disk_behind_stdout_is_said_in_one_line(tmp_path: Path, words: st
 
 @unix_only
 @pytest.mark.parametrize("words", ["due", "challenges", "show att-02", "export summary"])
-def test_without_stdout_a_command_still_runs(tmp_path: Path, words: str) -> None:
-    done = shell(f"attn {words} >&-", tmp_path)
+def test_without_stdout_a_command_still_runs(folder: Path, words: str) -> None:
+    done = shell(f"attn {words} >&-", folder)
     assert (done.returncode, done.stderr) == (0, "")
 
 
