@@ -20,7 +20,7 @@ test-all: lint
 	mkdir -p build
 	$(BIN)/attn verify --tests
 	$(BIN)/attn verify --streams 5 --json > build/verified.json; $(BIN)/python tests/support/verified.py < build/verified.json
-	ATTN_ANSWERS=10000 ATTN_FORMULAS=400 $(PYTEST) --all
+	ATTN_ANSWERS=10000 ATTN_FORMULAS=400 ATTN_EXAMPLES=300 ATTN_KILLS=400 $(PYTEST) --all
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

@@ -38,7 +38,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def python(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Python in `folder`, importing from the unpacked wheel first."""
-    environment = {**os.environ, "PYTHONPATH": str(installed), "ATTN_HOME": str(folder / "home"), "LC_ALL": "C.UTF-8"}
+    environment = {**os.environ, "PYTHONPATH": str(installed), "ATTN_HOME": f"{installed}-home", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
         [sys.executable, "-P", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

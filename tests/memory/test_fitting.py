@@ -43,7 +43,7 @@ def replayed_loss(weights: tuple[float, ...], histories: Sequence[History]) -> f
 
 
 @pytest.mark.parametrize("truth", [LONG_MEMORY, SHORT_MEMORY], ids=["long", "short"])
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 3))])
 def test_a_fit_finds_another_memory_and_is_kept(truth: tuple[float, ...], seed: int) -> None:
     found = fit(reviews_of_a_learner(truth, seed), ())
     later = reviews_of_a_learner(truth, seed + 1000)

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "plan.py"
 
 
+@pytest.mark.full
 def test_the_plan_beats_fsrs_capped_intervals_and_a_last_pass_on_simulated_learners() -> None:
     done = subprocess.run([sys.executable, str(BENCHMARK), "--quick"], capture_output=True, text=True, check=False)
     assert not done.stderr, done.stderr

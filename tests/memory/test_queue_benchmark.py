@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "queue_year.py"
 
 
+@pytest.mark.full
 def test_a_year_by_minutes_fits_them_parts_siblings_and_loses_less_than_half_a_point() -> None:
     done = subprocess.run([sys.executable, str(BENCHMARK), "--quick"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -40,7 +40,7 @@ from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from attncli.store.history import History, decoded
 
-EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "25"))
 NAMES = ("a", "b", "c")
 CARDS = ("att-01", "att-02", "kv-01")
 FIT = (0.3, 1.2, 2.5, 9.0, 6.4, 0.8, 3.0, 0.01, 1.9, 0.2, 0.8, 1.5, 0.06, 0.3, 1.6, 0.6, 1.9, 0.5, 0.1, 0.07, 0.15)

@@ -42,8 +42,8 @@ from attncli.practice.workspace import Workspace
 from attncli.sandbox import zygote_client
 from attncli.store.history import History, encoded
 
-KILLS = int(os.environ.get("ATTN_KILLS", "80"))
-EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "100"))
+KILLS = int(os.environ.get("ATTN_KILLS", "40"))
+EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "50"))
 CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
