@@ -225,10 +225,10 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def one_judge() -> Iterator[Judge]:
+def judge() -> Iterator[Judge]:
     """Start the judge that the tests of a process share."""
-    with Judge.start() as judge:
-        yield judge
+    with Judge.start() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from attncli import paths
-from attncli.judge.client import Judge
 from attncli.practice import verify
 from attncli.practice.verify import verify_challenge
 from attncli.practice.workspace import Workspace
@@ -24,12 +23,6 @@ IDS = sorted(path.parent.name for path in (ROOT / "impl").glob("*/*/challenge.ya
 
 def test_there_are_challenges():
     assert len(IDS) >= 8
-
-
-@pytest.fixture(scope="module")
-def judge():
-    with Judge.start() as judge:
-        yield judge
 
 
 @pytest.fixture(scope="module")

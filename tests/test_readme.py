@@ -69,7 +69,7 @@ def reason_not_to_run(command: str) -> str:
 
 @pytest.mark.parametrize("page", [page for page in GUIDES if shown(page)], ids=lambda page: page.stem)
 def test_the_commands_of_a_page_do_what_it_says(
-    page: Path, indexed_home: Path, one_judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, indexed_home: Path, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(indexed_home, tmp_path / "home")
     folder = tmp_path / "folder"
@@ -80,7 +80,7 @@ def test_the_commands_of_a_page_do_what_it_says(
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(Judge, "start", lambda: nullcontext(one_judge))
+    monkeypatch.setattr(Judge, "start", lambda: nullcontext(judge))
     ahead = str(date.today() + timedelta(days=27))
     for command, expected in shown(page):
         if reason_not_to_run(command):

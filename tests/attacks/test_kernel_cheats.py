@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -81,12 +80,6 @@ CHEATS = {
     ),
     "patches the timer": ("import time\ntime.perf_counter = lambda: 0.0\n" + KERNEL, "forbidden", "may be imported"),
 }
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    with Judge.start() as opened:
-        yield opened
 
 
 def graded(judge: Judge, source: str):

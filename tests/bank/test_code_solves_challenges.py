@@ -91,12 +91,6 @@ CARDS = bundled_documents()
 IMPLEMENTED = [pytest.param(id, forms, id=f"{card['id']}-{id}") for card in CARDS for id, forms in implemented(card)]
 
 
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    with Judge.start() as opened:
-        yield opened
-
-
 def failures(judge: Judge, id: str, code: str) -> list[str]:
     """Return the reasons why the code does not solve a challenge."""
     report = judge.grade(

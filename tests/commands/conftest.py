@@ -72,15 +72,11 @@ def attn(
 
 @pytest.fixture
 def bundled_attn(
-    home: Path,
-    indexed_home: Path,
-    one_judge: Judge,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    home: Path, indexed_home: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Attn:
     """`attn("grade", …)` runs a command over the bundled cards and challenges in this process."""
     copytree(indexed_home, home)
-    monkeypatch.setattr(Judge, "start", lambda: nullcontext(one_judge))
+    monkeypatch.setattr(Judge, "start", lambda: nullcontext(judge))
     return calling(monkeypatch, capsys)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from attncli import paths
-from attncli.judge.client import Judge
 from attncli.practice.own_tests import VERIFY_SECONDS, GradeOptions, reference_tests, request_of
 from attncli.practice.verify import can_be_run
 from attncli.practice.workspace import Workspace
@@ -19,12 +18,6 @@ pytestmark = pytest.mark.sandbox
 IMPL = Path(__file__).parents[2] / "impl"
 WITH_TESTS = sorted(path.parent.name for path in IMPL.glob("*/*/tests.py"))
 SAMPLE = sorted(WITH_TESTS, key=lambda id: sha256(id.encode()).digest())[:6]
-
-
-@pytest.fixture(scope="module")
-def judge():
-    with Judge.start() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import Verdict
 from attncli.domain.tests_report import Caught, OwnTestsReport
 from attncli.i18n import Localised
-from attncli.judge.client import GradeOptions, Judge, OwnTestsRequest
+from attncli.judge.client import GradeOptions, OwnTestsRequest
 from attncli.practice.own_tests import request_of
 
 pytestmark = pytest.mark.sandbox
@@ -38,12 +38,6 @@ def test_values(double, n):
     torch.testing.assert_close(double(x), 2 * torch.ones(n))
     {more}
 """
-
-
-@pytest.fixture(scope="module")
-def judge():
-    with Judge.start() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
