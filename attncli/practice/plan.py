@@ -395,11 +395,11 @@ class Habits:
     review_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def learning(self, kind: str = "") -> float:
-        """Return the seconds to learn a card of this kind, or of any kind."""
+        """Return the seconds to learn a card of this kind; of any kind if `kind` is empty."""
         return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
 
     def reviewing(self, kind: str = "") -> float:
-        """Return the seconds to review a card of this kind, or of any kind."""
+        """Return the seconds to review a card of this kind; of any kind if `kind` is empty."""
         return _seconds(self.review_seconds, kind, REVIEW_SECONDS)
 
 

@@ -83,7 +83,7 @@ class SessionProgress:
 
 
 def again_text(card: str, is_wanted: bool) -> Localised:
-    """Return the message after a card was to be asked again, or no longer."""
+    """Return the message that a card will be asked again, or will not."""
     if is_wanted:
         return _("{card} comes again at the end; rate it now", card=card)
     return _("{card} does not come again", card=card)
