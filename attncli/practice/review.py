@@ -134,7 +134,7 @@ class ReviewSession:
         return self.current
 
     def ask_again(self) -> bool:
-        """Ask the current card once more at the end of this session, or no longer. Return True if it will be asked."""
+        """Switch on or off that the current card is asked again at the end of the session. Return True if it is on."""
         id = self._required().card.id
         is_wanted = id not in self._repeats
         self._repeats = [*(other for other in self._repeats if other != id), *[id] * is_wanted]
