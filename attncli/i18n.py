@@ -59,7 +59,7 @@ class Localised:
         return Localised(_filled(self.en, values, "en"), _filled(self.zh, values, "zh"))
 
     def join(self, texts: Iterable[Localised]) -> Localised:
-        """Join texts with this one between each two."""
+        """Join texts, with this text as the separator."""
         return _Joined(self, tuple(texts))
 
     @staticmethod
@@ -125,7 +125,7 @@ class Message(_Rendered):
 
 
 class _Joined(_Rendered):
-    """Texts with a separator between each two."""
+    """Texts joined by a separator."""
 
     separator: Localised
     texts: tuple[Localised, ...]

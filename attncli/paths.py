@@ -213,7 +213,7 @@ def _written(file: IO[bytes], pieces: Iterable[bytes]) -> int:
 
 
 def _remove_stale_parts(path: Path, part: Path) -> None:
-    """Remove parts of the same file that killed runs left, much older than this one."""
+    """Remove old parts of the same file, left by runs that were killed."""
     now = part.stat().st_mtime
     for old in path.parent.glob(f".{escape(path.name)}.*.part"):
         with suppress(OSError):

@@ -51,8 +51,8 @@ class AnkiImported:
     """Counts of the cards and answers in a package, and of those new here.
 
     `own` are cards that were exported from here; `gone` are those of them that no bank has any more. `unreadable` cards
-    have no text on a side. `media` counts pictures and sounds that texts lost, `lost_reviews` answers without a card
-    here, `forgotten` answers from before a reset in Anki, `taken_back` answers here that the package corrects.
+    have no text on a side. `media` counts pictures and sounds left out of texts, `lost_reviews` answers without a
+    card here, `forgotten` answers from before a reset in Anki, `taken_back` answers here that the package corrects.
     """
 
     cards: int = 0

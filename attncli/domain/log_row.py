@@ -184,7 +184,7 @@ class LogRow:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The bugs that a start planted together; none for anything else."""
+        """Return the bugs that a start planted together; empty for other rows."""
         return self._texts("repairs", RowKind.START)
 
     @property

@@ -1,1 +1,1 @@
-"""Experiments that prove claims: each is a file in `impl/experiments/`, run in its own process."""
+"""Experiments that demonstrate claims: each is a file in `impl/experiments/`, run in its own process."""

@@ -35,7 +35,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THR
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The constants of an experiment's file; `cards` are the cards whose claim it proves.
+    """The constants of an experiment's file; `cards` are the cards whose claim it demonstrates.
 
     `text` is the example text of an experiment that reads one, None of all others.
     """

@@ -168,7 +168,7 @@ def _formula(source: str, options: dict[str, bool]) -> str:
 
 
 def _is_mathml(text: str) -> bool:
-    """Return True if words and operators have only text: `\\text{…}` lets mark-up through."""
+    """Return True for MathML whose words and operators hold only text: `\\text{…}` lets mark-up through."""
     try:
         formula = ElementTree.fromstring(text)
     except ElementTree.ParseError:

@@ -193,7 +193,7 @@ class StudyCalendar:
         wall = datetime.fromordinal(day) + self._offset
         if self.zone is not None:
             return wall.replace(tzinfo=self.zone).astimezone(UTC)
-        # Not `wall.astimezone()`: where the clock skips that time, it takes the offset from behind the change.
+        # Not `wall.astimezone()`: if the clock skips that time, it uses the offset after the change.
         return datetime.fromtimestamp(wall.timestamp(), UTC)
 
     def ends_at(self, day: int) -> datetime:

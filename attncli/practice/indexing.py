@@ -99,7 +99,7 @@ class Synonyms:
                 self._starting[spelling.split(" ", 1)[0]].append((number, spelling))
 
     def beside(self, line: str) -> str:
-        """Return the other spellings of every term of which `line` has one spelling."""
+        """Return the other spellings of every term that `line` contains."""
         padded = f" {line} "
         present: dict[int, set[str]] = defaultdict(set)
         for token in set(line.split()) & self._starting.keys():

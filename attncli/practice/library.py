@@ -49,7 +49,7 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic, how many cards it has, and what interviews ask of it, as a weight."""
+    """A topic with its number of cards, `cards`, and its weight in interviews, `asked`."""
 
     id: str
     title: Localised

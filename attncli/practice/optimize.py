@@ -49,7 +49,7 @@ class FitSide:
 
 @dataclass(frozen=True, slots=True)
 class Optimised:
-    """The result of a fit: True if it was `kept`, its number of reviews, and both sets of weights."""
+    """The result of a fit: `kept` if it is in force, its number of reviews, and both sets of weights."""
 
     kept: bool
     reviews: int

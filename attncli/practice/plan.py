@@ -395,11 +395,11 @@ class Habits:
     review_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def learning(self, kind: str = "") -> float:
-        """Return the seconds to learn a card of this kind, or of any kind."""
+        """Return the seconds to learn a card of this kind; of any kind if `kind` is empty."""
         return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
 
     def reviewing(self, kind: str = "") -> float:
-        """Return the seconds to review a card of this kind, or of any kind."""
+        """Return the seconds to review a card of this kind; of any kind if `kind` is empty."""
         return _seconds(self.review_seconds, kind, REVIEW_SECONDS)
 
 
@@ -496,7 +496,7 @@ def _seconds(measured: Mapping[str, Sequence[float]], kind: str, prior: float) -
 def plan_challenges(
     workspace: Workspace, settings: Settings, minutes: Mapping[int, float]
 ) -> tuple[dict[int, dict[str, float]], int]:
-    """Plan challenges on the days by which their share of the minutes has added up to one, from the first day on.
+    """Plan a challenge on each day on which the minutes saved up for code suffice for one.
 
     Return them with their minutes by study day, and how many stay unsolved.
 

@@ -83,7 +83,7 @@ class SessionProgress:
 
 
 def again_text(card: str, is_wanted: bool) -> Localised:
-    """Return the message after a card was to be asked again, or no longer."""
+    """Return the message that a card will be asked again, or will not."""
     if is_wanted:
         return _("{card} comes again at the end; rate it now", card=card)
     return _("{card} does not come again", card=card)
@@ -134,7 +134,7 @@ class ReviewSession:
         return self.current
 
     def ask_again(self) -> bool:
-        """Ask the current card once more at the end of this session, or no longer. Return True if it will be asked."""
+        """Switch on or off that the current card is asked again at the end of the session. Return True if it is on."""
         id = self._required().card.id
         is_wanted = id not in self._repeats
         self._repeats = [*(other for other in self._repeats if other != id), *[id] * is_wanted]

@@ -55,7 +55,7 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     with history.writing():
         pass  # a machine without a row gets its id
     own = folder / f"{history.machine}{ENDING}"
-    # Our own file comes last: rows that only its older copy there had are in other files of the folder by then.
+    # Our own file comes last: rows that only its old copy there had are then already in other files of the folder.
     for path in sorted(history.files(), key=lambda path: path.name == own.name):
         _publish(path, folder, path.name == own.name)
     written = sum(1 for line in own.read_bytes().splitlines() if line) if own.is_file() else 0

@@ -150,7 +150,7 @@ class Database(AbstractContextManager["Database"]):
                 self.connection.execute(f"UPDATE entry SET waits = NOT waits {_WRONGLY}", until_us)
 
     def count_until(self, at: datetime) -> None:
-        """Count rows until `at`, as if that were now, until this database is closed."""
+        """Count rows up to `at` as if it were now. The effect lasts while this database is open."""
         self._counted_us = max(self._counted_us, microseconds(at))
 
     def _until_us(self) -> int:

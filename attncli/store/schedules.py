@@ -233,7 +233,7 @@ class Queue:
             yield Waiting(id, topic, bool(is_new), kind)
 
     def meetings(self, when: Moment) -> list[Meeting]:
-        """Return each due review beside a sibling that is near."""
+        """Return each due review that has a sibling nearby in time."""
         return [Meeting(*row) for row in self._connection.rows(_MEETINGS, when.values(ahead=0))]
 
     def challenges_due(self, when: Moment) -> set[str]:

@@ -202,7 +202,7 @@ def run(
 
 
 class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
-    """The app. It opens `screen` first, a key of `SCREENS`, made with `given`."""
+    """The app. Its first screen is `SCREENS[screen]`, constructed with `given`."""
 
     TITLE = "attn"
     CSS_PATH = Path(__file__).with_name("app.tcss")  # also for a subclass in another folder

@@ -291,7 +291,7 @@ class ReviewScreen(AskingScreen):
             self.attn.show("experiment", self.asked.card.experiment)
 
     def action_ask_again(self) -> None:
-        """Ask the card once more at the end of this session, or no longer; the second answer is not recorded."""
+        """Switch on or off that the card is asked again at the end of the session; that answer is not recorded."""
         if (asked := self.asked) is not None:
             self.notify(again_text(asked.card.id, self.session.ask_again())[self.lang])
             self.query_one(Progress).show(*self._counts())

@@ -329,7 +329,7 @@ class FirstRunScreen(AttnScreen):
             self.attn.setting_changed(key)
 
     def action_go_on(self) -> None:
-        """Go to the next question, or from the last one to Home; stay at an invalid answer."""
+        """Go to the next question, or from the last one to Home; stay if the answer is invalid."""
         index = QUESTIONS.index(self.at)
         is_last = index == len(QUESTIONS) - 1
         for key in QUESTIONS if is_last else (self.at,):
