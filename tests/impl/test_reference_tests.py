@@ -1,22 +1,27 @@
-"""The reference tests of the challenges: no false alarm, and 95 % of the catchable wrong solutions caught."""
+"""The reference tests of the challenges: references pass, no false alarm, and 95 % of the catchable ones caught."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from attncli import paths
 from attncli.practice.own_tests import VERIFY_SECONDS, GradeOptions, reference_tests, request_of
 from attncli.practice.verify import can_be_run
 from attncli.practice.workspace import Workspace
+from attncli.sandbox.own_tests import EXAMPLES
 
-pytestmark = pytest.mark.sandbox
+from .conftest import load
 
 IMPL = Path(__file__).parents[2] / "impl"
 WITH_TESTS = sorted(path.parent.name for path in IMPL.glob("*/*/tests.py"))
+IN_PYTORCH = [id for id in WITH_TESTS if "kernel" not in id]
 SAMPLE = sorted(WITH_TESTS, key=lambda id: sha256(id.encode()).digest())[:6]
 
 
@@ -31,6 +36,27 @@ def test_every_challenge_has_reference_tests():
     assert [path.parent.name for path in IMPL.glob("*/*/challenge.yaml") if path.parent.name not in WITH_TESTS] == []
 
 
+@pytest.fixture
+def as_in_the_judge() -> Iterator[None]:
+    """Let Hypothesis draw the same few examples on every run."""
+    settings.register_profile("reference-tests", settings(derandomize=True), max_examples=EXAMPLES)
+    settings.load_profile("reference-tests")
+    yield
+    settings.load_profile("attn")
+
+
+@pytest.mark.usefixtures("as_in_the_judge")
+@pytest.mark.parametrize("id", IN_PYTORCH)
+def test_a_reference_passes_its_tests(id):
+    (folder,) = IMPL.glob(f"*/{id}")
+    reference = load(folder / "reference.py")
+    for name, test in vars(load(folder / "tests.py")).items():
+        if name.startswith("test"):
+            given = inspect.signature(test).parameters.values()
+            test(**{each.name: vars(reference)[each.name] for each in given if each.default is each.empty})
+
+
+@pytest.mark.sandbox
 @pytest.mark.parametrize("id", [pytest.param(id, marks=() if id in SAMPLE else pytest.mark.full) for id in WITH_TESTS])
 def test_reference_tests_are_hardened(judge, challenges, id):
     challenge = challenges[id]
