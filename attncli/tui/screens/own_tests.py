@@ -164,8 +164,8 @@ class OwnTestsScreen(AttnScreen):
             self.attn.show_error(error)
             return
         self.source, self.problem, self.seen = source.decode("utf-8", "replace"), "", Counter()
-        self._ask(source)
         await self._show()
+        self._ask(source)
 
     @work(thread=True, exclusive=True)
     def _ask(self, source: bytes) -> None:
