@@ -17,11 +17,12 @@ from attncli.domain.grade_report_text import deciding_checks, told
 from attncli.domain.log_row import Rating
 from attncli.domain.mock_interview import PART_NAMES
 from attncli.domain.parts import Arrange, Entry, Fill, FindLine
+from attncli.domain.tests_report import tests_lines
 from attncli.errors import AttnError, EnvironmentFailure, NotFound, Outdated, UsageError
 from attncli.export.card_markdown import numbered, revealed
 from attncli.i18n import Lang, Localised, _, ngettext
-from attncli.practice import mock, mock_log, start
-from attncli.practice.grade import Judge, request_for
+from attncli.practice import mock, mock_log, own_tests, start
+from attncli.practice.grade import Judge, read_submission, request_for
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MISSED, WHOLE, MockInterview, MockOptions
 from attncli.practice.mock_report import DRILL_MISSED, clock_text, code_task, report_lines, report_of
@@ -395,7 +396,9 @@ class PlainMock(PlainSession):
         place, code = self.interview.state.place, mock.hand_out(self.interview)
         echo(f"\n{code.challenge.title[self.lang]}")
         echo(f"\n{start.statement(code.challenge).first[self.lang].strip()}\n")
-        echo(code_task(code.bugs)[self.lang])
+        echo((mock.draft_task if code.draft else code_task)(code.bugs)[self.lang])
+        if code.draft:
+            self._say(_("Draft: {file}", file=code.draft))
         while self.interview.state.place == place:
             if self.interview.time.is_up:
                 self._say(TIME_UP)
@@ -410,7 +413,15 @@ class PlainMock(PlainSession):
                     self._say(INVALID)
 
     def _grade(self, code: mock.CodeRound) -> None:
+        """Grade the code, or run the tests of a draft; ask for the result if the judge fails."""
         try:
+            if code.draft:
+                source = read_submission(code.path)
+                asked = own_tests.request_of(code.challenge, source, str(code.path), mock.OPTIONS)
+                tests = own_tests.run_on_draft(self.grader, asked, code.repairs)
+                echo("\n".join(tests_lines(tests, code.challenge.title, self.lang, of_draft=True)))
+                mock.settle_tests(self.interview, code, tests)
+                return
             request = request_for(self.workspace, code.challenge.id, code.path, mock.OPTIONS)
             report = self.grader.grade(request)
         except EnvironmentFailure as error:

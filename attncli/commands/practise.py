@@ -99,7 +99,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
 @click.command(
     help=N_(
         "Take a timed mock interview: warm-up, deep dive with follow-ups, whiteboard coding, "
-        "debugging.\n\n"
+        "debugging. With --assistant: tests for an AI draft, and its repair.\n\n"
         "Cards keep their schedule; missed ones count as weak, and the report is saved. Graded "
         "code counts as an attempt. Unfinished interviews resume."
     )
@@ -116,10 +116,16 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
 )
 @click.option("--seed", type=click.IntRange(min=0), help=N_("Seed, to repeat the same interview."))
 @click.option("--interviewer", is_flag=True, help=N_("Show the points at once, for an interviewer beside you to tick."))
+@click.option(
+    "--assistant",
+    is_flag=True,
+    help=N_("Instead of coding, get an AI draft with one or two bugs: write tests that expose them, then repair it."),
+)
 @plain_option
-def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool, plain: bool) -> int:
+def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool, assistant: bool, plain: bool) -> int:
     level = level or level_of(session().settings.level) or MOCK_LEVEL
-    options = MockOptions(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
+    seed = Random().randrange(SITTINGS) if seed is None else seed
+    options = MockOptions(minutes, level, seed, interviewer, assistant)
     if not plain:
         return open_app("mock", _("run `attn mock --plain`"), mock=options)
     from attncli.commands.plain import hold_interview

@@ -10,16 +10,17 @@ from typing import Any, Literal, cast, get_args
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.i18n import Localised, _
 
-PartName = Literal["warm-up", "deep-dive", "whiteboard", "repair"]
-ItemKind = Literal["card", "follow-up", "whiteboard", "repair"]
+PartName = Literal["warm-up", "deep-dive", "whiteboard", "tests", "repair"]
+ItemKind = Literal["card", "follow-up", "whiteboard", "tests", "repair"]
 PARTS: tuple[PartName, ...] = get_args(PartName)
 PART_NAMES: dict[PartName, Localised] = {
     "warm-up": _("Warm-up"),
     "deep-dive": _("Deep dive"),
     "whiteboard": _("Whiteboard"),
+    "tests": _("Tests"),
     "repair": _("Repair"),
 }
-CODING: tuple[ItemKind, ...] = ("whiteboard", "repair")
+CODING: tuple[ItemKind, ...] = ("whiteboard", "tests", "repair")
 
 LEAST_MINUTES, MOST_MINUTES = 10, 120
 MOST_ITEMS = 100
@@ -27,9 +28,10 @@ MOST_ITEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class MockItem:
-    """One question: a card, its follow-up number `n` (from 0), or a challenge to write or to repair.
+    """One question: a card, its follow-up number `n` (from 0), or a challenge to write, to test or to repair.
 
-    For a repair `n` is the number of bugs planted together; 0 means one whole wrong solution.
+    For a repair `n` is the number of bugs planted together; 0 means one whole wrong solution. Tests are written for an
+    assistant's draft with `n` bugs, which is repaired afterwards.
     """
 
     kind: ItemKind

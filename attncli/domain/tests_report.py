@@ -131,15 +131,20 @@ def tests_document(report: OwnTestsReport) -> dict[str, Any]:
     return found
 
 
-def tests_lines(report: OwnTestsReport, title: Localised, lang: Lang) -> Iterator[str]:
-    """Yield the report as lines: verdict, fault, false alarms, caught by kind, survivors, the slowest test."""
-    yield _("{heading}: {text}", heading=title, text=_headline(report))[lang]
+def tests_lines(report: OwnTestsReport, title: Localised, lang: Lang, of_draft: bool = False) -> Iterator[str]:
+    """Yield the report as lines: verdict, fault, false alarms, caught by kind, survivors, the slowest test.
+
+    Of tests of a draft only the number of exposed bugs, the fault and the false alarms.
+    """
+    yield _("{heading}: {text}", heading=title, text=_headline(report, of_draft))[lang]
     if report.fault.en:
         yield "  " + report.fault[lang]
         return
     yield from (f"  {line}" for alarm in report.false_alarms[:_MOST_ALARMS] for line in _alarm_lines(alarm, lang))
     if (more := len(report.false_alarms) - _MOST_ALARMS) > 0:
         yield "  " + ngettext("… and {count} more false alarm", "… and {count} more false alarms", more)[lang]
+    if of_draft:
+        return
     for kind, caught in report.caught.items():
         yield f"  {left(KINDS[kind][lang], 20)} {caught.caught:>3} / {caught.total}"
     if report.survivors:
@@ -152,7 +157,7 @@ def tests_lines(report: OwnTestsReport, title: Localised, lang: Lang) -> Iterato
         yield "  " + _("Slowest test: {name}, {seconds:.2f} s", name=slowest.name, seconds=slowest.seconds)[lang]
 
 
-def _headline(report: OwnTestsReport) -> Localised:
+def _headline(report: OwnTestsReport, of_draft: bool) -> Localised:
     if report.fault.en:
         return _("these tests cannot be used")
     if report.false_alarms:
@@ -162,6 +167,8 @@ def _headline(report: OwnTestsReport) -> Localised:
             len(report.false_alarms),
         )
     caught, total = report.all.caught, report.all.total
+    if of_draft:
+        return _("{caught} of {total} bugs exposed", caught=caught, total=total)
     if report.rung == "hardened":
         return _("hardened: {caught} of {total} wrong solutions caught", caught=caught, total=total)
     if report.rung == "solved":

@@ -17,21 +17,23 @@ from typing import Any
 
 from attncli.domain.card import Card
 from attncli.domain.card_kinds import QaCard
-from attncli.domain.challenge import MOST_BUGS, Challenge
+from attncli.domain.challenge import MOST_BUGS, Challenge, Repair
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, MockItem, MockPart, MockPlan, PartName
+from attncli.domain.tests_report import OwnTestsReport
+from attncli.domain.text import wrapped
 from attncli.domain.vocabulary import LEVELS, Level
 from attncli.errors import NoCardMatches, NotFound, UsageError
-from attncli.i18n import _
+from attncli.i18n import Localised, _, ngettext
 from attncli.memory.replay import standing
-from attncli.practice import grade, mock_log
-from attncli.practice.grade import GradeOptions, GradeRequest
+from attncli.practice import grade, mock_log, own_tests
+from attncli.practice.grade import GradeOptions, GradeRequest, read_submission
 from attncli.practice.marking import Asked
 from attncli.practice.mock_log import MockState
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import take_back
-from attncli.practice.start import file_name, offers_rounds, start_challenge
+from attncli.practice.start import file_name, offers_rounds, planted_in, start_challenge, without_docstring, write_new
 from attncli.practice.workspace import Workspace
 from attncli.store.index import CardSummary
 
@@ -49,23 +51,31 @@ LONGEST_WARM_UP = 120
 """The length in characters of a short question."""
 ITEMS_A_DIVE_MINUTE = 0.7
 EASY_BELOW_MINUTES = 10
+TASK_WIDTH = 110
 MINUTES_A_BUG = 4
+MOST_DRAFT_BUGS, MINUTES_A_DRAFT_BUG = 2, 6
+SHARE_OF_TESTS = 0.6
+"""Share of an assisted round for the tests; the rest is for the repair."""
 _CHALLENGE_LEVELS: dict[Level, tuple[int, ...]] = {"screen": (1, 2), "onsite": (2, 3), "research": (3, 4, 5)}
 
 
 @dataclass(frozen=True, slots=True)
 class MockOptions:
-    """Options of an interview to draw. With `interviewer`, another person sees the points at once and ticks them."""
+    """Options of an interview to draw. With `interviewer`, another person sees the points at once and ticks them.
+
+    With `assistant`, an assistant's draft with bugs is tested and repaired, instead of a whiteboard and a repair.
+    """
 
     minutes: int = MOCK_MINUTES
     level: Level = MOCK_LEVEL
     seed: int = 0
     interviewer: bool = False
+    assistant: bool = False
 
     @property
     def command(self) -> str:
         """The command that draws the same interview again."""
-        beside = " --interviewer" if self.interviewer else ""
+        beside = (" --interviewer" if self.interviewer else "") + (" --assistant" if self.assistant else "")
         return f"attn mock --minutes {self.minutes} --level {self.level} --seed {self.seed}{beside}"
 
 
@@ -126,7 +136,8 @@ class MockInterview:
     @property
     def options(self) -> MockOptions:
         plan = self.state.plan
-        return MockOptions(plan.minutes, plan.level, plan.seed, plan.interviewer)
+        has_draft = any(part.name == "tests" for part in plan.parts)
+        return MockOptions(plan.minutes, plan.level, plan.seed, plan.interviewer, has_draft)
 
     @property
     def number(self) -> tuple[int, int]:
@@ -333,11 +344,18 @@ def _milliseconds(since: datetime, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CodeRound:
-    """A challenge and the file in which to write it, or in which to repair `bugs` planted bugs."""
+    """A challenge and the file in which to write it, or in which to repair `bugs` planted bugs.
+
+    If `draft` is set, `path` has the tests of that file, an assistant's draft with the bugs `repairs`; `draft_text` is
+    its code.
+    """
 
     challenge: Challenge
     path: Path
     bugs: int
+    draft: Path | None = None
+    draft_text: str = ""
+    repairs: tuple[Repair, ...] = ()
 
 
 def hand_out(interview: MockInterview) -> CodeRound:
@@ -350,15 +368,43 @@ def hand_out(interview: MockInterview) -> CodeRound:
         raise UsageError(_("this part asks for no code; see `attn mock`"))
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
-    path = folder / file_name(challenge.id, has_bugs=item.kind == "repair")
+    has_bugs = item.kind != "whiteboard"
+    path = folder / file_name(challenge.id, has_bugs=has_bugs)
     if not path.exists():
         path = _new_file(interview, item, challenge, folder)
-    return CodeRound(challenge, path, max(1, item.n) if item.kind == "repair" else 0)
+    code = CodeRound(challenge, path, max(1, item.n) if has_bugs else 0)
+    return _tests_of(workspace, code) if item.kind == "tests" else code
+
+
+def _tests_of(workspace: Workspace, code: CodeRound) -> CodeRound:
+    """Return the round in which the tests of a draft are written, beside it."""
+    path = code.path.with_name(own_tests.tests_file(workspace, code.challenge.id).name)
+    if not path.exists():
+        lang = workspace.lang
+        task = "\n".join(wrapped(draft_task(code.bugs)[lang], TASK_WIDTH))
+        how = own_tests.how_written(code.challenge)[lang]
+        write_new(path, own_tests.starter(code.challenge, lang, f"{task}\n\n{how}"), force=False)
+    draft = planted_in(workspace, code.challenge, code.path)
+    text = without_docstring(read_submission(code.path).decode("utf-8", "replace"))
+    return replace(code, path=path, draft=code.path, draft_text=text, repairs=draft.repairs if draft else ())
+
+
+def draft_task(bugs: int) -> Localised:
+    """Return the task of writing tests for an assistant's draft with `bugs` bugs."""
+    return ngettext(
+        "An AI assistant wrote this draft. It has {count} bug. First write tests that fail on the draft and pass on "
+        "correct code: the bug counts if a test exposes it, and a test that fails on correct code (a false alarm) "
+        "scores 0. In the next part you repair the draft.",
+        "An AI assistant wrote this draft. It has {count} bugs. First write tests that fail on the draft and pass on "
+        "correct code: each bug counts if a test exposes it, and a test that fails on correct code (a false alarm) "
+        "scores 0. In the next part you repair the draft.",
+        bugs,
+    )
 
 
 def _new_file(interview: MockInterview, item: MockItem, challenge: Challenge, folder: Path) -> Path:
     workspace, seed = interview.workspace, interview.state.plan.seed
-    if item.kind != "repair":
+    if item.kind == "whiteboard":
         return start_challenge(workspace, challenge.id, folder).path
     if item.n and offers_rounds(challenge):
         return start_challenge(workspace, challenge.id, folder, repair=item.n, seed=seed).path
@@ -392,10 +438,18 @@ def settle(interview: MockInterview, request: GradeRequest, report: GradeReport)
     interview.tick_code(done, report.repaired.of, tuple(dict.fromkeys(cards)), report.verdict)
 
 
+def settle_tests(interview: MockInterview, code: CodeRound, report: OwnTestsReport) -> None:
+    """Record the result of the tests of a draft: the bugs that they expose, none if there is a false alarm."""
+    mistakes = code.challenge.mistakes
+    cards = tuple(card for bug in report.survived if bug in mistakes for card in mistakes[bug].cards)
+    exposed = 0 if report.false_alarms else report.all.caught
+    interview.tick_code(exposed, code.bugs, tuple(dict.fromkeys(cards)), report.verdict)
+
+
 # Drawing an interview
 
 
-def split(minutes: int) -> dict[PartName, int]:
+def split(minutes: int, assistant: bool = False) -> dict[PartName, int]:
     """Split the minutes over the parts. Raises UsageError for too few or too many."""
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(
@@ -406,17 +460,22 @@ def split(minutes: int) -> dict[PartName, int]:
                 minutes=minutes,
             )
         )
-    if minutes < REPAIR_FROM_MINUTES:
-        shares: dict[PartName, int] = {"warm-up": round(0.2 * minutes), "deep-dive": round(0.3 * minutes)}
-        return shares | {"whiteboard": minutes - sum(shares.values())}
-    shares = {"warm-up": round(0.15 * minutes), "deep-dive": round(0.25 * minutes)}
+    is_short = minutes < REPAIR_FROM_MINUTES
+    warm_up, dive = (0.2, 0.3) if is_short else (0.15, 0.25)
+    shares: dict[PartName, int] = {"warm-up": round(warm_up * minutes), "deep-dive": round(dive * minutes)}
+    coding = minutes - sum(shares.values())
+    if assistant:
+        tests = round(SHARE_OF_TESTS * coding)
+        return shares | {"tests": tests, "repair": coding - tests}
+    if is_short:
+        return shares | {"whiteboard": coding}
     repair = round(0.2 * minutes)
-    return shares | {"whiteboard": minutes - repair - sum(shares.values()), "repair": repair}
+    return shares | {"whiteboard": coding - repair, "repair": repair}
 
 
 def draw_plan(workspace: Workspace, options: MockOptions) -> MockPlan:
     """Draw the interview. Raises UsageError for its minutes, NoCardMatches if there is no card to ask."""
-    minutes = split(options.minutes)
+    minutes = split(options.minutes, options.assistant)
     cards = sorted(matching_cards(workspace, CardFilter()), key=lambda card: card.id)
     if not cards:
         raise NoCardMatches([], {})
@@ -424,7 +483,7 @@ def draw_plan(workspace: Workspace, options: MockOptions) -> MockPlan:
     asked: dict[PartName, tuple[MockItem, ...]] = {
         "warm-up": _warm_up(cards, options, minutes["warm-up"], dive),
         "deep-dive": dive,
-        **_coding(workspace, options, minutes),
+        **(_draft if options.assistant else _coding)(workspace, options, minutes),
     }
     parts = tuple(MockPart(name, minutes[name], asked[name]) for name in minutes if asked.get(name))
     return MockPlan(options.minutes, options.level, options.seed, options.interviewer, parts)
@@ -538,6 +597,19 @@ def _coding(
             MockItem("repair", challenge.id, bugs if offers_rounds(challenge) else 0) for challenge in in_turn[:1]
         )
     return found
+
+
+def _draft(
+    workspace: Workspace, options: MockOptions, minutes: dict[PartName, int]
+) -> dict[PartName, tuple[MockItem, ...]]:
+    """Draw the challenge of an assistant's draft, to test and then to repair."""
+    challenges = sorted(filter(offers_rounds, workspace.library.challenges()), key=lambda challenge: challenge.id)
+    bugs = max(1, min(MOST_DRAFT_BUGS, minutes["tests"] // MINUTES_A_DRAFT_BUG))
+    drawn = _in_turn(challenges, options, minutes["tests"], "tests")[:1]
+    return {
+        "tests": tuple(MockItem("tests", challenge.id, bugs) for challenge in drawn),
+        "repair": tuple(MockItem("repair", challenge.id, bugs) for challenge in drawn),
+    }
 
 
 def _in_turn(challenges: Sequence[Challenge], options: MockOptions, minutes: int, part: PartName) -> list[Challenge]:

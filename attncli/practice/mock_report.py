@@ -77,7 +77,8 @@ def _missed_item(workspace: Workspace, state: MockState, place: int, settled: Se
     item = state.plan.items[place]
     if item.is_code:
         challenge = workspace.library.challenge(item.id)
-        return MissedItem(challenge.id, True, challenge.title, NOTHING, ())
+        title = _("{title} (tests)", title=challenge.title) if item.kind == "tests" else challenge.title
+        return MissedItem(challenge.id, True, title, NOTHING, ())
     asked = asked_at(workspace, state, place)
     card, made = asked.card, settled.points or ()
     points = () if asked.is_marked_automatically else tuple(p for n, p in enumerate(card.points) if n not in made)
@@ -167,6 +168,8 @@ def score_lines(report: MockReport, lang: Lang) -> Iterator[tuple[LineKind, str]
         minutes=report.minutes,
         level=LEVEL_NAMES[report.level],
     )[lang]
+    if any(part.name == "tests" for part in report.parts):
+        title += " · " + _("AI-assisted")[lang]
     if report.is_open:
         title += " · " + _("unfinished")[lang]
     elif not report.is_finished:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
 
-from attncli.domain.challenge import Challenge
+from attncli.domain.challenge import Challenge, Repair, planted
 from attncli.domain.log_row import LONGEST_PATH, MOST_ITEMS, LogRow, RowKind, clean_source, kept_text
 from attncli.domain.tests_report import HARDENED_SHARE, SOLVED_SHARE, OwnTestsReport, tests_subject
 from attncli.domain.vocabulary import Standing
 from attncli.errors import InvalidInput, NotFound, UsageError, unreadable
-from attncli.i18n import Lang, Localised, _
+from attncli.i18n import Lang, Localised, _, quoted
 from attncli.judge.client import GradeOptions, Judge, OnCaught, OwnTestsRequest
 from attncli.memory.replay import standing, standing_of
 from attncli.paths import expanded
@@ -29,17 +32,17 @@ from attncli.practice.workspace import Workspace
 REFERENCE_TESTS, REJECTED_BY = "tests.py", "rejected_by.json"
 VERIFY_SECONDS = 60.0
 
-_HOW = _(
-    "Write tests that accept every right solution of this challenge and fail every wrong one.\n"
-    "\n"
+_TASK = _("Write tests that accept every right solution of this challenge and fail every wrong one.")
+_WRITTEN = _(
     "A test is a function test_… that takes {names} and asserts. For a function `double` it could be:\n"
     "\n"
     "    def test_doubles_every_entry(double):\n"
     "        x = torch.randn(2, 3)\n"
     "        torch.testing.assert_close(double(x), x + x)\n"
     "\n"
-    "You may use torch, math, pytest's raises and approx, and Hypothesis (it draws the same examples every time).\n"
-    "\n"
+    "You may use torch, math, pytest's raises and approx, and Hypothesis (it draws the same examples every time)."
+)
+_SCORED = _(
     "Your tests are run on the reference and other right solutions, and on {wrong} wrong ones. A test that fails a\n"
     "right solution is a false alarm. solved: no false alarm, and {solved:.0%} of the basic mistakes caught (those a\n"
     "whiteboard solution must not make). hardened: no false alarm, and {hardened:.0%} of all caught. Solutions that\n"
@@ -57,7 +60,7 @@ def start_tests(workspace: Workspace, id: str, folder: Path | None = None, force
     challenge = workspace.library.challenge(id)
     workspace.store.require_writable()
     path = (folder or workspace.home.solutions).absolute() / tests_file(workspace, challenge.id).name
-    kept = write_new(path, starter(challenge, workspace.lang), force)
+    kept = write_new(path, starter(challenge, workspace.lang, how_scored(challenge)[workspace.lang]), force)
     record(workspace, RowKind.START, tests_subject(challenge.id), {"file": kept_text(path, LONGEST_PATH)})
     return Started(path, kept)
 
@@ -65,12 +68,18 @@ def start_tests(workspace: Workspace, id: str, folder: Path | None = None, force
 def how_scored(challenge: Challenge) -> Localised:
     """Return what tests are, what they may use, and how they are scored."""
     wrong = len(list(Path(challenge.folder).glob("wrong/*.py")))
-    return _HOW.format(names=", ".join(challenge.entry), wrong=wrong, solved=SOLVED_SHARE, hardened=HARDENED_SHARE)
+    scored = _SCORED.format(wrong=wrong, solved=SOLVED_SHARE, hardened=HARDENED_SHARE)
+    return quoted("\n\n").join([_TASK, how_written(challenge), scored])
 
 
-def starter(challenge: Challenge, lang: Lang) -> str:
-    """Return the text of a new file of tests: how it is scored, the statement, and one test that asserts nothing."""
-    parts = (challenge.title[lang], how_scored(challenge)[lang], statement(challenge).whole(lang))
+def how_written(challenge: Challenge) -> Localised:
+    """Return what a test is, and what it may use."""
+    return _WRITTEN.format(names=", ".join(challenge.entry))
+
+
+def starter(challenge: Challenge, lang: Lang, task: str) -> str:
+    """Return the text of a new file of tests: the task, the statement, and one test that asserts nothing."""
+    parts = (challenge.title[lang], task, statement(challenge).whole(lang))
     heading = "\n\n".join(parts).replace("\\", "\\\\").replace('"""', "'''")
     calls = "\n".join(f"    # {call}" for call in calls_of(challenge))
     names = ", ".join(challenge.entry)
@@ -108,6 +117,23 @@ def request_of(challenge: Challenge, source: bytes, filename: str, options: Grad
         filename=filename,
         rejected_by=_rejected_by(folder.parent.parent).get(challenge.id, {}),
     )
+
+
+def run_on_draft(
+    judge: Judge, request: OwnTestsRequest, repairs: Iterable[Repair], on_caught: OnCaught | None = None
+) -> OwnTestsReport:
+    """Run tests on the right solutions, and on the reference with each of the bugs `repairs` alone.
+
+    Nothing is recorded. Raises JudgeFailed if there is no result.
+    """
+    reference = (request.folder / "reference.py").read_text(encoding="utf-8")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        copytree(request.folder, folder, ignore=ignore_patterns("wrong"), dirs_exist_ok=True)
+        (folder / "wrong").mkdir()
+        for repair in repairs:
+            (folder / "wrong" / f"{repair.wrong}.py").write_text(planted(reference, [repair]), encoding="utf-8")
+        return judge.run_tests(replace(request, folder=folder, rejected_by={}), on_caught)
 
 
 @cache

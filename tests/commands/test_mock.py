@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from attncli.commands import plain
+from attncli.domain.tests_report import Caught, OwnTestsReport
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
 from attncli.practice.grade import Judge
 
-from ..support.interviews import write_bank, write_impl
+from ..support.interviews import offer_rounds, write_bank, write_impl
 from .conftest import Attn
 
 MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
@@ -117,6 +118,17 @@ def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) ->
     path.mkdir()
     result = ask("mock", "--plain", stdin="\n\nq\n")
     assert result.code == 0 and "is not a file; give the Python file to grade" in result.err
+
+
+def test_a_draft_is_tested_and_then_repaired(ask: Attn, small_impl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    offer_rounds(small_impl)
+    report = OwnTestsReport(challenge="", file="t.py", verdict="accepted", all=Caught(1, 1))
+    monkeypatch.setattr(Judge, "run_tests", lambda *_: report)
+    result = ask(*MOCK, "--assistant", stdin="n\nn\n\ns\n")
+    assert result.code == 0 and result.err == ""
+    said = re.findall(r"# Tests · 11 min|It has 1 bug|Draft: \S+repair.py|1 of 1 bugs exposed|# Repair · 7", result.out)
+    assert len(said) == 5 and "Tests: 1 of 1" in result.out and "Repair: 0 of 1" in result.out
+    assert result.out.endswith("--seed 3 --assistant\n")
 
 
 def test_without_an_editor_it_is_said(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:

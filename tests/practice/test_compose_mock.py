@@ -14,14 +14,16 @@ from attncli.practice import record
 from attncli.practice.mock import MockOptions, draw_plan, split
 from attncli.practice.workspace import Workspace
 
-from ..support.interviews import TOPICS
+from ..support.interviews import TOPICS, offer_rounds
 
 
-@given(minutes=st.integers(LEAST_MINUTES, MOST_MINUTES))
-def test_the_minutes_are_split_whole_and_code_takes_the_most(minutes: int) -> None:
-    parts = split(minutes)
+@given(minutes=st.integers(LEAST_MINUTES, MOST_MINUTES), assistant=st.booleans())
+def test_the_minutes_are_split_whole_and_code_takes_the_most(minutes: int, assistant: bool) -> None:
+    parts = split(minutes, assistant)
     assert sum(parts.values()) == minutes and all(count >= 2 for count in parts.values())
-    assert max(parts, key=lambda name: parts[name]) == "whiteboard" and ("repair" in parts) == (minutes >= 25)
+    others = parts["warm-up"], parts["deep-dive"]
+    assert parts.get("whiteboard", parts.get("tests", 0) + parts.get("repair", 0)) > max(others)
+    assert ("repair" in parts) == (assistant or minutes >= 25) and ("tests" in parts) == assistant
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,18 @@ def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(intervie
 def test_code_is_of_the_level(interview_room: Workspace, level: Level, levels: str) -> None:
     drawn = [draw_plan(interview_room, MockOptions(60, level, seed)).parts[2].items[0].id[-1] for seed in range(8)]
     assert set(drawn) <= set(levels)
+
+
+@pytest.mark.parametrize(("minutes", "bugs"), [(10, 1), (30, 1), (45, 2), (120, 2)])
+def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspace, minutes: int, bugs: int) -> None:
+    options = MockOptions(minutes, "onsite", 3, assistant=True)
+    assert [part.name for part in draw_plan(interview_room, options).parts] == ["warm-up", "deep-dive"]  # none drafted
+    offer_rounds(interview_room.source_files.impl)
+    plan = draw_plan(interview_room, options)
+    assert [part.name for part in plan.parts[2:]] == ["tests", "repair"] and plan_of(plan_document(plan)) == plan
+    (tests,), (repair,) = (part.items for part in plan.parts[2:])
+    assert (tests.kind, repair.kind, repair.id, tests.n, repair.n) == ("tests", "repair", tests.id, bugs, bugs)
+    assert options.command == f"attn mock --minutes {minutes} --level onsite --seed 3 --assistant"
 
 
 def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:

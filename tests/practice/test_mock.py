@@ -11,9 +11,10 @@ from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.mock_interview import MockItem
 from attncli.errors import NotFound, UsageError
 from attncli.practice import mock, mock_log
-from attncli.practice.grade import GradeOptions, request_for
+from attncli.practice.grade import GradeOptions, Judge, request_for
 from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card
 from attncli.practice.mock_report import past_mocks, report_lines, report_of
+from attncli.practice.own_tests import request_of, run_on_draft
 from attncli.practice.queue import CardFilter, matching_cards
 from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
@@ -326,6 +327,48 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     assert len(interview_room.store.log.of_kind(RowKind.REPAIR)) == 3
     again = MockInterview.begin(interview_room, MockOptions(60, "onsite", 3))
     assert again.state.plan == interview.state.plan
+
+
+# Which number each planted bug makes of `double(3.0)`.
+MADE = {"by-3": 9.0, "by-4": 12.0, "by-6": 0.0, "by-7": 12.0}
+
+
+@pytest.mark.sandbox
+def test_an_assisted_round_scores_the_exposed_bugs_and_then_the_repaired_ones(
+    interview_room: Workspace, moving_clock: Clock
+) -> None:
+    offer_rounds(interview_room.source_files.impl)
+    options = MockOptions(45, "onsite", 3, assistant=True)
+    interview = until(MockInterview.begin(interview_room, options), "tests")
+    code = mock.hand_out(interview)
+    assert code.draft == code.path.with_name(f"{code.challenge.id}.repair.py")
+    assert code.draft_text.startswith("def double")
+    assert "An AI assistant wrote this draft. It has 2 bugs." in code.path.read_text(encoding="utf-8")
+    first, _ = code.repairs
+    with Judge.start() as judge:
+        for assertion, exposed in (
+            ("double(3.0)", 0),  # no assertion
+            ("assert double(3.0) == 7.0", 0),  # a false alarm
+            (f"assert double(3.0) != {MADE[first.wrong]}", 1),
+        ):
+            tests = f"def test_value(double):\n    {assertion}\n".encode()
+            request = request_of(code.challenge, tests, "test_double.py", mock.OPTIONS)
+            mock.settle_tests(interview, code, run_on_draft(judge, request, code.repairs))
+            assert interview.state.tried[interview.state.place or 0].got == exposed
+    interview.pause()
+    resumed = MockInterview.resume(interview_room)
+    assert resumed is not None and mock.hand_out(resumed) == code and resumed.options == options
+    assert report_of(interview_room, resumed.state).read == ("att-02",)
+    resumed.skip()
+    repair = mock.hand_out(resumed)
+    assert (repair.path, repair.bugs, repair.draft) == (code.draft, 2, None)
+    request = request_for(interview_room, repair.challenge.id, repair.path, mock.OPTIONS)
+    mock.settle(resumed, request, replace(graded("accepted", repair.challenge.id), repaired=RepairedBugs(2)))
+    lines = [line for _, line in report_lines(report_of(interview_room, resumed.state), "en")]
+    assert "AI-assisted" in lines[0] and any(line.startswith("Tests: 0.5 of 1") for line in lines)
+    assert any(line.startswith("Repair: 1 of 1") for line in lines)
+    assert any("(tests) (`attn start" in line for line in lines)
+    assert not interview_room.store.log.of_kind(RowKind.ATTEMPT)
 
 
 def test_what_was_missed_is_weak_until_it_is_reviewed(interview_room: Workspace, moving_clock: Clock) -> None:

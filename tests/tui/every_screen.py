@@ -19,7 +19,7 @@ from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.quiz import Quiz, QuizOptions
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.screens.mock import MockCodeScreen, show_next
+from attncli.tui.screens.mock import MockCodeScreen, MockTestsScreen, show_next
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
@@ -126,6 +126,22 @@ def to_part(app: AttnApp, part: int) -> None:
     show_next(app.screen, interview(app, part))
 
 
+async def to_draft(pilot: Pilot[None]) -> None:
+    """Show the tests of a draft, with its files named relative to the working folder."""
+    app = pilot.app
+    assert isinstance(app, AttnApp) and isinstance(app.screen, AttnScreen)
+    begun = MockInterview.begin(app.workspace, MockOptions(45, "screen", 2, assistant=True))
+    begun.leave_part()
+    begun.leave_part()
+    show_next(app.screen, begun)
+    await pilot.pause()
+    screen = app.screen
+    assert isinstance(screen, MockTestsScreen)
+    path, draft = (file.relative_to(Path.cwd()) for file in (screen.round.path, screen.round.draft or Path.cwd()))
+    screen.round = replace(screen.round, path=path, draft=draft)
+    await screen.recompose()
+
+
 async def to_whiteboard(pilot: Pilot[None]) -> None:
     """Show the whiteboard, with its file named relative to the working folder."""
     app = pilot.app
@@ -186,6 +202,7 @@ VIEWS = {
     "mock": View("mock", keys("down", "left"), with_mock),
     "mock-question": View("mock", calling(lambda app: to_part(app, 1), "space", "a"), with_mock),
     "mock-code": View("mock", to_whiteboard, with_mock),
+    "mock-draft": View("mock", to_draft, with_mock),
     "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
     "challenges-narrowed": View("challenges", keys("slash", *"rope")),

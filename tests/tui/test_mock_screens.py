@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.log_row import RowKind
+from attncli.domain.tests_report import Caught, FalseAlarm, OwnTestsReport
 from attncli.errors import JudgeFailed, NoCardMatches
 from attncli.i18n import NOTHING, Lang, quoted
 from attncli.paths import Home
@@ -30,14 +32,14 @@ from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.home import HomeScreen
-from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen, MockScreen
+from attncli.tui.screens.mock import MockCodeScreen, MockInterviewScreen, MockReportScreen, MockScreen, MockTestsScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.basics import PointsTicked
 from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.session import MockTimeLine
 from moved_clock import Clock
 
-from ..support.interviews import write_bank, write_impl
+from ..support.interviews import offer_rounds, write_bank, write_impl
 from .conftest import shown
 
 WISH = MockOptions(30, "onsite", 3)
@@ -227,7 +229,7 @@ async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
         assert isinstance(app.screen, CardScreen)
         await press(pilot, "escape", "n")
         assert isinstance(app.screen, MockScreen) and "2026-06-12" in shown(app)
-        await press(pilot, *["down"] * 4, "enter")
+        await press(pilot, *["down"] * 5, "enter")
         assert isinstance(app.screen, MockReportScreen)
 
 
@@ -310,6 +312,43 @@ async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom
         await press(pilot, "1")
         assert interview_of(app).item.kind == "repair"  # type: ignore[union-attr]
         assert list(app.workspace.store.log.of_kind(mock_log.RowKind.ATTEMPT)) == []
+
+
+async def test_a_draft_is_tested_and_repaired_by_keyboard(
+    room: MakeRoom, verdict: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = room()
+    offer_rounds(app.workspace.source_files.impl)
+    found = OwnTestsReport(challenge="", file="t.py", verdict="rejected", all=Caught(1, 1))
+    alarm = replace(found, false_alarms=(FalseAlarm("reference", "test_a", 3),))
+    reports: list[OwnTestsReport] = [found, alarm]
+    monkeypatch.setattr(Judge, "run_tests", lambda *_: reports.pop() if reports else Judge.grade(*_))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "down", "down", "down", "down", "right")
+        assert "Tests 11 · Repair 7" in shown(app)
+        await press(pilot, "s", "n", "n")
+        assert isinstance(app.screen, MockTestsScreen) and not app.screen.check_action("go_on", ())
+        assert "An AI assistant wrote this draft. It has 1 bug." in shown(app)
+        await press(pilot, "w")
+        await pilot.pause(0.3)
+        await press(pilot, "escape")
+        for text in ("1 false alarm: a test fails", "1 of 1 bugs exposed"):
+            await press(pilot, "g")
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            assert text in shown(app)
+        assert "Press Enter to continue." in shown(app) and not app.screen.check_action("run", ())
+        await press(pilot, "enter")
+        assert isinstance(app.screen, MockCodeScreen) and "Find and fix 1 bug in this file:" in shown(app)
+        await press(pilot, "u")
+        assert isinstance(app.screen, MockTestsScreen)
+        await press(pilot, "g")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "1 correct, 0 wrong" in shown(app)
+        await press(pilot, "1", "s")
+        assert isinstance(app.screen, MockReportScreen)
+        assert all(text in shown(app) for text in ("AI-assisted", "Tests: 1 of 1", "Repair: 0 of 1"))
 
 
 async def test_code_is_written_in_the_app_while_the_clock_goes_on(

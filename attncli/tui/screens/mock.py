@@ -17,20 +17,25 @@ from textual.widgets import OptionList
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import PART_NAMES, MissedItem, MockReport
+from attncli.domain.tests_report import OwnTestsReport, tests_lines
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, SITTINGS
 from attncli.errors import JudgeFailed
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _, quoted
+from attncli.judge.client import OwnTestsRequest
 from attncli.practice import mock, mock_log
 from attncli.practice.grade import GradeRequest, GradingCancelled
 from attncli.practice.marking import Asked
 from attncli.practice.mock import MOCK_LEVEL, MockInterview, MockOptions, split
 from attncli.practice.mock_report import code_task, missed_lines, past_mocks, read_line, report_of, score_lines
+from attncli.practice.own_tests import run_on_draft
 from attncli.practice.queue import default_level
+from attncli.practice.start import statement
 from attncli.tui.formulas import inline
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.drill import START, OptionRows, OptionsScreen
 from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.own_tests import OwnTestsScreen
 from attncli.tui.screens.review import AskingScreen
 from attncli.tui.widgets.answers import Rows, row_width
 from attncli.tui.widgets.basics import Plain, TitleBar, heading, mount_in
@@ -49,7 +54,12 @@ class MockScreen(OptionsScreen[MockOptions]):
 
     CSS_PATH = "mock.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", N_("Start"))]
-    FIELDS: ClassVar = {"minutes": _("Minutes"), "level": _("Interview level"), "interviewer": _("With an interviewer")}
+    FIELDS: ClassVar = {
+        "minutes": _("Minutes"),
+        "level": _("Interview level"),
+        "interviewer": _("With an interviewer"),
+        "assistant": _("AI-assisted round"),
+    }
     NAME_CELLS = 24
 
     def __init__(self, options: MockOptions | None = None) -> None:
@@ -84,7 +94,7 @@ class MockScreen(OptionsScreen[MockOptions]):
         return [*rows, *self._past()]
 
     def _start_row(self) -> Content:
-        minutes = split(self.options.minutes)
+        minutes = split(self.options.minutes, self.options.assistant)
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(_("▶ Start an interview: {parts}", parts=parts)[self.lang], "bold $primary")
 
@@ -119,8 +129,8 @@ class MockScreen(OptionsScreen[MockOptions]):
                 self._open(lambda: MockInterview.resume(self.workspace))
             case "start":
                 self.action_start()
-            case "minutes" | "level" | "interviewer":
-                self.change(event.option_id, 1)
+            case str(name) if name in self.FIELDS:
+                self.change(name, 1)
             case str(id):
                 self._show_report(id)
 
@@ -215,7 +225,8 @@ def show_next(screen: AttnScreen, interview: MockInterview) -> None:
     if interview.item is None:
         following = MockReportScreen(report_of(screen.workspace, interview.state))
     else:
-        following = (MockCodeScreen if interview.item.is_code else MockInterviewScreen)(interview)
+        screens = {"whiteboard": MockCodeScreen, "repair": MockCodeScreen, "tests": MockTestsScreen}
+        following = screens.get(interview.item.kind, MockInterviewScreen)(interview)
     screen.app.switch_screen(following)
 
 
@@ -374,16 +385,14 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         await self.show_parts()
 
 
-class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
-    """A code round: the task beside the report, graded at the first rung, against the clock.
-
-    Once the round is settled the clock stops until Enter goes on. Raises AttnError if the file cannot be written.
-    """
+class CodeRoundScreen(InterviewClock):
+    """The keys and steps of a code round. Once it is settled the clock stops until Enter goes on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", N_("Edit")),
         Binding("w", "write", N_("Write here")),
         Binding("g", "grade", N_("Grade")),
+        Binding("g", "run", N_("Run")),
         Binding("s", "skip", N_("Give up")),
         Binding("enter", "go_on", N_("Continue"), key_display="Enter"),
         Binding("1", "tick(1)", N_("Score"), key_display="0-1"),
@@ -397,74 +406,24 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     ]
 
     RUNS_UNDER = (ModalScreen, EditorScreen)
-
-    def __init__(self, interview: MockInterview) -> None:
-        self.round = mock.hand_out(interview)
-        super().__init__(self.round.challenge.id)
-        self.interview = interview
-        self.place = interview.state.place
-        self.is_by_hand = False
+    place: int | None
+    is_by_hand = False
+    GO_ON = _("Press Enter to continue. The clock is paused.")
 
     @property
     def is_settled(self) -> bool:  # type: ignore[override]
         return self.interview.state.place != self.place
 
-    def title_bar(self) -> TitleBar:
-        super().title_bar()
-        self.started_round, self.file = None, self.round.path
-        part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
-        return TitleBar(part, self.challenge.title[self.lang])
-
-    def _status(self) -> str:
-        return ""
-
-    def body(self) -> Iterable[Widget]:
-        yield MockTimeLine(self.interview, self.lang)
-        yield from super().body()
-
-    def _statement(self) -> Iterable[Widget]:
-        yield heading(code_task(self.round.bugs)[self.lang])
-        yield from super()._statement()
-
-    def _after_solving(self) -> Iterable[Widget]:
-        """Show nothing yet: the interview is not over."""
-        return ()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def can(self, action: str) -> bool | None:
+        """Return True if the state of the round allows an action, None if this depends on the screen."""
         if action == "go_on":
             return self.is_settled
         if action == "tick":
             return self.is_by_hand and not self.is_settled
-        if action in ("edit", "write", "grade", "skip") and self.is_settled:
-            return False
-        if action in ("repair", "switch_file", "own_tests"):
-            return False
-        if action in ("write", "skip", "undo"):
-            return self.request is None
-        return super().check_action(action, parameters)
+        return False if action in ("edit", "write", "grade", "run", "skip") and self.is_settled else None
 
-    async def action_grade(self) -> None:
-        await self._begin(mock.OPTIONS)
-
-    def _settle(self, request: GradeRequest, report: GradeReport) -> None:
-        with self.attn.showing_errors():
-            mock.settle(self.interview, request, report)
-            if self.is_settled:
-                self.interview.pause()
-
-    def _next_due_text(self) -> str:
-        return ""
-
-    async def _show_report(self, report: GradeReport, after: str, diagnosis: bool = False) -> None:
-        """Show the verdict, to be read while the clock is stopped, and above it the key to continue."""
-        await super()._show_report(report, after, diagnosis)
-        if self.is_settled and self.is_attached:
-            self.query_one(MockTimeLine).display = False
-            go_on = heading(_("Press Enter to continue. The clock is paused.")[self.lang])
-            await mount_in(self.query_one(GradeReportView), [go_on], before=0)
-
-    def _failed_text(self, error: JudgeFailed) -> str:
-        reason = super()._failed_text(error)
+    def by_hand_text(self, error: JudgeFailed, reason: str) -> str:
+        """Let a person judge if the judge failed. Return the message."""
         if isinstance(error, GradingCancelled):
             return reason
         self.is_by_hand = True
@@ -488,3 +447,137 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         step()
         if self.is_settled:
             self.action_go_on()
+
+
+class MockCodeScreen(ChallengeScreen, CodeRoundScreen, inherit_bindings=False):
+    """A challenge to write or to repair: the task beside the report, graded at the first rung, against the clock.
+
+    Raises AttnError if the file cannot be written.
+    """
+
+    BINDINGS = CodeRoundScreen.BINDINGS
+
+    def __init__(self, interview: MockInterview) -> None:
+        self.round = mock.hand_out(interview)
+        super().__init__(self.round.challenge.id)
+        self.interview, self.place = interview, interview.state.place
+
+    def title_bar(self) -> TitleBar:
+        super().title_bar()
+        self.started_round, self.file = None, self.round.path
+        part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
+        return TitleBar(part, self.challenge.title[self.lang])
+
+    def _status(self) -> str:
+        return ""
+
+    def body(self) -> Iterable[Widget]:
+        yield MockTimeLine(self.interview, self.lang)
+        yield from super().body()
+
+    def _statement(self) -> Iterable[Widget]:
+        yield heading(code_task(self.round.bugs)[self.lang])
+        yield from super()._statement()
+
+    def _after_solving(self) -> Iterable[Widget]:
+        """Show nothing yet: the interview is not over."""
+        return ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if (can := self.can(action)) is not None:
+            return can
+        if action in ("repair", "switch_file", "own_tests", "run"):
+            return False
+        if action in ("write", "skip", "undo"):
+            return self.request is None
+        return super().check_action(action, parameters)
+
+    async def action_grade(self) -> None:
+        await self._begin(mock.OPTIONS)
+
+    def _settle(self, request: GradeRequest, report: GradeReport) -> None:
+        with self.attn.showing_errors():
+            mock.settle(self.interview, request, report)
+            if self.is_settled:
+                self.interview.pause()
+
+    def _next_due_text(self) -> str:
+        return ""
+
+    async def _show_report(self, report: GradeReport, after: str, diagnosis: bool = False) -> None:
+        """Show the verdict, to be read while the clock is stopped, and above it the key to continue."""
+        await super()._show_report(report, after, diagnosis)
+        if self.is_settled and self.is_attached:
+            self.query_one(MockTimeLine).display = False
+            await mount_in(self.query_one(GradeReportView), [heading(self.GO_ON[self.lang])], before=0)
+
+    def _failed_text(self, error: JudgeFailed) -> str:
+        return self.by_hand_text(error, super()._failed_text(error))
+
+
+class MockTestsScreen(OwnTestsScreen, CodeRoundScreen, inherit_bindings=False):
+    """Tests of an assistant's draft against the clock: the report, the task and the draft.
+
+    Raises AttnError if a file cannot be written or read.
+    """
+
+    BINDINGS = CodeRoundScreen.BINDINGS
+
+    def __init__(self, interview: MockInterview) -> None:
+        self.round = mock.hand_out(interview)
+        super().__init__(self.round.challenge.id)
+        self.interview, self.place = interview, interview.state.place
+
+    def title_bar(self) -> TitleBar:
+        self.challenge, self.file = self.round.challenge, self.round.path
+        return TitleBar(PART_NAMES["tests"][self.lang], self.challenge.title[self.lang])
+
+    def _status(self) -> str:
+        return ""
+
+    def body(self) -> Iterable[Widget]:
+        yield MockTimeLine(self.interview, self.lang)
+        yield from super().body()
+
+    def _parts(self) -> Iterable[Widget]:
+        for line in self.query(MockTimeLine):
+            line.display = not self.is_settled
+        if self.is_settled:
+            yield heading(self.GO_ON[self.lang])
+        yield from super()._parts()
+
+    def _below(self) -> Iterable[Widget]:
+        from attncli.tui.widgets.markdown import CardMarkdown
+
+        yield CardMarkdown(mock.draft_task(self.round.bugs)[self.lang])
+        yield Plain(_("Draft: {file}", file=self.round.draft)[self.lang], classes="muted")
+        yield CardMarkdown(self._beside()[self.lang])
+
+    def _beside(self) -> Localised:
+        return quoted("\n\n").join([statement(self.challenge).first, quoted(f"```python\n{self.round.draft_text}```")])
+
+    def _lines(self, report: OwnTestsReport) -> Iterable[str]:
+        return tests_lines(report, self.challenge.title, self.lang, of_draft=True)
+
+    def _wrong(self) -> int:
+        return len(self.round.repairs)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if (can := self.can(action)) is not None:
+            return can
+        if action in ("grade", "other_side"):
+            return False
+        if action in ("skip", "undo"):
+            return self.source is None
+        return super().check_action(action, parameters)
+
+    def _run(self, request: OwnTestsRequest) -> OwnTestsReport:
+        return run_on_draft(self.attn.grader, request, self.round.repairs, self._post_tested)
+
+    def _settle(self, report: OwnTestsReport, source: str) -> None:
+        mock.settle_tests(self.interview, self.round, report)
+        if self.is_settled:
+            self.interview.pause()
+
+    def _failed_text(self, error: JudgeFailed) -> str:
+        return self.by_hand_text(error, super()._failed_text(error))

@@ -15,7 +15,8 @@ from textual.widget import Widget
 from attncli.domain.tests_report import OwnTestsReport, tests_lines
 from attncli.domain.vocabulary import STANDING_NAMES
 from attncli.errors import AttnError, JudgeFailed
-from attncli.i18n import N_, _
+from attncli.i18n import N_, Localised, _
+from attncli.judge.client import OwnTestsRequest
 from attncli.practice import own_tests
 from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions, GradingCancelled, read_submission
@@ -79,8 +80,6 @@ class OwnTestsScreen(AttnScreen):
         self.query_one("#tests").focus()
 
     def _parts(self) -> Iterable[Widget]:
-        from attncli.tui.widgets.markdown import CardMarkdown
-
         lang = self.lang
         started = _("File: {file}", file=self.file)
         none = _("Press e to write tests in your editor, or w to write them here.")
@@ -91,12 +90,25 @@ class OwnTestsScreen(AttnScreen):
         elif self.problem:
             yield Plain(self.problem, classes="verdict")
         elif self.report is not None:
-            first, *rest = tests_lines(self.report, self.challenge.title, lang)
+            first, *rest = self._lines(self.report)
             yield Plain(first, classes="verdict" if self.report.rung == "none" else "verdict -accepted")
             yield Plain("\n".join(rest), classes="lines")
-        yield from hints_and_solution(self.hints, self.reference, lang)
-        yield heading(_("How tests are scored")[lang])
-        yield CardMarkdown(own_tests.how_scored(self.challenge)[lang])
+        yield from self._below()
+
+    def _below(self) -> Iterable[Widget]:
+        """Yield what follows the report."""
+        from attncli.tui.widgets.markdown import CardMarkdown
+
+        yield from hints_and_solution(self.hints, self.reference, self.lang)
+        yield heading(_("How tests are scored")[self.lang])
+        yield CardMarkdown(own_tests.how_scored(self.challenge)[self.lang])
+
+    def _beside(self) -> Localised:
+        """Return the text beside the editor."""
+        return statement(self.challenge).first
+
+    def _lines(self, report: OwnTestsReport) -> Iterable[str]:
+        return tests_lines(report, self.challenge.title, self.lang)
 
     def _wrong(self) -> int:
         return max(1, len(self.challenge.mistakes))
@@ -139,8 +151,7 @@ class OwnTestsScreen(AttnScreen):
             return
         run = False
         with self.attn.showing_errors():
-            first = statement(self.challenge).first
-            editor = EditorScreen(OpenFile(self.file), self.challenge.title, first, self.lang)
+            editor = EditorScreen(OpenFile(self.file), self.challenge.title, self._beside(), self.lang)
             run = await self.app.push_screen_wait(editor) is True
         await self._show()
         if run:
@@ -153,17 +164,20 @@ class OwnTestsScreen(AttnScreen):
             self.attn.show_error(error)
             return
         self.source, self.problem, self.seen = source.decode("utf-8", "replace"), "", Counter()
-        self._ask(source)
         await self._show()
+        self._ask(source)
 
     @work(thread=True, exclusive=True)
     def _ask(self, source: bytes) -> None:
         """Wait for the judge in a thread; it reports each wrong solution."""
         request = own_tests.request_of(self.challenge, source, str(self.file), GradeOptions())
         try:
-            self.post_message(Ended(self.attn.grader.run_tests(request, self._post_tested)))
+            self.post_message(Ended(self._run(request)))
         except JudgeFailed as error:
             self.post_message(Ended(error))
+
+    def _run(self, request: OwnTestsRequest) -> OwnTestsReport:
+        return self.attn.grader.run_tests(request, self._post_tested)
 
     def _post_tested(self, caught: bool) -> None:
         self.post_message(Tested(caught))
@@ -177,15 +191,20 @@ class OwnTestsScreen(AttnScreen):
 
     async def on_ended(self, message: Ended) -> None:
         source, self.source = self.source, None
-        if isinstance(message.report, GradingCancelled):
-            self.problem = _("Grading cancelled.")[self.lang]
-        elif isinstance(message.report, JudgeFailed):
-            self.problem = error_text(message.report, self.lang)
+        if isinstance(message.report, JudgeFailed):
+            self.problem = self._failed_text(message.report)
         elif source is not None:
             self.report, self.hints = message.report, []
             with self.attn.showing_errors():
-                own_tests.settle(self.workspace, message.report, source)
+                self._settle(message.report, source)
         await self._show()
+
+    def _settle(self, report: OwnTestsReport, source: str) -> None:
+        own_tests.settle(self.workspace, report, source)
+
+    def _failed_text(self, error: JudgeFailed) -> str:
+        cancelled = isinstance(error, GradingCancelled)
+        return _("Grading cancelled.")[self.lang] if cancelled else error_text(error, self.lang)
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()
