@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -94,6 +95,13 @@ def test_attention_over_pages_is_torchs_over_the_tokens_in_a_row(block: int, R: 
             got[b], F.scaled_dot_product_attention(q[b, :, None], *rows)[:, 0], rtol=1e-12, atol=1e-12
         )
     assert not got[2].any()
+
+
+def test_the_first_sentence_of_the_statement_says_what_may_not_be_gathered() -> None:
+    statement = yaml.safe_load((IMPL / "serving/paged-kv/challenge.yaml").read_text(encoding="utf-8"))["statement"]
+    for text, words in ((statement["en"], "no tensor holds two sequences' keys"), (statement["zh"], "多个序列的 K/V")):
+        first = text.split("```")[0]
+        assert words in first and "k_pool[block_table]" in first
 
 
 APPENDED = "append", (0,)
