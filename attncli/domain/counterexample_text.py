@@ -5,7 +5,7 @@ Numbers get enough digits to distinguish expected from actual. Earlier calls wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -52,7 +52,7 @@ def counterexample_lines(
         yield "note", _("Arguments")[lang]
         yield from _arguments(shown.args, width)
     if shown.call:
-        calls = ", ".join(map(_written, shown.calls))
+        calls = ", ".join(_numbered(map(_written, shown.calls)))
         yield "note", _("call {number} of: {calls}", number=shown.call, calls=calls)[lang]
     for number, call in _earlier_calls(shown):
         yield "note", _("call {number}, {name}:", number=number, name=call.call)[lang]
@@ -80,6 +80,13 @@ def _written(call: ShownCall) -> str:
     if not call.args or not _is_plain(call):
         return call.call
     return f"{call.call}({', '.join(f'{name}={value}' for name, value in call.args.items())})"
+
+
+def _numbered(calls: Iterable[str]) -> Iterator[str]:
+    """Yield calls with their numbers, equal ones in a row as one: `1. prefill`, `2–9. decode_step`."""
+    for text, same in groupby(enumerate(calls, 1), lambda call: call[1]):
+        numbers = [number for number, _text in same]
+        yield f"{'–'.join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))}. {text}"
 
 
 def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, str]]:

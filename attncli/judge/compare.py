@@ -394,8 +394,9 @@ def _largest_error(error: Tensor, allowed: Tensor, expected: Tensor, actual: Ten
     ratio = torch.where(wrong, error / allowed.clamp_min(1e-300), 0.0)
     worst = tuple(int(i) for i in torch.unravel_index(ratio.argmax(), ratio.shape)) if ratio.dim() else ()
     limit = float(allowed.expand_as(error)[worst])
-    figures = {"error": f"{float(error[worst]):.3g}", "at": list(worst), "tolerance": f"{limit:.1e}"}
-    message = say("largest-error", **figures, place=_place(path))
+    figures = {"error": f"{float(error[worst]):.3g}", "at": list(worst), "place": _place(path)}
+    exact = limit < torch.finfo(torch.float32).tiny
+    message = say("exact" if exact else "largest-error", tolerance=f"{limit:.1e}", **figures)
     return Mismatch("values", message, path, expected, actual, _first(wrong))
 
 

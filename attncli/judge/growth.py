@@ -18,7 +18,7 @@ from attncli.judge.exam import Exam, Sized
 from attncli.judge.make import Recorder
 from attncli.judge.messages import say
 from attncli.judge.questions import guarded
-from attncli.judge.submission import FailedCase, Failure, Submission
+from attncli.judge.submission import FailedCase, Failure, Submission, amount_of
 
 # The bytes of one unit, for measures of memory.
 BYTES = {"largest": 4, "peak": 1, "returned": 1}
@@ -186,13 +186,9 @@ def _rendered(growth: Mapping[str, Any]) -> Localised:
     if growth.get("dtype", "float32") != "float32":
         figures = _IN.format(dtype=growth["dtype"], figures=figures)
     if real := growth.get("real"):
-        figures += _REAL.format(size=Localised.of(real), amount=_amount(real["bytes"]))
+        figures += _REAL.format(size=Localised.of(real), amount=amount_of(real["bytes"]))
     return figures if growth["holds"] else _BROKEN.format(says=Localised.of(growth["says"]), figures=figures)
 
 
 def _numbers(values: Sequence[float]) -> str:
     return " → ".join(f"{value:,.0f}" for value in values)
-
-
-def _amount(count: float) -> str:
-    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"

@@ -16,6 +16,7 @@ def say(key: str, **parts: object) -> Localised:
 SENTENCES: dict[str, Localised] = {
     # Comparison
     "largest-error": _("largest error {error} at {at}; tolerance {tolerance}{place}"),
+    "exact": _("largest error {error} at {at}; must be exact{place}"),
     "digits-lost": _("float64 lost digits ({fault}): computed in float32?"),
     "other-shape": _("shape {got}, expected {due}{place}"),
     "other-dtype": _("dtype {got}, expected {due}{place}"),
@@ -84,6 +85,7 @@ SENTENCES: dict[str, Localised] = {
     "not-parsed": _("the file cannot be parsed ({error})"),
     "nests-too-deeply": _("the file nests too deeply to be read"),
     "raised-at": _("{error} (line {line}: {code})"),
+    "allocated": _("out of memory: tried to allocate {size}"),
     "raised-in": _("{error} ({place})"),
     # Kernels
     "load-outside": _(

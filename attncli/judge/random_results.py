@@ -101,7 +101,7 @@ def share(drawn: Tensor, expected: float | tuple[float, float], name: str, zh: s
         return None
     due = f"{low:.2%}" if low == high else f"{low:.2%} … {high:.2%}"
     return (
-        f"{name}: {count / draws:.2%} of {draws:,}, where {due} are due",
+        f"{name}: {count / draws:.2%} of {draws:,}, expected {due}",
         f"{zh}：{draws:,} 次里占 {count / draws:.2%}，应为 {due}",
     )
 
@@ -146,7 +146,7 @@ def _part(tally: Mapping[Any, int], chances: Mapping[Any, float], place: int, na
         count = sum(number for key, number in tally.items() if key[place] == value)
         if _too_far(count, draws, expected):
             return (
-                f"{name} = {value} in {count / draws:.1%} of {draws:,} draws, where {expected:.1%} are due",
+                f"{name} = {value} in {count / draws:.1%} of {draws:,} draws, expected {expected:.1%}",
                 f"抽 {draws:,} 次，{name} = {value} 占 {count / draws:.1%}，应为 {expected:.1%}",
             )
     return None
@@ -159,7 +159,7 @@ def _chi_squared(tally: Mapping[Any, int], chances: Mapping[Any, float]) -> Comp
     if squares <= len(likely) + 8 * math.sqrt(2 * len(likely)) + 40:
         return None
     return (
-        f"χ² = {squares:.0f} over {len(likely)} outcomes of {draws:,} draws: not the distribution that is due",
+        f"χ² = {squares:.0f} over {len(likely)} outcomes of {draws:,} draws: not the expected distribution",
         f"抽 {draws:,} 次，{len(likely)} 种结果的 χ² = {squares:.0f}：分布不对",
     )
 
@@ -220,7 +220,7 @@ def mean(drawn: Tensor, expected: Tensor) -> Complaint | None:
     at = tuple((error == error.max()).nonzero()[0].tolist())
     now, right = f"{float(drawn.mean(0)[at]):.4g}", f"{float(expected[at]):.4g}"
     return (
-        f"the mean over {len(drawn):,} draws is {now} at {list(at)}, where {right} is due",
+        f"the mean over {len(drawn):,} draws is {now} at {list(at)}, expected {right}",
         f"{len(drawn):,} 次抽取的均值在 {list(at)} 处为 {now}，应为 {right}",
     )
 

@@ -7,6 +7,7 @@ A few requests are sent ahead while the judge looks at an answer. Learner code c
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -314,11 +315,18 @@ def _place(case: Case) -> Localised:
     return say("in-a-call", names=", ".join(names)) if names else say("in-a-program")
 
 
+def amount_of(count: float) -> str:
+    """Return a number of bytes in GiB, or in MiB if it is less than one GiB."""
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"
+
+
 def _raised_message(error: RaisedError, place: Localised) -> Localised:
     if error.fault is not None:
         where = {"line": error.frames[-1]["line"], "code": error.frames[-1]["code"][:120]} if error.frames else {}
         return say(error.fault["kind"], **error.fault, **({"line": 0, "code": ""} | where))
-    text = f"{error.type}: {error.text}" if error.text else error.type
+    text: object = f"{error.type}: {error.text}" if error.text else error.type
+    if allocated := re.search(r"you tried to allocate (\d{1,20}) bytes", error.text):
+        text = say("allocated", size=amount_of(int(allocated[1])))
     if not error.frames:
         return say("raised-in", error=text, place=place)
     last = error.frames[-1]

@@ -249,7 +249,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
         if "grader" in self.__dict__:
             self.grader.close()
 
-    def _export_summary(self) -> None:
+    def action_export_summary(self) -> None:
         from attncli.tui.screens.stats import export_summary
 
         export_summary(self, self.workspace)
@@ -327,7 +327,7 @@ class AttnApp(Notices, ReadAhead, UnexpectedInput, Exits):
                 yield SystemCommand(_(binding.description)[self.lang], key, partial(self.simulate_key, binding.key))
         for name, text in IN_PALETTE.items():
             yield SystemCommand(text[self.lang], "", partial(self.show, name))
-        yield SystemCommand(_("Export the interview summary")[self.lang], "", self._export_summary)
+        yield SystemCommand(_("Export the interview summary")[self.lang], "", self.action_export_summary)
         yield SystemCommand(_("Switch to Chinese")[self.lang], "l", self.action_language)
         yield SystemCommand(_("Switch between light and dark")[self.lang], "Ctrl+T", self.action_dark_or_light)
         yield SystemCommand(_("Quit attn")[self.lang], "Ctrl+Q", self.action_quit)

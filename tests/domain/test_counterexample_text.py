@@ -34,7 +34,7 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
     assert lines_of(shown) == [
         "Arguments",
         "x = 1",
-        "call 2 of: prefill, decode_step",
+        "call 2 of: 1. prefill, 2. decode_step",
         "",
         "expected            actual",
         "[2, d=1] float32    [2, 1] float32",
@@ -54,10 +54,11 @@ def test_none_is_an_answer_and_what_is_not_told_is_not_shown() -> None:
 def test_the_calls_that_the_failing_one_needs_are_shown_with_what_they_were_given() -> None:
     calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "load", "args": {"w": TENSOR}}, {"call": "forward"}]
     shown = {"args": {"x": 1}, "calls": calls, "call": 3, "expected": 1.0, "got": 2.0}
-    assert lines_of(shown)[1:4] == ["x = 1", "call 3 of: Norm(D=3), load, forward", "call 2, load:"]
+    assert lines_of(shown)[1:4] == ["x = 1", "call 3 of: 1. Norm(D=3), 2. load, 3. forward", "call 2, load:"]
     assert "第 2 次调用 load：" in lines_of(shown, "zh")
     many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 8}
     assert not any("load:" in line for line in lines_of(many))
+    assert lines_of(many)[2] == "call 8 of: 1–6. Norm(D=3), 7. load, 8. forward"
 
 
 def test_two_numbers_that_differ_are_printed_so_that_they_differ() -> None:

@@ -102,8 +102,8 @@ def test_a_sound_share_is_accused_less_than_once_in_a_billion_times(draws: int, 
 
 def test_another_share_is_told() -> None:
     drawn = torch.arange(1000) < 700
-    assert said(results.share(drawn, 0.5, "dropped", "丢掉的")) == "dropped: 70.00% of 1,000, where 50.00% are due"
-    assert said(results.share(drawn, (0.1, 0.5), "dropped", "丢掉的")).endswith("where 10.00% … 50.00% are due")
+    assert said(results.share(drawn, 0.5, "dropped", "丢掉的")) == "dropped: 70.00% of 1,000, expected 50.00%"
+    assert said(results.share(drawn, (0.1, 0.5), "dropped", "丢掉的")).endswith("expected 10.00% … 50.00%")
     assert results.share(drawn, (0.65, 0.9), "dropped", "丢掉的") is None
     assert said(results.share(drawn, (0.9, 1.0), "dropped", "丢掉的")).startswith("dropped: 70.00%")
 
@@ -117,13 +117,13 @@ def test_what_has_no_chance_may_not_come_once() -> None:
 def test_the_frequency_of_a_part_is_told_by_its_name() -> None:
     tally = {(0, 0): 500, (0, 1): 500, (1, 1): 500}
     found = results.frequencies(tally, [(0.5, 0.5), (0.5, 0.5)], "accepted", "next")
-    assert said(found) == "accepted = 0 in 66.7% of 1,500 draws, where 50.0% are due"
+    assert said(found) == "accepted = 0 in 66.7% of 1,500 draws, expected 50.0%"
 
 
 def test_parts_that_hang_together_are_found_by_chi_squared() -> None:
     rows = torch.tensor([[0, 0], [1, 1]]).repeat(300, 1)
     found = results.frequencies(rows, [(0.5, 0.5), (0.5, 0.5)], "first", "second")
-    assert said(found) == "χ² = 600 over 4 outcomes of 600 draws: not the distribution that is due"
+    assert said(found) == "χ² = 600 over 4 outcomes of 600 draws: not the expected distribution"
 
 
 def test_sound_frequencies_are_accused_on_no_seed() -> None:
@@ -199,9 +199,7 @@ def test_a_sound_mean_is_accused_on_no_seed_and_another_is_told() -> None:
     for seed in SEEDS:
         drawn = due * 2 * dropped(0.5, 600, 1, seed=seed)
         assert results.mean(drawn, due) is None
-    assert (
-        said(results.mean(due * torch.ones(600, 1), 2 * due)) == "the mean over 600 draws is -2 at [1], where -4 is due"
-    )
+    assert said(results.mean(due * torch.ones(600, 1), 2 * due)) == "the mean over 600 draws is -2 at [1], expected -4"
 
 
 def test_equal_states_draw_the_same_and_a_second_call_anew() -> None:

@@ -11,7 +11,7 @@ from attncli.judge import submission as module
 from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
-from attncli.judge.protocol import Request
+from attncli.judge.protocol import RaisedError, Request
 from attncli.judge.reference import Observed
 from attncli.judge.submission import Budget, Failure, Submission
 from attncli.sandbox.source_reading import Rules
@@ -171,6 +171,13 @@ def test_a_file_that_ends_its_reader_cannot_be_parsed_and_nothing_of_it_is_run(a
     reading = asked.read(Rules(imports=["torch"]))
     assert "cannot be parsed" in reading.syntax.en and said in reading.syntax.en
     assert asked.worker is None and asked.read(Rules(imports=[])) is reading
+
+
+def test_an_allocation_that_fails_is_told_in_plain_words_with_its_size():
+    text = "[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: you tried to allocate 19600000000 bytes."
+    frames = ({"line": 2, "function": "f", "code": "torch.ones(S, S)"},)
+    said = module._raised_message(RaisedError("RuntimeError", text, "memory", frames), quoted(""))
+    assert said.en == "out of memory: tried to allocate 18.3 GiB (line 2: torch.ones(S, S))"
 
 
 def test_a_file_is_run_in_the_worker_that_has_read_it_and_in_no_other_that_has_run_it():

@@ -21,14 +21,18 @@ from moved_clock import Clock
 Open = Callable[..., Workspace]
 
 
+def mark(bank: Path, id: str) -> None:
+    """Make a card of the bank a must-know card."""
+    file, entry = bank / f"{id.partition('-')[0]}.yaml", f"  - id: {id}\n"
+    text = file.read_text(encoding="utf-8").replace(entry, f"{entry}    must_know: true\n    formula: x\n")
+    file.write_text(text, encoding="utf-8")
+
+
 @pytest.fixture
 def marked(small_bank: Path, small_impl: Path, open_workspace: Open) -> Workspace:
     """Return a workspace with must-know cards att-02 and kv-01, and a must-know challenge."""
-    for name, id in (("att", "att-02"), ("kv", "kv-01")):
-        file = small_bank / f"{name}.yaml"
-        entry = f"  - id: {id}\n"
-        text = file.read_text(encoding="utf-8").replace(entry, f"{entry}    must_know: true\n    formula: x\n")
-        file.write_text(text, encoding="utf-8")
+    for id in ("att-02", "kv-01"):
+        mark(small_bank, id)
     challenge = small_impl / "basics" / "double" / "challenge.yaml"
     challenge.write_text("must_know: true\n" + challenge.read_text(encoding="utf-8"), encoding="utf-8")
     return open_workspace()
@@ -59,3 +63,12 @@ def test_a_card_counts_as_known_while_it_is_likely_recalled(marked: Workspace, m
 
 def test_nothing_is_said_where_nothing_is_marked(open_workspace: Open) -> None:
     assert not progress(open_workspace()).must_know.text
+
+
+@pytest.mark.parametrize(("id", "first"), [("att-02", "att"), ("kv-01", "kv")])
+def test_the_topic_of_a_must_know_card_comes_first_on_home(
+    small_bank: Path, open_workspace: Open, id: str, first: str
+) -> None:
+    mark(small_bank, id)
+    topics = list(overview(open_workspace()).topics)
+    assert topics[0] == first and len(topics) == 2

@@ -1,4 +1,4 @@
-"""`e` on Stats exports the interview summary as a page beside the learner's data, and shows its path."""
+"""`e` on Home and on Stats exports the interview summary as a page beside the learner's data, and shows its path."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, la
     (file,) = (app.workspace.home.root / "summaries").iterdir()
     page = file.read_text(encoding="utf-8")
     assert file.name == f"2026-06-12-{lang}.html" and title in page and "att-02" in page
+
+
+async def test_the_help_of_home_names_the_key(make_app: MakeApp) -> None:
+    app = make_app("home")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("question_mark")
+        assert ("e", "Export summary") in app.screen._keys  # type: ignore[attr-defined]
+        await pilot.press("escape", "e")
+        assert "Interview summary: " in await told(pilot, app)
 
 
 async def test_it_counts_towards_the_interview_while_that_lies_ahead(make_app: MakeApp) -> None:

@@ -90,7 +90,7 @@ async def test_a_counterexample_shows_what_the_calls_before_were_given() -> None
     text = await text_of(
         CounterexampleView(read(Counterexample, {"args": {"x": 1}, "calls": calls, "call": 2}), "en"), size=(60, 20)
     )
-    assert "call 2 of: Norm(D=3), forward(x=1)" in text
+    assert "call 2 of: 1. Norm(D=3), 2. forward(x=1)" in text
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -57,6 +57,7 @@ class HomeScreen(AttnScreen):
         Binding("a", "add_card", N_("Add a card")),
         Binding("p", "go('plan')", N_("Plan"), key_display="p"),
         Binding("slash", "go('search')", N_("Search"), key_display="/"),
+        Binding("e", "app.export_summary", N_("Export summary"), show=False),
         Binding("q", "quit", N_("Quit"), key_display="q"),
         Binding("escape", "to_all_topics", N_("All topics"), show=False),
     ]

@@ -39,7 +39,7 @@ class StatsScreen(AttnScreen):
     """The statistics on one page; e exports the interview summary."""
 
     CSS_PATH = "stats.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", N_("Export summary"), key_display="e")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "app.export_summary", N_("Export summary"), key_display="e")]
 
     def title_bar(self) -> TitleBar:
         self.stats: ProgressStats = progress(self.workspace)
@@ -61,9 +61,6 @@ class StatsScreen(AttnScreen):
         else:
             for report in self.query(RecallReport):
                 report.refresh(layout=True)
-
-    def action_export_summary(self) -> None:
-        export_summary(self.app, self.workspace)
 
     def focus_first(self) -> None:
         self.query_one("#stats").focus()

@@ -69,7 +69,7 @@ def cache_is(got, old, k, v):
         worst = float(((x - codes * scale[..., None]).abs() / top.masked_fill(top == 0, 127.0)[..., None] * 127).max())
         if not worst <= 0.501:
             yield (
-                f"{name}: decoded numbers are off by {worst:.2f} steps, more than half",
+                f"{name}: decoded numbers are wrong by {worst:.2f} steps; at most half a step is allowed",
                 f"{name}：解码后差 {worst:.2f} 格，超过半格",
             )
 

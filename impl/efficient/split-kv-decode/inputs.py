@@ -56,7 +56,7 @@ def edge_empty_splits(make):
     ):
         lses = torch.tensor(lses)
         outs = torch.randn(*lses.shape, 3, generator=make.random).masked_fill(lses.isneginf()[..., None], 777.0)
-        make.call("merge_partials", make.keep(outs, grad=True), make.keep(lses))
+        make.call("merge_partials", make.keep(outs, grad=True), make.keep(lses, grad=True))
 
 
 def edge_nothing_seen(make):

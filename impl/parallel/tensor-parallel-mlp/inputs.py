@@ -38,7 +38,10 @@ def call(make, x, weights, b2, act):
 def once(calls, outcomes):
     if len(calls) == 1:
         return None
-    return f"{len(calls)} calls of all_reduce, where one is due", f"all_reduce 调用了 {len(calls)} 次，应当只有一次"
+    return (
+        f"all_reduce was called {len(calls)} times, expected once",
+        f"all_reduce 调用了 {len(calls)} 次，应当只有一次",
+    )
 
 
 def activation(make):

@@ -84,7 +84,7 @@ def complaint(groups, roles, rates, weight_decay):
         if not math.isclose(group["weight_decay"], weight_decay):
             found = f"{group['weight_decay']:g}"
             return (
-                f"a group has weight_decay {found}, due {weight_decay:g}",
+                f"a group has weight_decay {found}, expected {weight_decay:g}",
                 f"某组的 weight_decay 是 {found}，应为 {weight_decay:g}",
             )
         kinds = set()
@@ -98,7 +98,7 @@ def complaint(groups, roles, rates, weight_decay):
             kinds.add(role)
             if role in rates and not math.isclose(group["lr"], rates[role], abs_tol=1e-15):
                 return (
-                    f"{name} gets lr {group['lr']:g}, due {rates[role]:g}",
+                    f"{name} gets lr {group['lr']:g}, expected {rates[role]:g}",
                     f"{name} 的 lr 是 {group['lr']:g}，应为 {rates[role]:g}",
                 )
         if len(kinds) > 1:

@@ -32,7 +32,7 @@ def asks(make, W, r):
         parts = parts if isinstance(parts, (tuple, list)) else [parts]
         shapes = [tuple(part.shape) if isinstance(part, torch.Tensor) else None for part in parts]
         if shapes != due_shapes:
-            yield f"shapes {shapes}, due {due_shapes}", f"形状是 {shapes}，应为 {due_shapes}"
+            yield f"shapes {shapes}, expected {due_shapes}", f"形状是 {shapes}，应为 {due_shapes}"
             return
         if any(part.dtype != W.dtype for part in parts):
             yield f"A, B and W_res are not all {W.dtype}, as W is", f"A、B、W_res 的 dtype 应与 W 一样是 {W.dtype}"
@@ -45,7 +45,7 @@ def asks(make, W, r):
             (B.T @ B, torch.diag(S[:r]), "BᵀB is not diag(S_r)", "BᵀB 不等于 diag(S_r)"),
         ):
             off = float((got - due).abs().max())
-            said = f"{english}: off by {off:.2g}, allowed {{}}", f"{chinese}：差 {off:.2g}，允许 {{}}"
+            said = f"{english}: largest error {off:.2g}; tolerance {{}}", f"{chinese}：最大误差 {off:.2g}；容差 {{}}"
             if not off <= within:
                 yield tuple(part.format(f"{within:.2g}") for part in said)
             elif W.dtype == torch.float64 and off > within * _FLOAT64_DIGITS:

@@ -28,7 +28,10 @@ def first_wrong(got, n_heads, T, S):
         return None
     h, i, j = (int(k) for k in off.nonzero()[0])
     there, mine, right = f"[n_heads={h}, T={i}, S={j}]", float(got[h, i, j]), float(due[h, i, j])
-    return f"the bias at {there} is {mine:.6g}; due is {right:.6g}", f"{there} 处的偏置是 {mine:.6g}，应为 {right:.6g}"
+    return (
+        f"the bias at {there} is {mine:.6g}, expected {right:.6g}",
+        f"{there} 处的偏置是 {mine:.6g}，应为 {right:.6g}",
+    )
 
 
 def slopes(n_heads):

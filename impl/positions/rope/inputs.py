@@ -32,9 +32,9 @@ def stable(make):
 
 
 def edge_position_zero(make):
-    """position 0 leaves every bit of x, of float64 too, in a new tensor
+    """position 0 returns x bit for bit, float64 too, in a new tensor
 
-    位置 0 让 x 逐位不变，float64 也一样，但结果是新张量
+    位置 0 逐位返回 x，float64 也一样，而且是新张量
     """
     wide = torch.randn(1, 2, 3, 6, generator=make.random, dtype=torch.float64)
     for x in (make.normal(2, 3, 4, 6), make.normal(2, 3, 1, 6), make.keep(wide, dtype="fixed")):
@@ -47,7 +47,7 @@ def edge_position_zero(make):
 def unchanged(make, handle, x):
     def holds(outcomes):
         off = float((outcomes[handle.step].detach() - x).abs().max())
-        said = f"position 0 must return x unchanged; differs by {off:.1g}", f"位置 0 必须原样返回 x；差 {off:.1g}"
+        said = f"the result differs from x by {off:.1g}", f"结果与 x 相差 {off:.1g}"
         if off == 0:
             return None
         return make.digits_lost(*said) if x.dtype == torch.float64 and off <= 1e-6 * float(x.abs().max()) else said

@@ -88,7 +88,7 @@ def nearest(packed, x, scale, exact):
     )
 
 
-_DUE = "{} is due to be {} and is {}", "{} 应为 {}，得到 {}"
+_DUE = "{0} is {2}, expected {1}", "{} 应为 {}，得到 {}"
 
 
 def first(wrong, name, got, due, says=_DUE):

@@ -50,7 +50,7 @@ def first(wrong, name, got, due):
     at = tuple(wrong.nonzero()[0].tolist())
     mine, other = float(got[at]), float(due[at])
     return (
-        f"decoded, {name}{list(at)} is {mine:.6g}, where {other:.6g} is due",
+        f"decoded, {name}{list(at)} is {mine:.6g}, expected {other:.6g}",
         f"解码之后 {name}{list(at)} 为 {mine:.6g}，应为 {other:.6g}",
     )
 

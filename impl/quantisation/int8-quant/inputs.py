@@ -51,7 +51,7 @@ def first(wrong, name, got, due):
     at = tuple(wrong.nonzero()[0].tolist())
     mine, other = float(got[at]), float(due.expand(got.shape)[at])
     return (
-        f"{name}{list(at)} is {mine:.6g}, where {other:.6g} is due",
+        f"{name}{list(at)} is {mine:.6g}, expected {other:.6g}",
         f"{name}{list(at)} 为 {mine:.6g}，应为 {other:.6g}",
     )
 

@@ -67,7 +67,7 @@ class Traffic:
         """Ask for every table and judge all results."""
         for seq in list(self.owned):
             self.do("table", seq)
-        told = [(op, args) for op, args, _ in self.calls]
+        told = [(handle.step + 1, op, args) for op, args, handle in self.calls]
         if self.calls:
             holds = lambda *got: wrong(self.n_blocks, self.block, told, got)  # noqa: E731
             self.make.judge(holds, *(handle for _, _, handle in self.calls))
@@ -76,30 +76,50 @@ class Traffic:
 def wrong(n_blocks, block, calls, results):
     """Return a message about the first result that no correct allocator could give."""
     tables, lengths = {}, {}
-    for number, ((op, args), got) in enumerate(zip(calls, results, strict=True), 1):
+    for (number, op, args), got in zip(calls, results, strict=True):
         seq, due, taken = args[0], None, {b for table in tables.values() for b in table}
+        said = "expected None", "应返回 None"
         if op == "fork":
             tables[args[1]], lengths[args[1]] = tables[seq], lengths[seq]
         elif op == "free":
             del tables[seq], lengths[seq]
         elif op == "table":
             due = tables[seq]
+            said = f"expected {due}", f"应返回 {due}"
         else:
             table, length = tables.get(seq, []), lengths.get(seq, 0)
             offset = length % block
-            fresh = not offset or sum(table[-1] in other for other in tables.values()) > 1
-            place = table[-1] if table and not fresh else "a free block"
+            sharing = sorted(other for other in tables if offset and other != seq and table[-1] in tables[other])
+            fresh = not offset or bool(sharing)
+            place = table[-1] if table and not fresh else "new"
             if fresh and type(got) is tuple and got and got[0] in {*range(n_blocks)} - taken:
                 place = got[0]
-            due = (place, offset, (table[-1], place) if fresh and offset else None)
+            due = (place, offset, (table[-1], place) if sharing else None)
+            said = rule_of_append(str(due).replace("'", ""), seq, table, sharing, fresh, sorted(taken))
             tables[seq], lengths[seq] = [*(table[:-1] if offset else table), place], length + 1
         if got != due:
             name = f"{op}({', '.join(map(str, args))})"
             return (
-                f"call {number} without an error, {name}: {got}, due is {due}; taken are {sorted(taken)}",
-                f"第 {number} 次没有抛错的调用 {name}：返回 {got}，应为 {due}；已占用 {sorted(taken)}",
+                f"call {number}, {name}, returned {got}: {said[0]}",
+                f"第 {number} 次调用 {name} 返回 {got}：{said[1]}",
             )
     return None
+
+
+def rule_of_append(due, seq, table, sharing, fresh, taken):
+    """Return why `append` must return `due`, in English and in Chinese."""
+    others = ", ".join(map(str, sharing))
+    if sharing:
+        english = f"block {table[-1]} is also in the table of {others}: append must copy it first"
+        chinese = f"块 {table[-1]} 也在序列 {others} 的表里，append 必须先复制它"
+    elif fresh:
+        english = f"sequence {seq} has no block with room: append must take a new one"
+        chinese = f"序列 {seq} 没有带空位的块，append 必须拿一个新块"
+    else:
+        english = f"block {table[-1]} has room and only sequence {seq} uses it"
+        chinese = f"块 {table[-1]} 还有空位，而且只有序列 {seq} 在用"
+    taken_en, taken_zh = (f", new not in {taken}", f"，new 不在 {taken} 中") if "new" in due else ("", "")
+    return f"{english}; expected {due}{taken_en}", f"{chinese}；应返回 {due}{taken_zh}"
 
 
 def traffic(make, steps, block):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -14,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from ..conftest import IMPL, load
 
 module = load(IMPL / "serving/paged-kv/reference.py")
+inputs = load(IMPL / "serving/paged-kv/inputs.py")
 SEQ = st.integers(0, 4)
 
 
@@ -93,3 +95,42 @@ def test_attention_over_pages_is_torchs_over_the_tokens_in_a_row(block: int, R: 
             got[b], F.scaled_dot_product_attention(q[b, :, None], *rows)[:, 0], rtol=1e-12, atol=1e-12
         )
     assert not got[2].any()
+
+
+def test_the_first_sentence_of_the_statement_says_what_may_not_be_gathered() -> None:
+    statement = yaml.safe_load((IMPL / "serving/paged-kv/challenge.yaml").read_text(encoding="utf-8"))["statement"]
+    for text, words in ((statement["en"], "no tensor holds two sequences' keys"), (statement["zh"], "多个序列的 K/V")):
+        first = text.split("```")[0]
+        assert words in first and "k_pool[block_table]" in first
+
+
+APPENDED = "append", (0,)
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "said"),
+    [
+        (
+            [APPENDED, ("fork", (0, 1)), APPENDED],
+            [(2, 0, None), None, (2, 1, None)],
+            "call 4, append(0), returned (2, 1, None): block 2 is also in the table of 1: append must copy it first; "
+            "expected (new, 1, (2, new)), new not in [2]",
+        ),
+        (
+            [APPENDED],
+            [(7, 0, None)],
+            "call 2, append(0), returned (7, 0, None): sequence 0 has no block with room: append must take a new one; "
+            "expected (new, 0, None), new not in []",
+        ),
+        (
+            [APPENDED, APPENDED],
+            [(2, 0, None), (3, 0, None)],
+            "call 3, append(0), returned (3, 0, None): block 2 has room and only sequence 0 uses it; "
+            "expected (2, 1, None)",
+        ),
+        ([APPENDED, ("table", (0,))], [(2, 0, None), [2, 0]], "call 3, table(0), returned [2, 0]: expected [2]"),
+    ],
+)
+def test_a_wrong_result_is_told_with_the_rule_that_it_breaks(calls: Any, results: Any, said: str) -> None:
+    found = inputs.wrong(4, 2, [(number, *call) for number, call in enumerate(calls, 2)], results)
+    assert found is not None and found[0] == said and "应返回" in found[1]

@@ -34,6 +34,6 @@ def product(a):
 
 
 def attention_rollout(weights, residual=0.5):
-    a = torch.stack(list(weights)).mean(2)
+    a = torch.stack([heads.mean(1) for heads in weights])
     a = torch.lerp(a, torch.eye(a.shape[-1], dtype=a.dtype, device=a.device).expand_as(a), residual)
     return product(a / a.sum(-1, keepdim=True))

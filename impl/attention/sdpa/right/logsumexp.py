@@ -1,8 +1,13 @@
-"""exp(score − logsumexp), torch.where, einsum."""
+"""exp(score − maximum − logsumexp), torch.where, einsum."""
 
 from __future__ import annotations
 
 import torch
+
+
+def weights(s):
+    s = s - s.detach().amax(-1, keepdim=True)
+    return torch.exp(s - torch.logsumexp(s, -1, keepdim=True))
 
 
 def sdpa(q, k, v, mask=None, scale=None):
@@ -11,10 +16,9 @@ def sdpa(q, k, v, mask=None, scale=None):
     q, k, v = q.to(w), k.to(w), v.to(w)
     s = torch.einsum("...td,...sd->...ts", q, k) * (q.shape[-1] ** -0.5 if scale is None else scale)
     if mask is None:
-        return torch.exp(s - torch.logsumexp(s, -1, keepdim=True)).matmul(v).to(out)
+        return weights(s).matmul(v).to(out)
     s = torch.where(mask, s, torch.tensor(float("-inf"), dtype=w, device=q.device))
     dead = torch.logical_not(mask).all(-1, keepdim=True)
     s = torch.where(dead, torch.zeros_like(s), s)
-    p = torch.exp(s - torch.logsumexp(s, -1, keepdim=True))
-    p = torch.where(dead, torch.zeros_like(p), p)
+    p = torch.where(dead, torch.zeros_like(s), weights(s))
     return p.matmul(v).to(out)

@@ -8,7 +8,7 @@ def turned(x, pos):
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     freq = torch.pow(torch.tensor(10000.0, dtype=wide, device=x.device), -torch.arange(0, d, 2, device=x.device).to(wide) / d)
     angle = pos.to(wide).unsqueeze(-1) * freq
-    z = torch.view_as_complex(x.to(wide).reshape(*x.shape[:-1], d // 2, 2).contiguous())
+    z = torch.view_as_complex(x.to(wide).reshape(*x.shape[:-1], d // 2, 2).clone(memory_format=torch.contiguous_format))
     z = z * torch.polar(torch.ones_like(angle), angle)
     return torch.view_as_real(z).reshape(x.shape).to(x.dtype)
 

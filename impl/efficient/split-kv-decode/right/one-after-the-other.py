@@ -4,9 +4,10 @@ import torch
 
 def pair(a, s, b, t):
     none = s.isneginf() & t.isneginf()
-    share = torch.sigmoid(torch.where(none, -torch.inf, t - s.masked_fill(none, 0.0)))[..., None]
+    s, t = s.masked_fill(none, 0.0), t.masked_fill(none, -torch.inf)
+    share = torch.sigmoid(t - s)[..., None]
     merged = torch.where(share == 0, a, torch.where(share == 1, b, a * (1 - share) + b * share))
-    return merged, torch.logaddexp(s, t)
+    return merged, torch.logaddexp(s, t).masked_fill(none, -torch.inf)
 
 
 def merge_partials(outs, lses):

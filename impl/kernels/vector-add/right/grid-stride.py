@@ -10,7 +10,9 @@ def walk(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     stride = tl.num_programs(0) * BLOCK
     for start in range(tl.program_id(0) * BLOCK, n, stride):
         at = start + tl.arange(0, BLOCK)
-        total = tl.load(x_ptr + at, mask=at < n, other=0.0).to(tl.float32)
+        total = tl.load(x_ptr + at, mask=at < n, other=0.0)
+        if total.dtype.primitive_bitwidth == 16:
+            total = total.to(tl.float32)
         total += tl.load(y_ptr + at, mask=at < n, other=0.0)
         tl.store(out_ptr + at, total.to(out_ptr.dtype.element_ty), mask=at < n)
 

@@ -1,5 +1,7 @@
 """A factor on the inverse; what is to come is decided in `step` and done in `update`."""
 
+import math
+
 import torch
 
 
@@ -13,8 +15,8 @@ class DynamicScaler:
         return torch.mul(loss, self.current)
 
     def step(self, grads):
-        worst = [torch.linalg.vector_norm(g.detach().double(), ord=float("inf")) for g in grads]
-        fine = bool(torch.isfinite(torch.stack(worst)).all())
+        worst = [torch.linalg.vector_norm(g.detach().double(), ord=float("inf")) for g in grads if g.numel()]
+        fine = all(map(math.isfinite, worst))
         self.streak = self.streak + 1 if fine else -1
         if fine:
             for g in grads:
