@@ -42,8 +42,13 @@ def standing(app: AttnApp) -> tuple[str, int]:
     return found.standing, found.fixed
 
 
-@pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+@pytest.mark.parametrize(
+    ("size", "lang"),
+    [
+        *zip(SIZES, ("zh", "en"), strict=True),
+        *(pytest.param(size, lang, marks=pytest.mark.full) for size, lang in zip(SIZES, LANGS, strict=True)),
+    ],
+)
 async def test_from_the_first_start_to_the_summary(make_app: MakeApp, size: tuple[int, int], lang: Lang) -> None:
     app = make_app("first-run", bank=BANK)
     app.NOTIFICATION_TIMEOUT = AttnApp.NOTIFICATION_TIMEOUT  # what a notice covers is to be read soon
