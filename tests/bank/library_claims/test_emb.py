@@ -55,7 +55,9 @@ def test_emb_07_dense_adam_moves_a_row_long_after_its_token(
 
 
 def test_emb_07_an_id_that_stands_only_last_gets_no_gradient(says: Says) -> None:
-    assert says("emb-07", "an id that stands only last, where there is no label", "只出现在末位、那里没有标签的 id")
+    assert says(
+        "emb-07", "an id that appears only in the last position, which has no label", "只出现在末位、那里没有标签的 id"
+    )
     table, mixed = nn.Embedding(6, 4), torch.tensor([[1, 2, 2, 3]])
     mean_so_far = table(mixed)[0].cumsum(0) / torch.arange(1, 5)[:, None]
     nn.functional.cross_entropy(nn.Linear(4, 6)(mean_so_far)[:-1], mixed[0, 1:]).backward()

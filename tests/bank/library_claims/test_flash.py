@@ -43,7 +43,10 @@ def test_flash_02_normalising_after_each_block_is_exact_too() -> None:
 
 @pytest.mark.parametrize(("rate", "kept"), [(0.0, 1), (0.1, 3)])
 def test_flash_05_what_plain_attention_keeps_for_backward(rate: float, kept: int) -> None:
-    assert "backward keeps the probabilities, with dropout also its mask and the dropped copy" in CARDS["flash-05"]
+    assert (
+        "The probabilities are kept for backward; with dropout so are its mask and the dropped copy"
+        in CARDS["flash-05"]
+    )
     q, k, v = (drawn(2, 32, 8).requires_grad_() for _ in range(3))
     matrices = set()
 
