@@ -33,6 +33,16 @@ class Settings:
 
     lang: Lang = "en"
     """Language of cards and messages: en or zh."""
+    interview: date | None = None
+    """The day of the interview, or empty."""
+    level: str = "any"
+    """The level of the interview: screen, onsite or research; new cards up to that level come first."""
+    minutes_per_day: int = 30
+    """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
+    easy_days: tuple[tuple[str, int], ...] = ()
+    """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
+    code_share: int = 33
+    """The percentage of the minutes that goes to challenges once a date is set."""
     desired_retention: float = 0.9
     """The recall that intervals aim at, 0.7 to 0.97."""
     new_per_day: int = 10
@@ -61,16 +71,6 @@ class Settings:
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
     rung: CaseRung = "solved"
     """The rung that `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
-    interview: date | None = None
-    """The day of the interview, or empty."""
-    level: str = "any"
-    """The level of the interview: screen, onsite or research; new cards up to that level come first."""
-    minutes_per_day: int = 30
-    """The minutes a day that the plan for the interview and, once it is set, the review queue may fill."""
-    easy_days: tuple[tuple[str, int], ...] = ()
-    """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
-    code_share: int = 33
-    """The percentage of the minutes that goes to challenges once a date is set."""
 
     @cached_property
     def scheduling(self) -> str:

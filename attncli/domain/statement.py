@@ -85,7 +85,7 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     calls, modules, torch = (_(", ").join(quoted(f"`{name}`") for name in names) for names in listed)
     shared = Localised(" ", "").join(sentences)
     rules = _(
-        "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. torch modules: {torch}.",
+        "**Not allowed** in any challenge: {calls}. Importable: {modules}. torch modules: {torch}.",
         calls=calls,
         modules=modules,
         torch=torch,

@@ -336,7 +336,7 @@ def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
 
 def _avoid(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
     """Return the topics to avoid: started, but recalled badly or with a third of the seen cards weak."""
-    started = [topic for topic in topics if topic.seen and topic not in _open_with(topics)]
+    started = [topic for topic in topics if topic.seen >= LEAST_SEEN and topic not in _open_with(topics)]
     shaky = [topic for topic in started if topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen]
     return tuple(sorted(shaky, key=lambda topic: (topic.recall_on_day, -topic.weak, topic.id))[:AVOID_SHOWN])
 

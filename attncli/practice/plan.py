@@ -249,11 +249,12 @@ def make_plan(
     now = plan_basis(workspace, basis.outlook.interview_day, own)
     stopped = thirds_as_now(now.items, now.curves)
     weights = {item.id: item.weight for item in basis.items}
+    solved = {found.challenge.id: found.schedule.due_day for found in standings(workspace) if found.schedule}
     return Plan(
         interview=interview,
         today=date.fromordinal(when.day),
         minutes_per_day=settings.minutes_per_day,
-        days=(today, *days[1:]),
+        days=(today, *(_without_solved(day, solved) for day in days[1:])),
         topics=_topics(now, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
         stopped=expected_recall({item.id: item.weight for item in now.items}, stopped, now.outlook),
@@ -312,6 +313,12 @@ def _study_day(planned: PlannedDay, morning: Morning) -> StudyDay:
     code, has = morning.code[planned.day], morning.minutes[planned.day]
     minutes = planned.seconds / 60 + sum(code.values())
     return StudyDay(date.fromordinal(planned.day), has, minutes, planned.cards, planned.new, code, planned.is_last_pass)
+
+
+def _without_solved(day: StudyDay, due_days: Mapping[str, int]) -> StudyDay:
+    """Return a later day without the challenges that were solved today and are due only after it."""
+    code = {id: minutes for id, minutes in day.code.items() if due_days.get(id, 0) <= day.date.toordinal()}
+    return replace(day, code=code, minutes=day.minutes - sum(day.code.values()) + sum(code.values()))
 
 
 def _what_is_left(workspace: Workspace, day: StudyDay, listed: DayList, when: Moment) -> StudyDay:

@@ -38,9 +38,7 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
                 core=left_out.core,
             )
             if left_out.core
-            else ngettext(
-                "{count} card won't fit (not a core one).", "{count} cards won't fit (none of them core).", count
-            )
+            else ngettext("{count} card won't fit.", "{count} cards won't fit.", count)
         )
         needed = (
             _("Not even four hours a day would cover every card.")
@@ -142,8 +140,8 @@ def countdown_line(days_left: int, recall: float) -> Localised:
     if days_left == 0:
         return _("Interview today · expected recall {recall:.0%}", recall=recall)
     if days_left == 1:
-        return _("Interview tomorrow · expected recall {recall:.0%}", recall=recall)
-    return _("{days} days to the interview · expected recall {recall:.0%}", days=days_left, recall=recall)
+        return _("Interview tomorrow · recall then {recall:.0%} if you stop now", recall=recall)
+    return _("{days} days to the interview · recall then {recall:.0%} if you stop now", days=days_left, recall=recall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,7 +254,7 @@ def _highlighted_lines(code: str) -> list[Content]:
 
 
 class DebugCode(RowsAnswer):
-    """Numbered code; the line under the cursor is the answer. Revealed, wrong lines are marked."""
+    """Numbered code; the line under the cursor is the answer. Revealed, the lines that are an answer have a ✓."""
 
     DEFAULT_CSS = """
     DebugCode { background: $surface; padding: 1 1; }
@@ -273,7 +273,8 @@ class DebugCode(RowsAnswer):
         number = f"{index + 1:>2}"
         if not self.closed:
             return f"{number} │"
-        return f"{number} {'✗' if self.entry.rows[index].right else ' '}"
+        sign = "✓" if self.entry.rows[index].right else "✗" if index in self.asked.answer.places else " "
+        return f"{number} {sign}"
 
     def text(self, index: int) -> Content:
         line = self.texts[index]
