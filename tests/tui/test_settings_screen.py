@@ -51,9 +51,9 @@ async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeAp
         await pilot.press("comma")
         assert isinstance(app.screen, SettingsScreen)
         assert EXPLAINED["lang"].en[:30] in shown(app)
-        await pilot.press("down", "down")
-        assert "New cards per day at most" in shown(app)
-        assert "Default: 10.  new_per_day" in shown(app)
+        await pilot.press("down", "down", "down")
+        assert "Minutes per day" in shown(app)
+        assert "Default: 30.  minutes_per_day" in shown(app)
 
 
 @pytest.mark.parametrize("typed", ["3", "\uff13"])

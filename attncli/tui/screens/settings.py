@@ -216,7 +216,7 @@ _WHY: dict[str, Localised] = {
     "lang": _("Language of cards, screens and messages."),
     "interview": _("If you have one, e.g. {example} or in 3 weeks: attn plans for that day."),
     "level": _("Screen: first call. Onsite: full day. Cards up to your level come first."),
-    "minutes_per_day": _("Your daily study time. Without a date, 30 minutes allow 10 new cards a day."),
+    "minutes_per_day": _("Daily study time; with no date, 30 minutes allow 10 new cards."),
 }
 _INVALID: dict[str, Localised] = {"minutes_per_day": _("Enter a whole number from 1 to 960.")}
 
