@@ -53,4 +53,4 @@ def engines(zygote: ZygoteClient) -> Engines:
 
 @pytest.fixture(scope="session")
 def impatient(zygote: ZygoteClient) -> Engines:
-    return Engines(Files(IMPL), zygote.worker, seconds=3.0, patience=0.6)
+    return Engines(Files(IMPL), zygote.worker, seconds=5.0, patience=1.0)
