@@ -61,6 +61,7 @@ def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
     assert in_both(outcome.skipped)
 
 
+@pytest.mark.full
 @every_quick_form
 def test_the_control_fails_a_check(experiment: Experiment) -> None:
     assert unmet(run_quick_form(experiment, control=True)) != ""

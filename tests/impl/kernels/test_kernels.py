@@ -77,6 +77,13 @@ def differentiable(folder: Path) -> bool:
 
 
 every_kernel = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+a_quarter_of_the_kernels = pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(folder, id=folder.name, marks=[pytest.mark.full] * (number % 4 > 0))
+        for number, folder in enumerate(FOLDERS)
+    ],
+)
 every_differentiable_kernel = pytest.mark.parametrize(
     "folder", [folder for folder in FOLDERS if differentiable(folder)], ids=lambda folder: folder.name
 )
@@ -123,7 +130,7 @@ def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
             put(Gradients(exam.folder, question.case), folder)
 
 
-@every_kernel
+@a_quarter_of_the_kernels
 def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
     """Compare values and gradients in one run; run a case only once if no profile changes its dtypes."""
     exam, asked = exams(folder)[0], set()
