@@ -38,7 +38,7 @@ REFUSED_ATTRIBUTES = REFUSED_MODULES | frozenset(
 )
 # The further names that tests may not use: they could show the solution, or change what it calls.
 REFUSED_IN_TESTS = frozenset("getattr setattr delattr dir id hash memoryview".split())
-_SHOWING = re.compile(r"__|(?:f|co|tb|gi|cr)_[a-z]|(?:traceback|tb|frame|cache_info|cache_parameters)\Z")
+_SHOWING = re.compile(r"__(?!init__\Z)|(?:f|co|tb|gi|cr)_[a-z]|(?:traceback|tb|frame|cache_info|cache_parameters)\Z")
 # The most parts of a dotted torch name that are checked as one; all of torch's own names are shorter.
 _LONGEST_PATH = 8
 _KINDS = re.compile(r"^(?:lazy|native|fused|sync|cudnn|miopen)+(?=.)|(?<=.)(?:[123]d|loss|forward|backward)+$")

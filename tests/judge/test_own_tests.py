@@ -68,6 +68,24 @@ def test_what_is_caught_is_counted_by_kind_and_decides_the_rung(run):
     assert run(GOOD.format(more="assert x.equal(torch.ones(n))")).rung == "hardened"
 
 
+TESTS_WITH_A_MODULE = """
+import torch
+
+class Twice(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = 2
+
+def test_a(double):
+    assert double(torch.ones(2)).tolist() == [Twice().factor] * 2
+"""
+
+
+def test_tests_may_have_modules_of_their_own(run):
+    report = run(TESTS_WITH_A_MODULE)
+    assert (report.fault.en, report.false_alarms, report.all.caught) == ("", (), 1)
+
+
 def test_a_test_that_fails_a_right_solution_is_a_false_alarm_with_its_line_and_the_result(run):
     report = run("import torch\n\ndef test_a(double):\n    assert double(torch.ones(2)).sum() == 5\n")
     assert (report.verdict, report.rung) == ("rejected", "none")
