@@ -545,7 +545,7 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         await settled(pilot)
         text = shown(app)
         assert f"数值不对：{said}" in text
-        assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一处不同：[T=0, d=1]" in text
+        assert "第 2 次调用，依次为：1–2. sdpa" in text and "第一处不同：[T=0, d=1]" in text
         assert "[T=1, d=2] float32" in text and "[1, 2] float32" in text
         assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text
 
