@@ -206,6 +206,7 @@ def test_topics_come_by_need_and_those_not_begun_are_a_list(workspace):
 def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):
     know(workspace, *(f"att-0{n}" for n in range(2, 7)))
     forget(workspace, *(f"kv-0{n}" for n in range(1, 5)))
+    forget(workspace, "pos-01", "pos-02")  # two cards say little about a topic
     summary = summarise(workspace, "en")
     assert [topic.id for topic in summary.open_with] == ["att"]
     assert [topic.id for topic in summary.avoid] == ["kv"]

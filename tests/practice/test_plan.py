@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from attncli.config import Settings
+from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import UsageError
 from attncli.memory import queue_order
@@ -18,6 +19,8 @@ from attncli.memory.forecast import FIRST_RATINGS, Expected
 from attncli.paths import Home
 from attncli.practice import plan as plan_basis
 from attncli.practice import record
+from attncli.practice.challenges import standings
+from attncli.practice.grade import record_attempt
 from attncli.practice.plan import Plan, interview_of, make_plan
 from attncli.practice.plan_text import countdown, left_out_lines
 from attncli.practice.today import due_counts
@@ -220,3 +223,16 @@ def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open
     after = make_plan(workspace).days
     assert card not in after[0].new and set(after[0].new) == set(before[0].new) - {card}
     assert after[0].minutes < before[0].minutes and after[1:] == before[1:]
+
+
+def test_a_challenge_that_is_solved_today_comes_on_no_later_day_before_it_is_due(
+    tmp_path: Path, small_bank: Path, moving_clock: Clock
+) -> None:
+    interview, impl = (moving_clock() + timedelta(days=20)).date(), write_impl(tmp_path / "impl")
+    chosen = Settings(interview=interview, code_share=100)
+    with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=chosen, quizbank=small_bank, impl=impl) as home:
+        (id,) = make_plan(home).days[1].code
+        record_attempt(home, GradeReport(challenge=id, file="x.py", verdict="accepted", rung="solved"), "x = 1")
+        (due,) = [found.schedule.due_day for found in standings(home) if found.schedule]
+        assert due > home.moment().day + 1
+        assert id not in make_plan(home).days[1].code

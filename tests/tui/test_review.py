@@ -353,7 +353,7 @@ async def test_the_wrong_line_is_pointed_at(make_app: MakeApp) -> None:
         await pilot.press("down", "down", "enter")
         await pilot.pause()
         assert asked(screen).answer.places == [2] and asked(screen).correct is True
-        assert "Rows no longer sum to 1." in shown(screen.attn)
+        assert "Rows no longer sum to 1." in shown(screen.attn) and " 3 ✓" in shown(screen.attn)
 
 
 async def test_an_unmoved_cursor_answers_with_the_first_line(make_app: MakeApp) -> None:
@@ -362,6 +362,7 @@ async def test_an_unmoved_cursor_answers_with_the_first_line(make_app: MakeApp) 
         await pilot.pause()
         assert asked(screen).answer.places == [0] and asked(screen).correct is False
         assert "/ d ** 0.5  (your answer)" in shown(screen.attn)
+        assert " 1 ✗" in shown(screen.attn) and " 3 ✓" in shown(screen.attn)
 
 
 async def test_letters_of_a_closed_answer_do_nothing(make_app: MakeApp) -> None:

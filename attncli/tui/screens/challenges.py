@@ -50,7 +50,9 @@ class ChallengesScreen(AttnScreen):
         return TitleBar(_("Challenges")[self.lang], self._track_name(), self._summary())
 
     def body(self) -> Iterable[Widget]:
-        field = NarrowingField(self.words, placeholder=_("Search, or is:{states}", states="|".join(STATES))[self.lang])
+        field = NarrowingField(
+            self.words, placeholder=_("Search, or filter by is:{states}", states="|".join(STATES))[self.lang]
+        )
         field.display = bool(self.words)
         yield field
         yield Plain("", id="columns")
