@@ -35,6 +35,8 @@ class Settings:
     """Language of cards and messages: en or zh."""
     interview: date | None = None
     """The day of the interview, or empty."""
+    interview_since: date | None = None
+    """The day on which the interview was set; written with it."""
     level: str = "any"
     """The level of the interview: screen, onsite or research; new cards up to that level come first."""
     minutes_per_day: int = 30
@@ -88,7 +90,7 @@ PER_TOPIC = "topic_retention"
 _STEPS = ("learning_steps", "relearning_steps")
 SCHEDULING_KEYS = ("desired_retention", *_STEPS, "maximum_interval_days", "fuzz", PER_TOPIC)
 SWITCHES = ("fuzz", "reduced_motion", "answer_timer", "diagnosis")
-KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
+KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings) if field.name != "interview_since")
 
 
 def default_lang(environ: Mapping[str, str]) -> Lang:
@@ -145,7 +147,10 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
         if value:
             document[key] = dict(value)
     else:
-        document[key] = value if isinstance(value, bool | int | float) else _as_text(value)
+        stored = value if isinstance(value, bool | int | float) else _as_text(value)
+        if key == "interview" and stored != document.get(key):
+            document["interview_since"] = _as_text(today)
+        document[key] = stored
     _write(path, tomlkit.dumps(document))
 
 
@@ -165,7 +170,7 @@ def _typed_date(text: str, today: date | None) -> Any:
 
 def known_key(key: str) -> str:
     """Return `key` if there is such a setting. Raises ConfigInvalid that suggests the nearest one."""
-    if key in KEYS or topic_in(key):
+    if key in _READERS or topic_in(key):
         return key
     hint = did_you_mean(key, KEYS, _("use one of {names}", names=", ".join(KEYS)))
     raise ConfigInvalid(_("unknown setting {key}; {hint}", key=key, hint=hint))
@@ -354,7 +359,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(SWITCHES, _switch),
     "editor": _text,
     "rung": _one_of(*RUNGS),
-    "interview": _date,
+    **dict.fromkeys(("interview", "interview_since"), _date),
     "level": _one_of(*LEVEL_CHOICES),
     "minutes_per_day": _whole(1, MOST_MINUTES_PER_DAY),
     "easy_days": _easy_days,

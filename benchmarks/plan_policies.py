@@ -116,7 +116,7 @@ class Desk:
     def outlook(self) -> tuple[Outlook, list[Curve]]:
         curves = likely(weigh(self.trials))
         fresh = GROWTH.fresh(first_shares(self.first_ratings))
-        return Outlook(self.interview, middle(curves), GROWTH, *fresh, len(self.trials)), curves
+        return Outlook(self.interview, middle(curves), GROWTH, *fresh, len(self.trials), set_day=0), curves
 
     def on_day(self, card: int) -> float:
         """Return the recall on the interview day by plain FSRS, without further reviews."""

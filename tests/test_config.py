@@ -149,6 +149,14 @@ def test_dates_and_times_may_be_toml_s_own(path: Path) -> None:
     assert load(path, {}).interview == date(2027, 3, 31)
 
 
+def test_the_day_on_which_the_interview_was_set_is_kept_until_another_date_is_set(path: Path) -> None:
+    save(path, "interview", "2027-03-31", today=date(2027, 3, 1))
+    save(path, "interview", "31 Mar", today=date(2027, 3, 9))
+    assert load(path, {}).interview_since == date(2027, 3, 1)
+    save(path, "interview", "2027-04-02", today=date(2027, 3, 28))
+    assert load(path, {}).interview_since == date(2027, 3, 28)
+
+
 @given(st.sampled_from(KEYS), st.text(max_size=20))
 def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, key: str, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "config.toml"
@@ -171,7 +179,7 @@ def test_only_settings_that_move_schedules_are_in_their_fingerprint() -> None:
 
 
 def test_every_setting_has_a_reader() -> None:
-    assert set(config._READERS) == set(KEYS)
+    assert set(config._READERS) == {*KEYS, "interview_since"}
 
 
 def test_a_home_that_may_not_be_read_names_the_way_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

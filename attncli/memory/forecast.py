@@ -209,9 +209,11 @@ def _likelihood(curve: Curve, bin: int, forgotten: int, recalled: int) -> float:
 KEPT_RECALL = 0.75
 """The recall below which a card is reviewed before the last pass."""
 LAST_DAYS = 3
-"""In this many last days before the interview, only must-know and own cards are new."""
+"""In this many last days before the interview, only must-know and own material is new."""
 PACED_DAYS, MOST_OF_AVERAGE = 8, 2
 """With at least so many days left, a day has at most this multiple of the average number of new cards."""
+LONG_AGO = -1_000_000
+"""A study day before all others."""
 FULL = 0.9
 ENOUGH_RECALL = 0.93
 """A card that is recalled so well is not studied until the last pass."""
@@ -248,7 +250,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The assumptions of a plan: this learner's forgetting (from `trials` reviews), and the memory of a fresh card."""
+    """The assumptions of a plan: this learner's forgetting (from `trials` reviews), and the memory of a fresh card.
+
+    `set_day` is the day on which the date of the interview was set.
+    """
 
     interview_day: int
     curve: Curve
@@ -256,6 +261,16 @@ class Outlook:
     fresh_stability: float
     fresh_difficulty: float
     trials: int
+    set_day: int = LONG_AGO
+
+    def is_late(self, day: int) -> bool:
+        """Return True if of new material only must-know and own one comes on `day`: in the last three days.
+
+        A plan that was made four to seven days ahead has new cards to the end: of so few days, three without them
+        would cost eight points of recall (`benchmarks/plan.py`).
+        """
+        is_short = LAST_DAYS < self.interview_day - self.set_day < PACED_DAYS
+        return self.interview_day - day <= LAST_DAYS and not is_short
 
     def recall(self, item: Item, day: int) -> float:
         """Return the recall on `day` without further study; 0 for an unseen card."""
@@ -287,9 +302,9 @@ def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool
     Before the last pass cards are kept above a threshold of recall: those asked most come first, reviews before new
     cards of the same weight. In the last pass (`passing`) each minute goes where it raises the expected recall on the
     interview day most. `benchmarks/plan.py` compares this order with others. The ratio of elapsed days to stability
-    replaces recall, which is slower to compute. In the last three days only must-know and own cards are new.
+    replaces recall, which is slower to compute.
     """
-    late = outlook.interview_day - day <= LAST_DAYS
+    late = outlook.is_late(day)
     open_items = list[Item]()
     for item in items:
         if item.review_day >= day:

@@ -20,7 +20,7 @@ from attncli.domain.vocabulary import RUNGS
 from attncli.errors import InvalidInput
 from attncli.i18n import _
 from attncli.memory.forecast import (
-    LAST_DAYS,
+    LONG_AGO,
     PUBLISHED,
     SAMPLED_CARDS,
     Curve,
@@ -67,7 +67,6 @@ CORE_ABOVE = 2.0
 """Cards with a larger weight are core ones."""
 MANY_CARDS = 5000
 """From this number of cards on, the forecast uses three curves instead of all likely ones."""
-NEVER = -1_000_000
 CHALLENGE_LEVELS = {"screen": 2, "onsite": 3, "research": 5, "any": 5}
 """The highest level of the challenges that interviews up to a level ask."""
 WEEK_DAYS = 7
@@ -153,12 +152,14 @@ class PlanShortfall:
 class Plan:
     """The whole plan. `expected` weighs cards by how often they are asked; `reviews_known` reviews were used for it.
 
-    `studied_minutes` is the time of the finished part of today's list.
+    `is_late` is True if from today on only must-know and own cards are new. `studied_minutes` is the time of the
+    finished part of today's list.
     """
 
     interview: date
     today: date
     minutes_per_day: int
+    is_late: bool
     days: tuple[StudyDay, ...]
     topics: Mapping[str, TopicPlan]
     expected: Expected
@@ -254,6 +255,7 @@ def make_plan(
         interview=interview,
         today=date.fromordinal(when.day),
         minutes_per_day=settings.minutes_per_day,
+        is_late=basis.outlook.is_late(when.day),
         days=(today, *(_without_solved(day, solved) for day in days[1:])),
         topics=_topics(now, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
@@ -299,9 +301,10 @@ def _morning(
     last = max(interview_day, when.day + 1)
     exists = workspace.calendar.exists
     minutes = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(when.day, last)}
-    code, left_out = plan_challenges(workspace, settings, minutes)
+    basis = plan_basis(workspace, last, own)
+    code, left_out = plan_challenges(workspace, settings, minutes, basis.outlook)
     seconds = {day: 60 * (has - sum(code[day].values())) for day, has in minutes.items()}
-    return Morning(plan_basis(workspace, last, own), code, left_out, minutes, seconds)
+    return Morning(basis, code, left_out, minutes, seconds)
 
 
 def _day_list(morning: Morning, planned: PlannedDay) -> DayList:
@@ -435,7 +438,8 @@ def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = 
     if len(known) > MANY_CARDS:
         curves = [middle(third) for third in thirds(curves)]
     fresh = growth.fresh(first_shares(habits.first_ratings))
-    outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials))
+    set_day = _set_day(workspace, interview_day)
+    outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials), set_day)
     suspended = store.queue.suspended()
     level = workspace.settings.level
     ids = asked_order(unseen_cards(store.index.introduction()), level)
@@ -449,10 +453,18 @@ def plan_basis(workspace: Workspace, interview_day: int, own: Collection[str] = 
     return PlanBasis(items, curves, outlook, habits)
 
 
+def _set_day(workspace: Workspace, interview_day: int) -> int:
+    """Return the day on which this interview was set; today if the settings have another one."""
+    settings = workspace.settings
+    if settings.interview is None or settings.interview.toordinal() != interview_day:
+        return workspace.moment().day
+    return settings.interview_since.toordinal() if settings.interview_since else LONG_AGO
+
+
 def _item(card: CardSummary, level: str, schedule: Schedule | None, learn: float, review: float, own: bool) -> Item:
     weight, rest = asked_weight(card.core, card.level, level), (learn, review, card.topic, own, card.must_know)
     if schedule is None or schedule.stability_days is None:
-        return Item(card.id, weight, None, 5.0, NEVER, *rest)
+        return Item(card.id, weight, None, 5.0, LONG_AGO, *rest)
     difficulty = 5.0 if schedule.difficulty is None else schedule.difficulty
     return Item(card.id, weight, schedule.stability_days, difficulty, schedule.review_day, *rest)
 
@@ -475,11 +487,11 @@ def _habits(
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:
     """Add the history of one card: its first rating, each recall on a later day, and the seconds."""
-    stability, difficulty, last_day = 0.0, 5.0, NEVER
+    stability, difficulty, last_day = 0.0, 5.0, LONG_AGO
     for day, rows in groupby(reviews, key=lambda row: row.day):
         first, *again = list(rows)
         seconds = seconds_of([first, *again])
-        if last_day == NEVER:
+        if last_day == LONG_AGO:
             rating = first.rating
             habits.first_ratings[rating - 1] += 1
             stability, difficulty = growth.first(rating), growth.first_difficulty(rating)
@@ -488,7 +500,7 @@ def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrow
             stability = growth.rated(stability, difficulty, day - last_day, first.rating)
             difficulty = growth.harder(difficulty, first.rating)
         if seconds is not None:
-            (habits.learn_seconds if last_day == NEVER else habits.review_seconds)[kind].append(seconds)
+            (habits.learn_seconds if last_day == LONG_AGO else habits.review_seconds)[kind].append(seconds)
         last_day = max(day, last_day)
 
 
@@ -501,14 +513,14 @@ def _seconds(measured: Mapping[str, Sequence[float]], kind: str, prior: float) -
 
 
 def plan_challenges(
-    workspace: Workspace, settings: Settings, minutes: Mapping[int, float]
+    workspace: Workspace, settings: Settings, minutes: Mapping[int, float], outlook: Outlook
 ) -> tuple[dict[int, dict[str, float]], int]:
     """Plan a challenge on each day on which the minutes saved up for code suffice for one.
 
     Return them with their minutes by study day, and how many stay unsolved.
 
-    Due ones come first, then must-know ones, then the easiest up to the learner's level. In the last three days only
-    due and must-know ones come. One that is longer than a day's minutes takes two days, or is left out.
+    Due ones come first, then must-know ones, then the easiest up to the learner's level. Late days have only due and
+    must-know ones. One that is longer than a day's minutes takes two days, or is left out.
     """
     share, expected = settings.code_share / 100, ExpectedMinutes(workspace)
     most = CHALLENGE_LEVELS[settings.level]
@@ -519,7 +531,7 @@ def plan_challenges(
     credit = _saved_minutes(workspace, settings, share, min(minutes), expected.usual)
     for day, has in sorted(minutes.items()):
         credit, left = credit + share * has, has
-        late = max(minutes) - day < LAST_DAYS
+        late = outlook.is_late(day)
         for found in [found for found in waiting if _comes(found, day, late)]:
             id, whole = found.challenge.id, begun.get(found.challenge.id, expected.of(found))
             takes = min(whole, has)

@@ -46,7 +46,7 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
             else _("{minutes} minutes a day would cover every card.", minutes=left_out.minutes_needed)
         )
         gap = " " if lang == "en" else ""
-        lines.append(unseen[lang] if plan.days_left <= LAST_DAYS else f"{unseen[lang]}{gap}{needed[lang]}")
+        lines.append(unseen[lang] if plan.is_late else f"{unseen[lang]}{gap}{needed[lang]}")
     if left_out.challenges:
         lines.append(
             ngettext("{count} challenge won't fit.", "{count} challenges won't fit.", left_out.challenges)[lang]
@@ -76,7 +76,7 @@ def basis_line(plan: Plan, lang: Lang) -> str:
 def rules_lines(plan: Plan, level: str, lang: Lang) -> list[str]:
     """Return lines about the rules of the plan: its level, and cards that the last days leave out."""
     lines = [_("Level: up to {level}; what is above comes last.", level=LEVEL_NAMES[level])] if level in LEVELS else []
-    if plan.days_left <= LAST_DAYS:
+    if plan.is_late:
         lines.append(
             _("{days} days or fewer left: of new cards only must-know and your own; reviews stay.", days=LAST_DAYS)
         )

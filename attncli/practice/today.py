@@ -64,7 +64,7 @@ def _list_key(workspace: Workspace, when: Moment) -> str:
     return "|".join(map(str, parts))
 
 
-_CHOICES = ("new_per_day", "interview", "level", "minutes_per_day", "easy_days", "code_share")
+_CHOICES = ("new_per_day", "interview", "interview_since", "level", "minutes_per_day", "easy_days", "code_share")
 
 
 @dataclass(frozen=True)

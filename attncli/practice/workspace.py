@@ -343,7 +343,9 @@ def change_setting(workspace: Workspace, key: str, text: str) -> bool:
     save(workspace.home.config, *with_topics_named(workspace, key, text), today)
     if key in SCHEDULING_KEYS or topic_in(key):
         return False
-    workspace.adopt(replace(workspace.settings, **{key: getattr(load(workspace.home.config, {}), key)}))
+    saved = load(workspace.home.config, {})
+    changed = {key: getattr(saved, key), "interview_since": saved.interview_since}
+    workspace.adopt(replace(workspace.settings, **changed))
     try:
         workspace.order_new_cards()
     except (StoreBusy, StoreUnwritable):

@@ -108,6 +108,13 @@ def test_own_cards_come_first_and_in_the_last_days_only_they_and_must_know_ones_
         assert {item.id for item in study_order(deck, day, OUTLOOK, passing=True)} == {"own", "must", "s4"}
 
 
+@pytest.mark.parametrize(("set_before", "has_new"), [(2, False), (3, False), (4, True), (7, True), (8, False)])
+def test_a_plan_made_four_to_seven_days_ahead_has_new_cards_to_the_end(set_before: int, has_new: bool) -> None:
+    outlook = replace(OUTLOOK, set_day=INTERVIEW - set_before)
+    for day in range(INTERVIEW - min(3, set_before), INTERVIEW):
+        assert bool([*study_order([unseen("n4", 4)], day, outlook, passing=True)]) is has_new
+
+
 @given(decks(), st.integers(1, 40), st.integers(8, 30))
 def test_no_day_has_more_than_twice_the_new_cards_that_would_show_all(
     deck: list[Item], minutes: int, days: int

@@ -22,7 +22,7 @@ from attncli.practice.queue import planned_for
 from attncli.practice.record import toggle_flag
 from attncli.practice.review import ReviewSession
 from attncli.practice.today import cards_left, due_counts, todays_list
-from attncli.practice.workspace import Workspace
+from attncli.practice.workspace import Workspace, change_setting
 from attncli.store.database import TODAY, remove_cache
 
 Open = Callable[..., Workspace]
@@ -179,6 +179,20 @@ def test_of_three_days_new_cards_are_must_know_or_own_and_reviews_stay(open_work
     assert counts.review == 1 and new <= must_know
     toggle_flag(workspace, "kv-02")
     assert {card.id for card in cards_left(workspace, workspace.moment()) if card.is_new} == new | {"kv-02"}
+
+
+def test_a_date_set_a_week_before_brings_new_cards_to_the_last_day(
+    open_workspace: Open, moving_clock: Any
+) -> None:
+    workspace = open_workspace(fuzz=False)
+    change_setting(workspace, "minutes_per_day", "1")
+    change_setting(workspace, "interview", "+7d")
+    moving_clock.move(days=5)
+    assert any(card.is_new for card in cards_left(workspace, workspace.moment()))
+    plan = make_plan(workspace)
+    assert plan.days_left == 2 and not plan.is_late
+    change_setting(workspace, "interview", "+3d")
+    assert make_plan(workspace).is_late
 
 
 def test_the_share_of_code_is_met_over_a_week_with_must_know_first(open_workspace: Open) -> None:
