@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from datetime import date, time, timedelta
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncli.domain.vocabulary import RUNGS, CaseRung
 from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError, did_you_mean, unreadable, unwritable
@@ -24,8 +22,7 @@ EASY_PERCENT = 50
 MOST_MINUTES_PER_DAY = 960
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """Every setting, with its default.
 
     Each key of `config.toml` is one attribute; `attn config KEY VALUE` reads values written as text.
@@ -74,7 +71,7 @@ class Settings:
     rung: CaseRung = "solved"
     """The rung that `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
 
-    @cached_property
+    @property
     def scheduling(self) -> str:
         """A text that is equal for two settings if and only if all schedules are."""
         return " ".join(f"{key}={text}" for key in SCHEDULING_KEYS if (text := self.text(key)))
@@ -90,7 +87,7 @@ PER_TOPIC = "topic_retention"
 _STEPS = ("learning_steps", "relearning_steps")
 SCHEDULING_KEYS = ("desired_retention", *_STEPS, "maximum_interval_days", "fuzz", PER_TOPIC)
 SWITCHES = ("fuzz", "reduced_motion", "answer_timer", "diagnosis")
-KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings) if field.name != "interview_since")
+KEYS: tuple[str, ...] = tuple(key for key in Settings._fields if key != "interview_since")
 
 
 def default_lang(environ: Mapping[str, str]) -> Lang:
@@ -115,7 +112,7 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
             problems.append(_of(key, problem) if isinstance(problem, _Unfit) else problem.message)
     if problems:
         raise ConfigInvalid(_("{path}: {problems}", path=path, problems=_("; ").join(problems)))
-    return replace(settings, **values)
+    return settings._replace(**values)
 
 
 def is_set(path: Path, key: str) -> bool:

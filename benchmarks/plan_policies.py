@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 
 from attncli.memory.forecast import (
@@ -57,15 +58,20 @@ class Desk:
     is_hasty: bool = False
     absent: frozenset[int] = frozenset()
 
-    def spend(self, day: int, policy: Policy) -> None:
-        """Study for one day: cards in the policy's order until the minutes are used up."""
+    def spend(self, day: int, policy: Policy, drills: bool = False) -> None:
+        """Study for one day: cards in the policy's order until the minutes are used up.
+
+        With `drills`, a learner who is through before that goes on with `attn drill`, which draws from all cards.
+        """
         if day in self.absent:
             return
+        drawn = Random(f"drill {day} {self.minutes}").sample(range(len(self.weights)), len(self.weights) * drills)
         left = self.minutes * 60.0
-        for card in policy(self, day):
+        for card in chain(policy(self, day), drawn):
             if left <= 0:
                 break
-            left -= self.study(card, day)
+            if self.last.get(card, day - 1) < day:
+                left -= self.study(card, day)
 
     def study(self, card: int, day: int) -> float:
         """Learn or review a card; return the seconds that it took."""

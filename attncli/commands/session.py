@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -283,6 +282,6 @@ def open_app(screen: Literal["home", "review", "drill", "quiz", "mock"], alterna
     if not is_terminal and not drawn_in_a_page(os.environ):
         raise NoTerminal(_("the app needs a terminal; {alternative}", alternative=alternative))
     try:
-        return run(current.home, replace(current.settings, lang=current.lang), current.clock, screen, **options)
+        return run(current.home, current.settings._replace(lang=current.lang), current.clock, screen, **options)
     finally:
         show_progress("")

@@ -6,9 +6,8 @@ py-fsrs is imported only to compute a schedule, so that commands that only need 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import fsrs
@@ -22,8 +21,7 @@ SMALLEST_FUZZED_DAYS = 2.5
 _RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulePolicy:
+class SchedulePolicy(NamedTuple):
     """The settings that turn reviews into intervals; with the log they determine every schedule.
 
     `parameters` are the 21 FSRS-6 weights, none for the published ones. Defaults are those of `config.Settings`.
@@ -44,7 +42,7 @@ class SchedulePolicy:
 
     def without_steps(self) -> SchedulePolicy:
         """Return this policy in whole days, for challenges: they are not repeated within minutes."""
-        return replace(self, learning_steps=(), relearning_steps=())
+        return self._replace(learning_steps=(), relearning_steps=())
 
 
 class Scheduler:
@@ -166,8 +164,7 @@ def recall_on(schedule: Schedule, day: int, decay: float = DEFAULT_DECAY) -> flo
     return retrievability(schedule.stability_days, day - schedule.review_day, decay)
 
 
-@dataclass(frozen=True)
-class StudyCalendar:
+class StudyCalendar(NamedTuple):
     """Maps moments to study days (proleptic ordinals) and back. Study days roll over at a local hour.
 
     `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date; if

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from attncli import paths
@@ -47,8 +47,7 @@ _STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """A topic with its number of cards, `cards`, and its weight in interviews, `asked`."""
 
     id: str
@@ -258,8 +257,7 @@ def one_slip_away(word: str) -> set[str]:
 # The files behind the index
 
 
-@dataclass(frozen=True)
-class SourceFiles:
+class SourceFiles(NamedTuple):
     """The folders with bank and challenge files; a missing folder counts as empty."""
 
     quizbank: Path

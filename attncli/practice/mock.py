@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncli.domain.card import Card
 from attncli.domain.card_kinds import QaCard
@@ -59,8 +59,7 @@ SHARE_OF_TESTS = 0.6
 _CHALLENGE_LEVELS: dict[Level, tuple[int, ...]] = {"screen": (1, 2), "onsite": (2, 3), "research": (3, 4, 5)}
 
 
-@dataclass(frozen=True, slots=True)
-class MockOptions:
+class MockOptions(NamedTuple):
     """Options of an interview to draw. With `interviewer`, another person sees the points at once and ticks them.
 
     With `assistant`, an assistant's draft with bugs is tested and repaired, instead of a whiteboard and a repair.

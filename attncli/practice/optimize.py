@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -122,7 +122,7 @@ def histories(workspace: Workspace) -> Chosen:
 def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, FitSide]:
     """Compare the weights in force with the fitted ones; both simulations forget cards as the fit predicts."""
     when = workspace.moment()
-    old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
+    old, new = workspace.policy, workspace.policy._replace(parameters=found.parameters)
     available = workspace.store.queue.available(when)
     cards = [(card, history) for card, history in chosen if card in available]
     times_ms = [ms for _, _, ms, _ in workspace.store.log.timed_reviews(0, when.day, TIMED_REVIEWS) if ms]

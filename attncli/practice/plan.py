@@ -237,7 +237,7 @@ def make_plan(
     Raises InvalidInput for an interview date that cannot be planned for.
     """
     interview, when = interview_of(workspace, interview, at), workspace.moment(at)
-    settings = replace(workspace.settings, minutes_per_day=minutes or workspace.settings.minutes_per_day)
+    settings = workspace.settings._replace(minutes_per_day=minutes or workspace.settings.minutes_per_day)
     own, suspended = own_cards(workspace), workspace.store.queue.suspended()
     with as_day_began(workspace, when):
         morning = _morning(workspace, settings, when, interview.toordinal(), own)

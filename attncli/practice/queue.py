@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -133,8 +132,7 @@ def minutes_of(settings: Settings, day: int) -> float:
 # Filters
 
 
-@dataclass(frozen=True, slots=True)
-class CardFilter:
+class CardFilter(NamedTuple):
     """A filter for at most `count` cards, up to `level`; None means any. With `cram`, answers are not recorded.
 
     `only` names the cards from which to draw; none means all.
@@ -145,7 +143,7 @@ class CardFilter:
     level: Level | None = None
     must_know: bool = False
     weak: bool = False
-    count: int = DRILL_COUNT
+    count: int = DRILL_COUNT  # type: ignore[assignment]
     cram: bool = False
     only: tuple[str, ...] = ()
     has_right_answer: bool = False
@@ -202,11 +200,11 @@ def require_matching_cards(workspace: Workspace, card_filter: CardFilter) -> lis
 def without(workspace: Workspace, card_filter: CardFilter) -> dict[str, int]:
     """Return how many cards would fit without one condition, for each condition whose removal helps."""
     relaxed = {
-        "weak": replace(card_filter, weak=False),
-        "must-know": replace(card_filter, must_know=False),
-        "kind": replace(card_filter, kind=None),
-        "level": replace(card_filter, level=None),
-        "topic": replace(card_filter, topic=None),
+        "weak": card_filter._replace(weak=False),
+        "must-know": card_filter._replace(must_know=False),
+        "kind": card_filter._replace(kind=None),
+        "level": card_filter._replace(level=None),
+        "topic": card_filter._replace(topic=None),
     }
     counts = {name: len(matching_cards(workspace, other)) for name, other in relaxed.items() if other != card_filter}
     return {name: count for name, count in counts.items() if count}
@@ -232,8 +230,7 @@ def has_missed(last: LastReview, points: int) -> bool:
     return last.rating == Rating.AGAIN or last.correct is False or some
 
 
-@dataclass(frozen=True, slots=True)
-class Weakness:
+class Weakness(NamedTuple):
     """A weak card and the reasons; `points_missed` are indices into its points.
 
     `recall` is the probability of recall on the day in question: 0 if the card was forgotten on that very day, or never
@@ -303,15 +300,14 @@ def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ..
 # Search
 
 
-@dataclass(frozen=True, slots=True)
-class FoundCards:
+class FoundCards(NamedTuple):
     """The cards found, best first; `count` is their number before the limit.
 
     `annotations` has the cards with tags, a flag or a note; `unknown` lists filters that have no meaning.
     """
 
     cards: list[CardSummary]
-    count: int
+    count: int  # type: ignore[assignment]
     annotations: dict[str, Annotation]
     unknown: tuple[str, ...]
 

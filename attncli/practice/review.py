@@ -256,7 +256,7 @@ class ReviewSession:
     def _step_ids(self) -> set[str]:
         """Return the cards with a step that is due by the end of the study day."""
         when = self.workspace.moment()
-        return {card.id for card in self._steps(replace(when, now=when.day_end))}
+        return {card.id for card in self._steps(when._replace(now=when.day_end))}
 
     def _steps(self, when: Moment) -> list[Waiting]:
         """Return the steps that are due, the longest-waiting first."""
@@ -285,7 +285,7 @@ class ReviewSession:
             if self._may_ask(waiting, when):
                 return waiting
             self._skipped.add(waiting.id)
-        return self._first_step(replace(when, now=when.now + LEARN_AHEAD))
+        return self._first_step(when._replace(now=when.now + LEARN_AHEAD))
 
     def _first_step(self, when: Moment) -> Waiting | None:
         """Return the longest-waiting step of a card that is still in its bank."""

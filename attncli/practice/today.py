@@ -9,9 +9,8 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncli.errors import StoreBusy, StoreFull, StoreUnwritable
 from attncli.practice.queue import DayList, challenges_left, minutes_are_set, own_cards, planned_for, scheduled_list
@@ -43,7 +42,7 @@ def todays_list(workspace: Workspace, when: Moment) -> DayList:
 
             found = planned_list(workspace, when, interview, first)
         else:
-            found = scheduled_list(workspace, replace(when, now=when.day_start), first)
+            found = scheduled_list(workspace, when._replace(now=when.day_start), first)
     with suppress(StoreBusy, StoreFull, StoreUnwritable):
         store.keep_note(TODAY, json.dumps({"key": key, "since": since, "list": found._asdict()}))
     return found
@@ -67,8 +66,7 @@ def _list_key(workspace: Workspace, when: Moment) -> str:
 _CHOICES = ("new_per_day", "interview", "interview_since", "level", "minutes_per_day", "easy_days", "code_share")
 
 
-@dataclass(frozen=True)
-class DueCounts:
+class DueCounts(NamedTuple):
     """The part of today's list that is not done. `topics` sums to `due`; `challenges` is not part of it.
 
     `code` maps planned challenges to their minutes; `minutes` is the time for the cards.
@@ -81,7 +79,7 @@ class DueCounts:
     topics: dict[str, int]
     left_out: int = 0
     minutes: float = 0.0
-    code: Mapping[str, float] = field(default_factory=dict)
+    code: Mapping[str, float] = {}
 
     @property
     def due(self) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import unicodedata
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -183,7 +182,7 @@ class Workspace:
             return self.scheduler
         topic = self.store.index.topic_of(card)
         retention = dict(self.policy.topic_retention).get(topic, self.policy.desired_retention)
-        return Scheduler(replace(self.policy, desired_retention=retention))
+        return Scheduler(self.policy._replace(desired_retention=retention))
 
     @cached_property
     def challenge_scheduler(self) -> Scheduler:
@@ -237,7 +236,7 @@ class Workspace:
             latest = load(self.home.config, {})
         except (ConfigInvalid, EnvironmentFailure):
             return self.settings
-        return replace(self.settings, **{key: getattr(latest, key) for key in SCHEDULING_KEYS})
+        return self.settings._replace(**{key: getattr(latest, key) for key in SCHEDULING_KEYS})
 
     def adopt(self, settings: Settings) -> None:
         """Apply `settings` that have the same scheduling values as the current ones."""
@@ -316,7 +315,7 @@ def saved_settings(workspace: Workspace) -> Settings:
     """Return the settings in `config.toml`, with the language that is shown. Raises ConfigInvalid,
     EnvironmentFailure.
     """
-    return replace(load(workspace.home.config, {}), lang=workspace.lang)
+    return load(workspace.home.config, {})._replace(lang=workspace.lang)
 
 
 def with_topics_named(workspace: Workspace, key: str, text: str = "") -> tuple[str, str]:
@@ -345,7 +344,7 @@ def change_setting(workspace: Workspace, key: str, text: str) -> bool:
         return False
     saved = load(workspace.home.config, {})
     changed = {key: getattr(saved, key), "interview_since": saved.interview_since}
-    workspace.adopt(replace(workspace.settings, **changed))
+    workspace.adopt(workspace.settings._replace(**changed))
     try:
         workspace.order_new_cards()
     except (StoreBusy, StoreUnwritable):

@@ -21,7 +21,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -142,14 +141,12 @@ def read(path: Path, start: int = 0, line: int = 0, number: int = 0) -> Iterator
 # The folder
 
 
-@dataclass(slots=True)
 class Writer:
     """Rows that are written together when the `writing` block ends."""
 
-    machine: str
-    path: Path
-    number: int
-    lines: list[bytes] = field(default_factory=list)
+    def __init__(self, machine: str, path: Path, number: int) -> None:
+        self.machine, self.path, self.number = machine, path, number
+        self.lines: list[bytes] = []
 
     def add(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
         """Return a new row of this machine, to be written. Ids are unique, and grow on each machine."""

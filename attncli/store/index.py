@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncli.i18n import Localised
 from attncli.store.connection import Connection
@@ -60,8 +59,7 @@ _PLAINNESS = (
 _NOT_A_CARD = "id NOT IN (SELECT id FROM card)"
 
 
-@dataclass(frozen=True, slots=True)
-class CardSummary:
+class CardSummary(NamedTuple):
     """A card as lists show it."""
 
     id: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,8 +148,7 @@ _SEEN = """(SELECT *, CASE WHEN review_day >= :day AND (last_rating = 1 OR last_
     FROM queue WHERE stability_days IS NOT NULL)"""
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """Now, its study day, and the start and end of that day."""
 
     now: datetime
@@ -159,7 +158,7 @@ class Moment:
 
     def values(self, **more: object) -> dict[str, object]:
         """Return the parameters of a query on the queue: this moment, no topic, and `more`."""
-        return {**{key: _stored(value) for key, value in vars(self).items()}, "topic": None, **more}
+        return {**{key: _stored(value) for key, value in self._asdict().items()}, "topic": None, **more}
 
 
 class Waiting(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -90,4 +89,4 @@ def test_a_new_order_waits_while_the_database_cannot_be_written(
     monkeypatch.setattr(workspace, "order_new_cards", busy)
     assert not change_setting(workspace, "level", "research")
     assert workspace.settings.level == "research"
-    assert replace(workspace.settings, level="any") != workspace.settings
+    assert workspace.settings._replace(level="any") != workspace.settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -195,5 +194,5 @@ def test_an_unseen_card_waits_for_a_sibling_that_is_long_overdue(linked: Linked,
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
     record.answer(workspace, "n-01", Rating.GOOD)
     moving_clock.move(days=30)
-    workspace.adopt(replace(workspace.settings, new_per_day=8))
+    workspace.adopt(workspace.settings._replace(new_per_day=8))
     assert "n-01" in (asked := sitting(workspace)) and "n-02" not in asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -25,9 +24,9 @@ def test_steps_of_a_topic_are_those_of_all_topics(open_workspace: Open, moving_c
         if draw.random() < 0.2:
             record.hold(workspace, draw.choice([RowKind.BURY, RowKind.SUSPEND]), card)
     queue, now = workspace.store.queue, workspace.moment()
-    asked = {waiting.topic for waiting in queue.learning(replace(now, now=now.day_end))}
+    asked = {waiting.topic for waiting in queue.learning(now._replace(now=now.day_end))}
     seen = 0
-    for when in (now, replace(now, now=now.day_end)):
+    for when in (now, now._replace(now=now.day_end)):
         for topic in (None, *sorted(asked)):
             steps = queue.learning(when, topic)
             seen += len(steps)

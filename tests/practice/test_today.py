@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -66,13 +65,13 @@ def test_no_new_cards_wanted(open_workspace: Open) -> None:
 def test_before_an_interview_the_list_is_what_is_done(open_workspace: Open) -> None:
     workspace = open_workspace(easy_days=tuple((day, 0) for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun")))
     interview = date.fromordinal(workspace.moment().day + 20)
-    workspace.adopt(replace(workspace.settings, interview=interview))
+    workspace.adopt(workspace.settings._replace(interview=interview))
     assert due_counts(workspace).due == 0 and standstill(workspace).reason == "planned"
 
 
 def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=10)
-    workspace.adopt(replace(workspace.settings, minutes_per_day=1))
+    workspace.adopt(workspace.settings._replace(minutes_per_day=1))
     assert standstill(workspace).reason == "limit", "nobody has chosen the usual minutes"
     config.save(workspace.home.config, "minutes_per_day", "1")
     assert due_counts(workspace).due == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, timedelta
 from itertools import count
 from random import Random
@@ -69,7 +68,7 @@ choices = st.fixed_dictionaries(
 
 def choose(workspace: Workspace, days: int | None, are_set: bool, **chosen: Any) -> None:
     interview = None if days is None else date.fromordinal(workspace.moment().day + days)
-    workspace.adopt(replace(workspace.settings, interview=interview, **chosen))
+    workspace.adopt(workspace.settings._replace(interview=interview, **chosen))
     workspace.home.config.write_text(f"minutes_per_day = {chosen['minutes_per_day']}\n" if are_set else "")
 
 
@@ -181,9 +180,7 @@ def test_of_three_days_new_cards_are_must_know_or_own_and_reviews_stay(open_work
     assert {card.id for card in cards_left(workspace, workspace.moment()) if card.is_new} == new | {"kv-02"}
 
 
-def test_a_date_set_a_week_before_brings_new_cards_to_the_last_day(
-    open_workspace: Open, moving_clock: Any
-) -> None:
+def test_a_date_set_a_week_before_brings_new_cards_to_the_last_day(open_workspace: Open, moving_clock: Any) -> None:
     workspace = open_workspace(fuzz=False)
     change_setting(workspace, "minutes_per_day", "1")
     change_setting(workspace, "interview", "+7d")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import fsrs
@@ -24,7 +23,7 @@ SHORT_MEMORY = (*(0.1, 0.3, 0.6, 1.5), *PUBLISHED[4:8], 1.2, *PUBLISHED[9:20], 0
 
 def reviews_of_a_learner(weights: tuple[float, ...], seed: int, cards: int = 400, days: int = 180) -> list[History]:
     """Return the reviews of a learner with this memory over `days` days."""
-    scheduler, memory = Scheduler(SCHEDULED), Scheduler(replace(SCHEDULED, parameters=weights))
+    scheduler, memory = Scheduler(SCHEDULED), Scheduler(SCHEDULED._replace(parameters=weights))
     draw = random.Random(seed)
     return [_card(scheduler, memory, draw, FIRST_DAY + card // NEW_A_DAY, FIRST_DAY + days) for card in range(cards)]
 

@@ -168,7 +168,7 @@ def ended(app: AttnApp) -> None:
 
 def before_interview(app: AttnApp, clock: Any) -> None:
     history(app, clock)
-    app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 26)))
+    app.workspace.adopt(app.workspace.settings._replace(interview=date(2026, 6, 26)))
 
 
 @dataclass(frozen=True)

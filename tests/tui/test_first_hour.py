@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from textual.widgets import TextArea
 
@@ -55,7 +53,7 @@ async def test_r_says_where_a_challenge_has_no_repair_round(make_app: MakeApp, l
 
 async def test_a_quiz_from_home_asks_nothing_above_the_level_that_is_set(make_app: MakeApp) -> None:
     app = make_app()
-    app.workspace.adopt(replace(app.workspace.settings, level="screen"))
+    app.workspace.adopt(app.workspace.settings._replace(level="screen"))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("z")
         await pilot.pause()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -23,7 +22,7 @@ DAY = date(2026, 6, 20)
 
 def before_interview(make_app: MakeApp, lang: Lang = "en", **settings: Any) -> AttnApp:
     app = make_app(lang=lang)
-    app.workspace.adopt(replace(app.workspace.settings, interview=DAY, **settings))
+    app.workspace.adopt(app.workspace.settings._replace(interview=DAY, **settings))
     return app
 
 
@@ -51,7 +50,7 @@ async def test_the_plan_opens_from_home_and_says_what_matters_first(
 
 async def test_a_date_that_has_gone_by_is_told_in_chinese_alone(make_app: MakeApp) -> None:
     app = before_interview(make_app, "zh")
-    app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 1)))
+    app.workspace.adopt(app.workspace.settings._replace(interview=date(2026, 6, 1)))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("p")
         await pilot.pause()

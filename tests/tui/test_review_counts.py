@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from textual.pilot import Pilot
 
@@ -22,7 +20,7 @@ def counts(app: AttnApp) -> str:
 def timed(make_app: MakeApp, **options: object) -> AttnApp:
     app = make_app("review", **{key: value for key, value in options.items() if key == "lang"})
     motion = {key: value for key, value in options.items() if key != "lang"}
-    app.workspace.settings = replace(app.workspace.settings, answer_timer=True, **motion)  # type: ignore[arg-type]
+    app.workspace.settings = app.workspace.settings._replace(answer_timer=True, **motion)  # type: ignore[arg-type]
     return app
 
 

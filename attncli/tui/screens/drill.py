@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
@@ -70,7 +69,7 @@ class OptionsScreen(AttnScreen, Generic[W]):
     def change(self, name: str, step: int) -> None:
         values = self.values(name)
         place = values.index(getattr(self.options, name)) + step
-        self.options = replace(self.options, **{name: values[place % len(values)]})  # type: ignore[type-var]
+        self.options = self.options._replace(**{name: values[place % len(values)]})  # type: ignore[attr-defined]
         self.refresh_rows()
 
     def refresh_rows(self) -> None:
