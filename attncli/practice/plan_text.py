@@ -32,8 +32,8 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
     if count := len(left_out.cards):
         unseen = (
             ngettext(
-                "{count} card won't fit ({core} of them core).",
-                "{count} cards won't fit ({core} of them core).",
+                "{count} card won't fit ({core} of them asked often).",
+                "{count} cards won't fit ({core} of them asked often).",
                 count,
                 core=left_out.core,
             )
