@@ -1,9 +1,8 @@
 """A valid card of each kind, and fixtures to check card files."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ Card = dict[str, Any]
 Checker = Callable[..., Report]
 
 
-def bundled_documents() -> list[Card]:
+@cache
+def bundled_documents() -> tuple[Card, ...]:
     """Return all cards of the bundled bank."""
-    return [document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents]
+    return tuple(document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents)
 
 
 _WORDS = "the scale keeps the variance of every score at one whatever the width of a head is " * 4

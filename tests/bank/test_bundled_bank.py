@@ -1,7 +1,5 @@
 """Check the bundled bank."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Break every rule about single cards, each with one card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

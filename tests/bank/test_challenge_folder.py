@@ -1,7 +1,5 @@
 """Report all static errors in a challenge's files at once, with file and line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Draw the random data that cards give numbers about, and compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from statistics import mean
 

@@ -3,8 +3,6 @@
 A block that cannot run by itself is marked in the card: ```python sketch.
 """
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ function of another name counts if its signature is the entry's. Code with anoth
 such a block must not use a name of the entry, unless it is marked ```python sketch.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Check dates of ageing facts against a given day."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Check the reviewed list of common errors and the cards that correct them; no answer repeats an error."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

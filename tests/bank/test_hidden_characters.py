@@ -1,7 +1,5 @@
 """Report invisible characters with their position."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

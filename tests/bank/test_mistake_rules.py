@@ -1,7 +1,5 @@
 """Report each error in a wrong solution's docstring with its line."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

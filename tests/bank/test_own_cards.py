@@ -1,7 +1,5 @@
 """Check a learner's own cards: one language, a question and an answer suffice; nothing else is required."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path

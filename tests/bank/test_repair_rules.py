@@ -1,7 +1,5 @@
 """Report all errors of a `repairs.yaml` at once, each with its line and column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

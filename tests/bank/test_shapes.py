@@ -1,7 +1,5 @@
 """Cause every message about the shape of a card, bank file, glossary or challenge with one damage each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Read signatures from code and from statements in any layout."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

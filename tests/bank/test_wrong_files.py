@@ -1,7 +1,5 @@
 """Read the mistakes of wrong files on demand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from attncli.bank.problems import Finding
 from attncli.bank.yaml_reader import parse
 from attncli.i18n import quoted

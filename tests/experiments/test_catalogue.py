@@ -1,7 +1,5 @@
 """Read the metadata of experiment files without running them."""
 
-from __future__ import annotations
-
 import pytest
 
 from attncli.errors import ExperimentFailed, NotFound

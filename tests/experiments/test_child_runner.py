@@ -1,7 +1,5 @@
 """Run an experiment in its own process: progress, results, crashes, and withheld resources."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

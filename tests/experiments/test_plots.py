@@ -1,7 +1,5 @@
 """Draw axes and plots in a terminal and as SVG: each mark is at its value's position."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The table of an experiment: aligned columns in every language."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

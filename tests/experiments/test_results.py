@@ -1,7 +1,5 @@
 """The result of an experiment as it was given; what is missing is named."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -3,8 +3,6 @@
 An answer is a header and its bytes. All randomness comes from the given generator.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

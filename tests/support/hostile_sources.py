@@ -1,7 +1,5 @@
 """Generate sources from a seed, hard to read or ordinary: long, nested, repetitive, or not even text."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

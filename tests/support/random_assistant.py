@@ -1,7 +1,5 @@
 """An assistant that calls tools at random, sensibly or not; every secret text of its bank names its card."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

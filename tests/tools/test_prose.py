@@ -1,7 +1,5 @@
 """Check the wording checker: reported problems, accepted texts, and no problem in the bundled bank."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

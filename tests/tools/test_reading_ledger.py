@@ -1,7 +1,5 @@
 """Check the ledger of readings: texts that changed since they were read, one language at a time."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

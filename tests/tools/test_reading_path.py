@@ -1,7 +1,5 @@
 """Generate the challenge order from the folders; it must equal `impl/README.md`."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

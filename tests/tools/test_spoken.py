@@ -1,7 +1,5 @@
 """Check that leads can be said in 32 seconds; formulas and numbers count as spoken."""
 
-from __future__ import annotations
-
 import pytest
 
 from spoken import UNITS_A_MINUTE, seconds, too_long
