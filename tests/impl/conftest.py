@@ -1,7 +1,5 @@
 """Load the files of a challenge by path, as the judge does."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Check the axis names of challenges: they fit every tensor, and one letter is one size within a call."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

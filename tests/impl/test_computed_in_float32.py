@@ -1,7 +1,5 @@
 """Accept correct code in the style of public repositories: float64 in, float32 inside, cast back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Measure the oracle's error again, for every challenge and dtype: the tolerance never narrows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

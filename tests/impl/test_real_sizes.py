@@ -1,7 +1,5 @@
 """Record practical sizes within the judge's memory; violations of memory limits are reported for them in GiB."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

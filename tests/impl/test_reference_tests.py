@@ -1,7 +1,5 @@
 """The reference tests of the challenges: references pass, no false alarm, and 95 % of the catchable ones caught."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from datetime import UTC, datetime

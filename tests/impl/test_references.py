@@ -1,7 +1,5 @@
 """Compare the references with torch's own operations where they exist, and check the laws that they must obey."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Check the references of grouped attention, GPT's module, dropout, learned positions and images."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Split a text into tokens for the attention map, and report a text that is too long."""
 
-from __future__ import annotations
-
 import pytest
 
 from attncli.experiments.runner import ChildRun, find

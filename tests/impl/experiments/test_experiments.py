@@ -1,7 +1,5 @@
 """Every experiment proves its claim in the quick form, its control does not, and a card links to it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """Check the kernel benchmark: it times correct kernels, an error costs one row, interrupted runs keep their rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

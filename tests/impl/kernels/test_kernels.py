@@ -4,8 +4,6 @@ A kernel takes the same exam of two streams as a submission: ordinary and extrem
 bits, odd layouts, the edge cases. Its gradients are tested more than a submission's: in 16 bits and odd layouts too.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

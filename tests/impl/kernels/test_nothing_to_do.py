@@ -1,7 +1,5 @@
 """Run kernels with nothing to compute: empty batches, as at the end of a data set, and ignored rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
