@@ -16,22 +16,7 @@ REFERENCE = "secret-reference"
 HIDDEN = "secret-input"
 RIGHT = "secret-right"
 JUNK: list[Any] = [
-    "",
-    " ",
-    "\n",
-    "none",
-    "att-01",
-    "kv-99",
-    "-1",
-    "’; --",
-    "注意",
-    "x" * 300,
-    None,
-    True,
-    1.0,
-    -1,
-    [],
-    {},
+    *("", " ", "\n", "none", "att-01", "kv-99", "-1", "’; --", "注意", "x" * 300, None, True, 1.0, -1, [], {})
 ]
 
 
