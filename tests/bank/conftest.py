@@ -104,6 +104,29 @@ def as_yaml(document: object) -> str:
     return yaml.dump(document, Dumper=_WithoutAliases, allow_unicode=True, sort_keys=False)
 
 
+def table(text: str) -> list[list[str]]:
+    """Return the cells of each line, which a bar separates."""
+    return [line.split(" | ") for line in text.strip("\n").splitlines()]
+
+
+def changed(kind: str, way: str, value: str) -> Card:
+    """Return the card with a YAML value at a way such as `points.0.en`; the value `-` removes what is there."""
+    card = copy.deepcopy(CARDS[kind])
+    *steps, last = [int(step) if step.isdigit() else step for step in way.split(".")]
+    place: Any = card
+    for step in steps:
+        place = place[step]
+    if value == "-":
+        del place[last]
+    else:
+        place[last] = yaml.safe_load(value)
+    return card
+
+
+def only(found: list[str], start: str) -> None:
+    assert len(found) == 1 and found[0].startswith(start), (found, start)
+
+
 @pytest.fixture
 def cards() -> dict[str, Card]:
     """Return a valid card of each kind, for tests to damage."""
