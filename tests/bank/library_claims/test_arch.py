@@ -67,20 +67,17 @@ def test_arch_10_expand_shares_the_storage_and_contiguous_copies_it() -> None:
     assert beams.contiguous().untyped_storage().nbytes() == 4 * cache.untyped_storage().nbytes()
 
 
-@pytest.mark.parametrize("heads", [1, 12])
-def test_arch_14_the_number_of_heads_does_not_enter(heads: int) -> None:
+def test_arch_14_parameters_of_attention_and_of_bert() -> None:
     says("arch-14", "has 2,362,368 parameters for h = 1 and h = 12 alike", "2,362,368 个参数")
-    module = nn.MultiheadAttention(768, heads, device="meta")
-    assert sum(weight.numel() for weight in module.parameters()) == 2_362_368
-
-
-@pytest.mark.parametrize(("width", "layers", "wanted"), [(768, 12, 109_482_240), (1024, 24, 335_141_888)])
-def test_arch_14_bert_is_counted_to_the_last_digit(width: int, layers: int, wanted: int) -> None:
+    for heads in (1, 12):
+        module = nn.MultiheadAttention(768, heads, device="meta")
+        assert sum(weight.numel() for weight in module.parameters()) == 2_362_368
     says("arch-14", "109,482,240 and 335,141,888, to the last digit", "109,482,240 和 335,141,888，一个不差")
-    block = nn.TransformerEncoderLayer(width, width // 64, 4 * width, device="meta")
-    once: list[nn.Module] = [nn.Embedding(rows, width, device="meta") for rows in (30522, 512, 2)]
-    once += [nn.LayerNorm(width, device="meta"), nn.Linear(width, width, device="meta")]
-    assert layers * parameters(block) + sum(parameters(module) for module in once) == wanted
+    for width, layers, wanted in ((768, 12, 109_482_240), (1024, 24, 335_141_888)):
+        block = nn.TransformerEncoderLayer(width, width // 64, 4 * width, device="meta")
+        once: list[nn.Module] = [nn.Embedding(rows, width, device="meta") for rows in (30522, 512, 2)]
+        once += [nn.LayerNorm(width, device="meta"), nn.Linear(width, width, device="meta")]
+        assert layers * parameters(block) + sum(parameters(module) for module in once) == wanted
 
 
 def parameters(module: nn.Module) -> int:

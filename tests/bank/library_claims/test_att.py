@@ -111,13 +111,10 @@ def test_att_14_the_three_projections_differ_from_the_start() -> None:
     assert not torch.allclose(q, k) and not torch.allclose(k, v) and not torch.allclose(q, v)
 
 
-def test_att_15_from_a_gap_of_104_on_a_weight_is_0_in_fp32() -> None:
+def test_att_15_underflow_and_keys_of_one_length() -> None:
     says("att-15", "a gap beyond about 104 underflows to 0", "差距超过约 104 才会下溢为 0")
     assert torch.tensor([0.0, -103.0]).softmax(-1)[1] > 0
     assert torch.tensor([0.0, -104.0]).softmax(-1)[1] == 0
-
-
-def test_att_15_keys_of_one_length_make_a_gaussian_kernel() -> None:
     says("att-15", "in float64 they agree to about 1e-15", "float64 下只差 1e-15 左右")
     q, k = drawn(0, 5, 16), F.normalize(drawn(1, 9, 16), dim=-1) * 3
     gaussian = (-torch.cdist(q, k).square() / 8).exp()
@@ -149,15 +146,12 @@ def test_att_17_one_norm_computes_the_xor_of_a_lone_token() -> None:
     assert F.rms_norm(pairs, (2,))[:, 1].tolist() == pytest.approx([1, 2**0.5, 2**0.5, 1])
 
 
-def test_att_19_the_flop_counter_agrees_with_4n2d() -> None:
+def test_att_19_the_flop_counter_on_a_prompt_and_on_a_decode_step() -> None:
     says("att-19", "8,388,608 = 4 · 128² · 128", "8,388,608 = 4 · 128² · 128")
     q, k, v = (torch.randn(4, 128, 32) for _ in range(3))
     with FlopCounterMode(display=False) as counter:
         (q @ k.mT).softmax(-1) @ v
     assert counter.get_total_flops() == 8_388_608 == 4 * 128**2 * 128
-
-
-def test_att_19_decoding_does_one_flop_per_byte_of_cache() -> None:
     says("att-19", "at two bytes each that is one FLOP per byte", "每读一个字节只做 1 FLOP")
     k, v = (torch.zeros(4, 128, 32, dtype=torch.bfloat16) for _ in range(2))
     with FlopCounterMode(display=False) as counter:
@@ -165,14 +159,11 @@ def test_att_19_decoding_does_one_flop_per_byte_of_cache() -> None:
     assert counter.get_total_flops() == k.nbytes + v.nbytes
 
 
-def test_att_24_where_the_exponential_overflows() -> None:
+def test_att_24_what_exp_and_log_lose_and_that_a_shift_of_integers_loses_nothing() -> None:
     says("att-24", "fp32 overflows beyond 88.7 and fp16 beyond 11.1", "fp32 超过 88.7、fp16 超过 11.1 就溢出")
     for dtype, inside, beyond in ((torch.float32, 88.7, 88.8), (torch.float16, 11.0, 11.2), (torch.bfloat16, 88.5, 89)):
         assert torch.tensor(inside, dtype=dtype).exp().isfinite()
         assert torch.tensor(beyond, dtype=dtype).exp().isinf()
-
-
-def test_att_24_the_log_of_a_softmax_loses_the_gradient() -> None:
     says("att-24", "log_softmax gives −200 and the gradient (1, −1)", "log_softmax 得 −200，梯度是 (1, −1)")
     logged, direct = (torch.tensor([0.0, 200.0], requires_grad=True) for _ in range(2))
     logged.softmax(-1).log()[0].backward()
@@ -180,9 +171,6 @@ def test_att_24_the_log_of_a_softmax_loses_the_gradient() -> None:
     first.backward()
     assert logged.grad is not None and logged.grad.isnan().all()
     assert first.item() == -200 and direct.grad is not None and direct.grad.tolist() == [1, -1]
-
-
-def test_att_24_integer_logits_shift_without_a_trace() -> None:
     says("att-24", "the results are bit-identical", "结果逐位一致")
     whole = torch.arange(-30.0, 30.0).reshape(6, 10)
     assert torch.equal(whole.softmax(-1), (whole + 1000).softmax(-1))

@@ -10,43 +10,37 @@ from torch.nn.functional import one_hot
 from .conftest import drawn, says
 
 
-def test_emb_07_a_lookup_is_one_hot_times_the_table() -> None:
+def test_emb_07_dense_adam_moves_a_row_long_after_its_token() -> None:
+    says("emb-07", "gives a step of 3.16 lr", "这一个梯度就走 3.16 lr")
+    says("emb-07", "31.8 lr in all with the default β", "默认 β 下一共 31.8 lr")
+    says("emb-07", "0.45 and 5.8 lr", "则是 0.45 和 5.8 lr")
+    for beta2, first, total in ((0.999, -3.16, -31.8), (0.95, -0.45, -5.8)):
+        weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+        adam = torch.optim.Adam([weight], lr=1.0, betas=(0.9, beta2))
+        weight.grad = torch.zeros_like(weight)
+        adam.step()
+        adam.state[weight]["step"].fill_(100_000)
+        weight.grad = torch.ones_like(weight)
+        adam.step()
+        assert weight.item() == pytest.approx(first, abs=0.005)
+        weight.grad = torch.zeros_like(weight)
+        for _ in range(200):
+            adam.step()
+        assert weight.item() == pytest.approx(total, abs=0.05)
+
+
+def test_emb_07_a_lookup_is_one_hot_times_the_table_and_which_rows_get_a_gradient() -> None:
     says("emb-07", "same values as E[ids]", "与 E[ids] 的值相同")
     table, ids, upstream = drawn(0, 9, 4).requires_grad_(), torch.tensor([3, 1, 3, 8]), drawn(1, 4, 4)
     assert torch.equal(one_hot(ids, 9).double() @ table, table[ids])
     (table[ids] * upstream).sum().backward()
     assert table.grad is not None
     assert torch.allclose(table.grad, torch.zeros(9, 4).double().index_add_(0, ids, upstream))
-
-
-def test_emb_07_which_rows_get_a_gradient() -> None:
     says("emb-07", "padding_idx, whose row gets zeros in PyTorch", "padding_idx 除外（PyTorch 给它的梯度是零）")
     table = nn.Embedding(6, 3, padding_idx=0)
     table(torch.tensor([0, 2, 2, 3])).sum().backward()
     assert table.weight.grad is not None
     assert table.weight.grad[:, 0].tolist() == [0, 0, 2, 1, 0, 0]
-
-
-@pytest.mark.parametrize(("beta2", "first", "total"), [(0.999, -3.16, -31.8), (0.95, -0.45, -5.8)])
-def test_emb_07_dense_adam_moves_a_row_long_after_its_token(beta2: float, first: float, total: float) -> None:
-    says("emb-07", "gives a step of 3.16 lr", "这一个梯度就走 3.16 lr")
-    says("emb-07", "31.8 lr in all with the default β", "默认 β 下一共 31.8 lr")
-    says("emb-07", "0.45 and 5.8 lr", "则是 0.45 和 5.8 lr")
-    weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
-    adam = torch.optim.Adam([weight], lr=1.0, betas=(0.9, beta2))
-    weight.grad = torch.zeros_like(weight)
-    adam.step()
-    adam.state[weight]["step"].fill_(100_000)
-    weight.grad = torch.ones_like(weight)
-    adam.step()
-    assert weight.item() == pytest.approx(first, abs=0.005)
-    weight.grad = torch.zeros_like(weight)
-    for _ in range(200):
-        adam.step()
-    assert weight.item() == pytest.approx(total, abs=0.05)
-
-
-def test_emb_07_an_id_that_stands_only_last_gets_no_gradient() -> None:
     says("emb-07", "an id that appears only in the last position, which has no label")
     says("emb-07", "只出现在末位、那里没有标签的 id")
     table, mixed = nn.Embedding(6, 4), torch.tensor([[1, 2, 2, 3]])
@@ -78,7 +72,7 @@ class Tied(nn.Module):
         self.head.weight = self.emb.weight
 
 
-def test_emb_08_a_tied_weight_is_one_parameter_with_two_names() -> None:
+def test_emb_08_a_tied_weight_is_one_parameter_until_it_is_replaced() -> None:
     says("emb-08", "parameters() counts the tensor once", "parameters() 只算一次")
     says("emb-08", "state_dict() lists it under both names, with one data_ptr()", "state_dict() 里两个名字都在")
     model = Tied()
@@ -86,9 +80,6 @@ def test_emb_08_a_tied_weight_is_one_parameter_with_two_names() -> None:
     assert len(list(model.parameters())) == 1
     assert list(state) == ["emb.weight", "head.weight"]
     assert len({tensor.data_ptr() for tensor in state.values()}) == 1
-
-
-def test_emb_08_a_new_embedding_leaves_the_head_behind() -> None:
     says("emb-08", "leaves the head with the old parameter, with the old shape", "输出头仍指着旧参数")
     model = Tied()
     model.emb = nn.Embedding(8, 3)

@@ -75,7 +75,7 @@ def test_head_05_a_model_on_the_meta_device_has_shapes_and_no_storage() -> None:
     assert sum(weight.numel() for weight in weights) == 57_982_058_496
 
 
-def test_head_09_transpose_and_permute_change_strides_only() -> None:
+def test_head_09_transposes_change_strides_only_and_share_memory() -> None:
     says("head-09", "(1, 4, 12)", "(1, 12, 4)", "does nothing if the data are row-major already")
     says("head-09", "contiguous 什么也不做")
     x = torch.arange(24).view(2, 3, 4)
@@ -83,9 +83,6 @@ def test_head_09_transpose_and_permute_change_strides_only() -> None:
     assert x.permute(2, 0, 1).data_ptr() == x.data_ptr()
     assert x.contiguous().data_ptr() == x.data_ptr()
     assert x.transpose(1, 2).contiguous().data_ptr() != x.data_ptr()
-
-
-def test_head_09_writing_into_a_transposed_tensor_changes_the_original() -> None:
     says("head-09", "w[0, 1] = 99 set z[1, 0] to 99", "z[1, 0] 就成了 99")
     z = torch.zeros(2, 3)
     z.t()[0, 1] = 99
@@ -131,15 +128,12 @@ def attend(x: Tensor, heads: int, split: bool, merge: bool) -> Tensor:
     return (y.transpose(1, 2) if merge else y).reshape(b, t, d)
 
 
-def test_head_11_splitting_by_view_alone_leaks_the_future() -> None:
+def test_head_11_what_leaks_without_one_or_both_transposes() -> None:
     says("head-11", "position 0 then depends on tokens 0 and 2", "位置 0 的输出依赖 token 0 和 2")
     seen = seen_by(lambda x: attend(x, 2, split=False, merge=True), 4, 8)
     assert seen[0] == {0, 2}
     assert 1 not in seen[1]
     assert seen_by(lambda x: attend(x, 2, split=True, merge=True), 4, 8) == [{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}]
-
-
-def test_head_11_without_both_transposes_nothing_leaks_but_heads_see_one_block() -> None:
     says("head-11", "Then the leak is gone", "泄漏就消失了")
     seen = seen_by(lambda x: attend(x, 2, split=False, merge=False), 4, 8)
     assert all(max(tokens) <= position for position, tokens in enumerate(seen))
@@ -186,14 +180,11 @@ def multihead_operations(need_weights: bool, sources: int) -> RecordedOps:
     return recorded
 
 
-def test_head_13_nn_multiheadattention_stores_the_weights_only_if_asked() -> None:
+def test_head_13_nn_multiheadattention_stores_weights_if_asked_and_fuses_one_tensors_projection() -> None:
     says("head-13", "forces the slow path that stores the T × T matrix", "会走存下 T × T 矩阵的慢路径")
     assert multihead_operations(True, 1).sizes_of("softmax") == [2 * 4 * 5 * 5]
     fused = multihead_operations(False, 1)
     assert fused.sizes_of("softmax") == [] and fused.sizes_of("scaled_dot_product") != []
-
-
-def test_head_13_nn_multiheadattention_fuses_the_projection_of_one_tensor() -> None:
     says("head-13", "called with one tensor three times it does fuse the projection", "它的投影其实也是融合的")
     assert multihead_operations(False, 1).sizes_of("aten.mm") == [2 * 5 * 3 * 16]
     assert multihead_operations(False, 3).sizes_of("aten.mm") == [2 * 5 * 16] * 3

@@ -63,7 +63,7 @@ def test_kv_09_mha_gqa_and_mqa_cost_the_same_score_flops() -> None:
 GROUPED = drawn(0, 1, 8, 3, 16), drawn(1, 1, 2, 64, 16), drawn(2, 1, 2, 64, 16)
 
 
-def test_kv_10_folding_query_heads_into_rows_copies_neither_k_nor_v() -> None:
+def test_kv_10_and_kv_12_folding_copies_neither_k_nor_v_and_broadcasting_copies_both() -> None:
     says("kv-10", "rows = q.reshape(B, G, H // G * T, d)", "read in place", "原地读取")
     q, k, v = GROUPED
     with RecordedOps() as recorded:
@@ -71,9 +71,6 @@ def test_kv_10_folding_query_heads_into_rows_copies_neither_k_nor_v() -> None:
         out = (scores.softmax(-1) @ v).view(1, 8, 3, 16)
     assert recorded.sizes_of("clone") == recorded.sizes_of("copy") == []
     torch.testing.assert_close(out, F.scaled_dot_product_attention(q, k, v, enable_gqa=True))
-
-
-def test_kv_10_and_kv_12_a_broadcast_matmul_copies_k_and_v_for_every_query_head() -> None:
     says("kv-10", "matmul expands the batch axes and materialises K and V", "按 query 头数把 K、V 物化出来")
     says("kv-12", "matmul clones the expanded K and V, once per query head", "按 query 头数把展开后的 K、V 复制出来")
     q, k, v = GROUPED
@@ -111,9 +108,6 @@ def test_kv_12_repeat_and_repeat_interleave_meet_other_heads() -> None:
     assert order(8, 2) == [[0, 1] * 4, [0] * 4 + [1] * 4]
     assert [agreeing(8, 2), agreeing(64, 8), agreeing(28, 4)] == [4, 8, 8]
     assert agreeing(8, 1) == agreeing(8, 8) == 8
-
-
-def test_kv_12_values_filled_with_their_head_tell_the_mapping() -> None:
     says("kv-12", "Fill the values of KV head g with the number g", "把第 g 个 KV 头的 value 全填成数字 g")
     v = torch.arange(2, dtype=torch.float64).view(1, 2, 1, 1).expand(1, 2, 5, 4)
     out = F.scaled_dot_product_attention(drawn(0, 1, 8, 1, 4), drawn(1, 1, 2, 5, 4), v, enable_gqa=True)
@@ -160,19 +154,16 @@ def rope(x: Tensor, positions: Tensor) -> Tensor:
     ).flatten(-2)
 
 
-@pytest.mark.parametrize("counted", [True, False])
-def test_kv_21_a_decode_step_at_position_0_differs_from_the_full_pass(counted: bool) -> None:
+def test_kv_21_a_decode_step_needs_its_position_but_a_common_shift_changes_nothing() -> None:
     says("kv-21", "pos = torch.arange(q.size(2))", 'pos = torch.arange(q.size(2)) + cache["k"].size(2)')
-    q, k, v = (drawn(seed, 1, 2, 6, 8) for seed in range(3))
-    places = torch.arange(6)
-    full = F.scaled_dot_product_attention(rope(q, places), rope(k, places), v, is_causal=True)
-    place = torch.arange(1) + (5 if counted else 0)
-    keys = torch.cat([rope(k[:, :, :5], places[:5]), rope(k[:, :, 5:], place)], dim=2)
-    step = F.scaled_dot_product_attention(rope(q[:, :, 5:], place), keys, v)
-    assert torch.allclose(step, full[:, :, 5:]) is counted
-
-
-def test_kv_21_a_shift_of_all_positions_changes_nothing() -> None:
+    for counted in (True, False):
+        q, k, v = (drawn(seed, 1, 2, 6, 8) for seed in range(3))
+        places = torch.arange(6)
+        full = F.scaled_dot_product_attention(rope(q, places), rope(k, places), v, is_causal=True)
+        place = torch.arange(1) + (5 if counted else 0)
+        keys = torch.cat([rope(k[:, :, :5], places[:5]), rope(k[:, :, 5:], place)], dim=2)
+        step = F.scaled_dot_product_attention(rope(q[:, :, 5:], place), keys, v)
+        assert torch.allclose(step, full[:, :, 5:]) is counted
     says("kv-21", "a common shift leaves every distance as it is", "整体平移不改变任何距离")
     q, k = drawn(0, 1, 2, 6, 8), drawn(1, 1, 2, 6, 8)
     scores = [rope(q, torch.arange(6) + shift) @ rope(k, torch.arange(6) + shift).mT for shift in (0, 7)]

@@ -37,28 +37,25 @@ def test_norm_01_the_two_identities_of_the_gradient(norm: Norm, sums_to_zero: bo
     assert bool(((g * x).sum(-1).abs() < 1e-12).all()) is orthogonal
 
 
-@pytest.mark.parametrize(("module", "same"), [(nn.BatchNorm1d(6), False), (nn.LayerNorm(6), True)])
-def test_norm_02_gradient_accumulation(module: nn.Module, same: bool) -> None:
+def test_norm_02_batchnorm_is_not_additive_over_micro_batches_and_leaks_the_future_in_training() -> None:
     says("norm-02", "Four micro-batches of 8 with BatchNorm are not a batch of 32", "不等于一个 32 的 batch")
-    module, found = module.double(), []
-    for size in (32, 8):
-        module.zero_grad()
-        for x, weight in zip(drawn(0, 32, 6).split(size), drawn(1, 32, 6).split(size), strict=True):
-            (module(x) * weight).sum().backward()
-        found.append(module.get_parameter("weight").grad)
-    assert found[0] is not None
-    assert found[1] is not None
-    assert torch.allclose(found[0], found[1]) is same
-
-
-@pytest.mark.parametrize(("training", "leaks"), [(True, True), (False, False)])
-def test_norm_02_batchnorm_leaks_the_future_in_training_mode_only(training: bool, leaks: bool) -> None:
+    for module, same in ((nn.BatchNorm1d(6), False), (nn.LayerNorm(6), True)):
+        module, found = module.double(), []
+        for size in (32, 8):
+            module.zero_grad()
+            for x, weight in zip(drawn(0, 32, 6).split(size), drawn(1, 32, 6).split(size), strict=True):
+                (module(x) * weight).sum().backward()
+            found.append(module.get_parameter("weight").grad)
+        assert found[0] is not None
+        assert found[1] is not None
+        assert torch.allclose(found[0], found[1]) is same
     says("norm-02", "In evaluation mode BatchNorm passes the test as well", "评估模式下 BatchNorm 也能通过")
-    module = nn.BatchNorm1d(6).double().train(training)
-    x = drawn(0, 2, 6, 5)
-    other = x.clone()
-    other[..., -1] += 1
-    assert bool((module(x)[..., :-1] != module(other)[..., :-1]).any()) is leaks
+    for training, leaks in ((True, True), (False, False)):
+        module = nn.BatchNorm1d(6).double().train(training)
+        x = drawn(0, 2, 6, 5)
+        other = x.clone()
+        other[..., -1] += 1
+        assert bool((module(x)[..., :-1] != module(other)[..., :-1]).any()) is leaks
 
 
 def written(x: Tensor, unbiased: bool, inside: bool, eps: float = 1e-5) -> Tensor:
@@ -78,14 +75,11 @@ def test_norm_03_the_probe_of_an_unknown_layer_norm(unbiased: bool, inside: bool
     assert float(written(x / 1000, unbiased, inside)[0]) / at_one == pytest.approx(ratio, abs=0.005)
 
 
-def test_norm_03_a_root_of_a_zero_variance_gives_nan_in_the_backward_pass() -> None:
+def test_norm_03_rows_without_a_variance() -> None:
     says("norm-03", "autograd returns NaN (infinity times zero)", "autograd 算出无穷乘 0，得到 NaN")
     x = torch.ones(4)
     assert bool((written(x, unbiased=False, inside=False) == 0).all())
     assert bool(gradient(lambda x: written(x, unbiased=False, inside=False), x).isnan().all())
-
-
-def test_norm_03_one_feature() -> None:
     says("norm-03", "where the output is β and the unbiased form gives NaN", "输出就是 β，而无偏的写法得到 NaN")
     x = torch.tensor([[3.0]])
     assert float(layer_norm(x, (1,), bias=torch.tensor([0.5]))) == 0.5
@@ -98,40 +92,32 @@ def tutorial(x: Tensor) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5)
 
 
-def test_norm_04_the_gain_is_multiplied_in_porting() -> None:
+def test_norm_04_the_gain_in_porting_and_the_gradient_of_a_row_of_zeros() -> None:
     says("norm-04", "Multiply γ by √((D − 1)/D)", "把 γ 乘以 √((D − 1)/D)")
     x, factor = layer_norm(drawn(0, 1000, 512), (512,), eps=0.0), math.sqrt(511 / 512)
     difference = float((tutorial(x) - layer_norm(x, (512,)) * factor).abs().max())
     assert difference == pytest.approx(2e-5, rel=0.3)
     assert float((tutorial(x) - layer_norm(x, (512,)) / factor).abs().max()) > 100 * difference
-
-
-@pytest.mark.parametrize(("norm", "factor"), [(tutorial, 1e5), (lambda x: layer_norm(x, (512,)), 316.2)])
-def test_norm_04_the_gradient_of_a_row_of_zeros(norm: Norm, factor: float) -> None:
     says("norm-04", "1/eps = 100,000 (γ = 1); nn.LayerNorm divides by √eps and gives 316", "只有 316 倍")
-    upstream = drawn(9, 512)
-    found = gradient(norm, torch.zeros(512, dtype=torch.float64))
-    assert float(found.norm() / (upstream - upstream.mean()).norm()) == pytest.approx(factor, rel=1e-3)
+    for norm, factor in ((tutorial, 1e5), (lambda x: layer_norm(x, (512,)), 316.2)):
+        upstream = drawn(9, 512)
+        found = gradient(norm, torch.zeros(512, dtype=torch.float64))
+        assert float(found.norm() / (upstream - upstream.mean()).norm()) == pytest.approx(factor, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "value", "eps"),
-    [
+def test_norm_05_the_default_eps_of_rms_norm_is_that_of_the_type_it_computes_in() -> None:
+    says("norm-05", "not 1e-5: 1.2e-7 for fp16, bf16 and fp32 inputs, 2.2e-16 for fp64")
+    says("norm-05", "输入为 fp16、bf16、fp32 时都是 1.2e-7，fp64 才是 2.2e-16")
+    for dtype, value, eps in (
         (torch.float16, 1e-3, 1.2e-7),
         (torch.bfloat16, 1e-4, 1.2e-7),
         (torch.float32, 1e-4, 1.2e-7),
         (torch.float64, 1e-8, 2.2e-16),
-    ],
-)
-def test_norm_05_the_default_eps_of_rms_norm_is_that_of_the_type_it_computes_in(
-    dtype: torch.dtype, value: float, eps: float
-) -> None:
-    says("norm-05", "not 1e-5: 1.2e-7 for fp16, bf16 and fp32 inputs, 2.2e-16 for fp64")
-    says("norm-05", "输入为 fp16、bf16、fp32 时都是 1.2e-7，fp64 才是 2.2e-16")
-    x = torch.full((4,), value, dtype=dtype)
-    output = nn.RMSNorm(4, elementwise_affine=False)(x)[0].double()
-    square = x[0].double().square()
-    assert float(square / output.square() - square) == pytest.approx(eps, rel=0.02)
+    ):
+        x = torch.full((4,), value, dtype=dtype)
+        output = nn.RMSNorm(4, elementwise_affine=False)(x)[0].double()
+        square = x[0].double().square()
+        assert float(square / output.square() - square) == pytest.approx(eps, rel=0.02)
 
 
 def test_norm_05_bf16_hides_the_unbiased_variance() -> None:
@@ -167,14 +153,11 @@ def faulty(x: Tensor) -> tuple[Tensor, Tensor]:
     return scale, x * scale
 
 
-def test_norm_08_one_large_entry_empties_the_row_in_fp16() -> None:
+def test_norm_08_large_and_small_squares_in_fp16() -> None:
     says("norm-08", "256 or more squares to inf, rsqrt(inf) = 0", "256 以上的激活平方后为 inf，rsqrt(inf) = 0")
     assert bool((faulty(torch.tensor([256.0, 1.0, 2.0, 3.0]).half())[1] == 0).all())
     assert bool((faulty(torch.tensor([255.0, 1.0, 2.0, 3.0]).half())[1][0] > 0).all())
     assert 0 < float(torch.tensor(1e-6).half()) < torch.finfo(torch.float16).tiny
-
-
-def test_norm_08_squares_that_underflow_in_fp16_hardly_move_the_scale() -> None:
     says("norm-08", "it moves the scale by at most 1.5 %", "缩放因子最多差 1.5 %")
     assert float(torch.tensor(1e-4).half().square()) == 0
     lost = [x for x in torch.logspace(-6, -3, 400).half() if float(x.square()) == 0]

@@ -48,18 +48,15 @@ def test_opt_01_gradients_times_1000_end_at_the_same_weights_but_not_with_l2() -
     assert difference(Adam, 0.1) > 1e-2
 
 
-def test_opt_05_momentum_in_pytorchs_sgd_reaches_ten_lr() -> None:
+def test_opt_05_momentum_and_the_first_rmsprop_step_reach_ten_lr() -> None:
     says("opt-05", "a constant gradient adds up to 10g and the step to 10 lr", "步长就是 10 lr")
     path = trained(SGD, ones(200, 1), ones(1), lr=0.01, momentum=0.9)
     assert float(path[-2] - path[-1]) == pytest.approx(0.1)
-
-
-def test_opt_05_the_first_rmsprop_step_is_ten_lr() -> None:
     says("opt-05", "= 10 times lr", "= 10 倍 lr")
     assert float(1 - trained(RMSprop, ones(1, 1), ones(1), lr=0.01)[0]) == pytest.approx(0.1, rel=1e-5)
 
 
-def test_opt_06_without_gradients_adams_l2_ignores_lambda() -> None:
+def test_opt_06_how_l2_and_adamw_decay() -> None:
     says("opt-06", "0.5605 is left with λ = 0.01 as with λ = 1", "500 步后都剩 0.5605", "0.995 and 0.606")
     left = {
         (make, decay): float(trained(make, 0 * ones(500, 1), ones(1), lr=1e-3, weight_decay=decay)[-1])
@@ -69,22 +66,15 @@ def test_opt_06_without_gradients_adams_l2_ignores_lambda() -> None:
     assert left[Adam, 0.01] == pytest.approx(0.5605, abs=5e-5) == left[Adam, 1.0]
     assert left[AdamW, 0.01] == pytest.approx(0.995, abs=5e-4)
     assert left[AdamW, 1.0] == pytest.approx(0.606, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("make", "std", "after_1000", "after_2000"),
-    [(Adam, 10, 0.99, 0.98), (Adam, 0.01, 0.26, 0.023), (AdamW, 10, 0.905, 0.819)],
-)
-def test_opt_06_l2_decays_by_gradient_size_and_adamw_alike(
-    make: Callable[..., Optimizer], std: float, after_1000: float, after_2000: float
-) -> None:
     says("opt-06", "on average L2 decays the first by 2 %", "about 0.26 is left after 1000 steps and 0.02 after 2000")
-    path = trained(make, std * drawn(0, 2000, 500), ones(500), lr=1e-3, weight_decay=0.1)
-    assert float(path[999].mean()) == pytest.approx(after_1000, abs=0.008)
-    assert float(path[-1].mean()) == pytest.approx(after_2000, abs=0.008)
-
-
-def test_opt_06_momentum_makes_l2_ten_times_as_fast() -> None:
+    for make, std, after_1000, after_2000 in (
+        (Adam, 10, 0.99, 0.98),
+        (Adam, 0.01, 0.26, 0.023),
+        (AdamW, 10, 0.905, 0.819),
+    ):
+        path = trained(make, std * drawn(0, 2000, 500), ones(500), lr=1e-3, weight_decay=0.1)
+        assert float(path[999].mean()) == pytest.approx(after_1000, abs=0.008)
+        assert float(path[-1].mean()) == pytest.approx(after_2000, abs=0.008)
     says("opt-06", "about ten times as fast as lr·λ a step", "约为 lr·λ 的十倍")
     path = trained(SGD, 0 * ones(400, 1), ones(1), lr=0.01, momentum=0.9, weight_decay=0.01)
     assert float(1 - path[-1] / path[-2]) == pytest.approx(10 * 0.01 * 0.01, rel=0.02)
@@ -106,15 +96,12 @@ def test_opt_07_the_faulty_adamw_is_off_by_a_thousandth(l2: bool, decay: float) 
     assert error == pytest.approx(0.00114, abs=5e-5) if l2 and decay else error < 1e-15
 
 
-def test_opt_12_five_newton_schulz_steps_end_between_0_68_and_1_16() -> None:
+def test_opt_12_newton_schulz_and_muons_parameters() -> None:
     says("opt-12", "every start in [0.005, 1] lies between 0.68 and 1.16", "都落在 0.68 到 1.16 之间")
     sigma = torch.linspace(0.005, 1, 100_001, dtype=torch.float64)
     for _ in range(5):
         sigma = 3.4445 * sigma - 4.7750 * sigma**3 + 2.0315 * sigma**5
     assert float(sigma.min()) > 0.68 and float(sigma.max()) < 1.16
-
-
-def test_opt_12_torchs_muon_takes_2_d_parameters_only() -> None:
     says("opt-12", "takes 2-D parameters only", "只收二维参数")
     with pytest.raises(ValueError, match="2D"):
         Muon([nn.Parameter(torch.zeros(3))])
@@ -155,21 +142,19 @@ def test_opt_20_the_gradient_of_a_score_and_of_a_value() -> None:
         assert float((for_values - weights[:, None] * g).abs().max()) < 1e-15
 
 
-@pytest.mark.parametrize(("beta2", "larger_from", "factors"), [(0.999, 1, (3.16, 6.5)), (0.95, 9, (0.45, 1.03))])
-def test_opt_09_how_large_uncorrected_adam_steps_are(
-    beta2: float, larger_from: int, factors: tuple[float, float]
-) -> None:
+def test_opt_09_how_large_uncorrected_adam_steps_are() -> None:
     says("opt-09", "3.16 times the corrected ones at step 1 and 6.5 times at step 10", "到第 9 步才超过 1 倍")
-    gradients = drawn(0, 12, 1)
-    path = trained(Adam, gradients, torch.zeros(1, dtype=torch.float64), lr=1, betas=(0.9, beta2), eps=0)
-    first = second = torch.zeros(1, dtype=torch.float64)
-    ratios, before = [], torch.zeros(1, dtype=torch.float64)
-    for gradient, after in zip(gradients, path, strict=True):
-        first, second = 0.9 * first + 0.1 * gradient, beta2 * second + (1 - beta2) * gradient**2
-        ratios.append(float(-first / second.sqrt() / (after - before)))
-        before = after
-    assert (ratios[0], ratios[9]) == pytest.approx(factors, rel=0.01)
-    assert [step for step, ratio in enumerate(ratios, 1) if ratio > 1] == list(range(larger_from, 13))
+    for beta2, larger_from, factors in ((0.999, 1, (3.16, 6.5)), (0.95, 9, (0.45, 1.03))):
+        gradients = drawn(0, 12, 1)
+        path = trained(Adam, gradients, torch.zeros(1, dtype=torch.float64), lr=1, betas=(0.9, beta2), eps=0)
+        first = second = torch.zeros(1, dtype=torch.float64)
+        ratios, before = [], torch.zeros(1, dtype=torch.float64)
+        for gradient, after in zip(gradients, path, strict=True):
+            first, second = 0.9 * first + 0.1 * gradient, beta2 * second + (1 - beta2) * gradient**2
+            ratios.append(float(-first / second.sqrt() / (after - before)))
+            before = after
+        assert (ratios[0], ratios[9]) == pytest.approx(factors, rel=0.01)
+        assert [step for step, ratio in enumerate(ratios, 1) if ratio > 1] == list(range(larger_from, 13))
 
 
 def test_opt_16_a_micro_batch_without_tokens_has_a_nan_mean_and_a_gradient_of_zero() -> None:

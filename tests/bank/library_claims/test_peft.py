@@ -35,15 +35,12 @@ def after_steps(module: Lora, make: Callable[..., torch.optim.Optimizer], steps:
     return module
 
 
-def test_peft_02_alpha_doubled_doubles_adams_first_change_and_quadruples_sgds() -> None:
+def test_peft_02_first_steps_of_a_and_b() -> None:
     says("peft-02", "doubles the first change", "the change four times as large", "第一次变化也加倍", "变化就成了四倍")
     a, b = drawn(0, 2, 8), torch.zeros(6, 2, dtype=torch.float64)
     for make, factor in ((torch.optim.Adam, 2.0), (torch.optim.SGD, 4.0)):
         once, twice = (after_steps(Lora(a, b, scale), make, lr=1e-3).update() for scale in (1.0, 2.0))
         torch.testing.assert_close(twice, factor * once, rtol=1e-4, atol=0)
-
-
-def test_peft_02_only_b_has_a_gradient_in_the_first_step_and_decay_moves_a() -> None:
     says("peft-02", "A's is exactly zero in the first and not in the second", "A 的第一步恰好为零，第二步不为零")
     a, b = drawn(0, 2, 8), torch.zeros(6, 2, dtype=torch.float64)
     module = after_steps(Lora(a, b), torch.optim.AdamW, lr=1e-3)
@@ -103,14 +100,11 @@ def test_peft_08_the_full_gradient_is_orthogonal_to_each_row_the_detached_one_is
         assert (along > 0.01).all() if detach else (along < 1e-12).all()
 
 
-def test_peft_08_row_norms_need_no_product_b_a() -> None:
+def test_peft_08_row_norms_need_no_product_and_a_detached_gradient_moves_v_off_its_row() -> None:
     says("peft-08", "‖w‖² + 2·w·Aᵀb + bᵀAAᵀb", "只需 W₀Aᵀ 和 AAᵀ")
     base, a, b, v, _ = dora(True)
     squares = base.square().sum(1) + 2 * ((base @ a.T) * b).sum(1) + ((b @ (a @ a.T)) * b).sum(1)
     torch.testing.assert_close(squares.sqrt(), v.norm(dim=1))
-
-
-def test_peft_08_a_detached_gradient_moves_v_off_its_row_too() -> None:
     says("peft-08", "through A and B it also moves V in other directions", "还会把 V 推向别的方向")
     _, a, b, v, gradient = dora(True)
     direction = v / v.norm(dim=1, keepdim=True)

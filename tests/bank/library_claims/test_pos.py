@@ -48,16 +48,13 @@ def test_pos_04_the_gram_matrix_of_the_float32_table(shift: int, deviation: floa
     assert (float(norms.min()), float(norms.max())) == pytest.approx((low, high), abs=0.05)
 
 
-def test_pos_06_a_learned_table_has_no_row_max_len() -> None:
+def test_pos_06_positions_outside_a_learned_table() -> None:
     says("pos-06", "IndexError once start + T > max_len", "start + T > max_len 时 IndexError")
     says("pos-06", "raises an IndexError on the CPU", "CPU 上抛 IndexError")
     table = nn.Embedding(512, 4)
     table(torch.tensor([511]))
     with pytest.raises(IndexError):
         table(torch.tensor([512]))
-
-
-def test_pos_06_positions_of_left_padding_crash_the_table_unless_clamped() -> None:
     says("pos-06", "clamped at 0, since the −1 at the pads is an index error", "pad 处是 −1，查表会越界")
     table, mask = nn.Embedding(512, 4), torch.tensor([[0, 0, 1, 1]])
     positions = mask.cumsum(-1) - 1
@@ -120,18 +117,6 @@ def test_pos_13_the_permutation_undoes_itself_for_two_and_four_dimensions_only()
     assert [d for d in widths if permuted(permuted(torch.arange(d))).equal(torch.arange(d))] == [2, 4]
 
 
-def test_pos_24_positions_in_bf16_merge_neighbours() -> None:
-    says("pos-24", "511 equal pairs, the first at 256 and 257", "有 511 对相等，第一对是 256 和 257")
-    positions = torch.arange(1024, dtype=torch.bfloat16)
-    angle = positions[:, None] * frequencies(128, torch.float32)
-    rows = torch.cat((angle.cos(), angle.sin()), -1)
-    equal = (rows[1:] == rows[:-1]).all(-1).nonzero().flatten()
-    assert (len(equal), int(equal[0])) == (511, 256)
-    assert positions[[257, 259]].tolist() == [256, 260]
-    assert len(positions.unique()) == 513
-    assert len(torch.arange(8192, dtype=torch.bfloat16).unique()) == 897
-
-
 def test_pos_24_rounded_frequencies_keep_scores_relative() -> None:
     says("pos-24", "neighbours stay apart and scores stay relative", "相邻位置仍分得开，分数仍只取决于偏移")
     exact, rounded = frequencies(128), frequencies(128).bfloat16().double()
@@ -144,7 +129,16 @@ def test_pos_24_rounded_frequencies_keep_scores_relative() -> None:
     assert not (angle[1:].cos() == angle[:-1].cos()).all(-1).any()
 
 
-def test_pos_24_fp16_loses_2049_first() -> None:
+def test_pos_24_16_bit_positions_merge_neighbours() -> None:
+    says("pos-24", "511 equal pairs, the first at 256 and 257", "有 511 对相等，第一对是 256 和 257")
+    positions = torch.arange(1024, dtype=torch.bfloat16)
+    angle = positions[:, None] * frequencies(128, torch.float32)
+    rows = torch.cat((angle.cos(), angle.sin()), -1)
+    equal = (rows[1:] == rows[:-1]).all(-1).nonzero().flatten()
+    assert (len(equal), int(equal[0])) == (511, 256)
+    assert positions[[257, 259]].tolist() == [256, 260]
+    assert len(positions.unique()) == 513
+    assert len(torch.arange(8192, dtype=torch.bfloat16).unique()) == 897
     says("pos-24", "exact up to 2,048 and 2,049 is the first to be lost", "精确到 2,048，第一个丢失的是 2,049")
     exact = torch.arange(4096, dtype=torch.float64)
     assert int((exact.half().double() != exact).nonzero()[0]) == 2049
@@ -173,21 +167,15 @@ class SinusoidalPE(nn.Module):
         return x + self.get_buffer("pe")[: x.shape[1]]
 
 
-def test_pos_27_an_odd_width_fails_in_the_constructor() -> None:
+def test_pos_27_an_odd_width_fails_until_it_is_fixed_and_a_longer_text_raises() -> None:
     says("pos-27", "RuntimeError in the constructor", "构造时 RuntimeError")
     SinusoidalPE(512, 4, fixed=False)
     with pytest.raises(RuntimeError):
         SinusoidalPE(5, 4, fixed=False)
-
-
-@pytest.mark.parametrize("width", [1, 2, 5, 512])
-def test_pos_27_the_fix_holds_for_any_width(width: int) -> None:
     says("pos-27", "Widths 1, 2, 5 and 512", "宽度取 1、2、5、512")
-    first = SinusoidalPE(width, 4, fixed=True).get_buffer("pe")[0]
-    assert first.tolist() == ([0.0, 1.0] * width)[:width]
-
-
-def test_pos_27_a_text_longer_than_the_table_raises() -> None:
+    for width in (1, 2, 5, 512):
+        first = SinusoidalPE(width, 4, fixed=True).get_buffer("pe")[0]
+        assert first.tolist() == ([0.0, 1.0] * width)[:width]
     says("pos-27", "as it does here with a RuntimeError", "这里会抛 RuntimeError")
     with pytest.raises(RuntimeError):
         SinusoidalPE(8, 16, fixed=True)(torch.zeros(1, 17, 8))

@@ -56,15 +56,12 @@ def test_prec_05_a_thousand_additions_in_bf16(step: float, end: float) -> None:
     assert float(total) == end
 
 
-def test_prec_06_a_second_moment_in_bf16_stands_still() -> None:
+def test_prec_06_and_07_counting_and_moments_in_16_bits() -> None:
     says("prec-06", "v is still 1 after 1000 steps instead of 0.37")
     v, exact = torch.ones((), dtype=BF16), torch.ones(())
     for _ in range(1000):
         v, exact = v * 0.999, exact * 0.999
     assert float(v) == 1.0 and float(exact) == pytest.approx(0.37, abs=0.005)
-
-
-def test_prec_06_and_07_counting_in_16_bits() -> None:
     says("prec-06", "stops at 256 in BF16 and at 2048 in FP16")
     says("prec-07", "one by one end at 256")
     for dtype, end in ((BF16, 256), (torch.float16, 2048)):
@@ -91,16 +88,18 @@ def test_prec_09_an_outlier_costs_fp8_no_resolution_up_to_thirty_thousand_times_
     assert errors[1] == pytest.approx(errors[0], rel=0.05) and errors[2] > 4 * errors[0]
 
 
-@pytest.mark.parametrize(
-    "operator",
-    ["softmax.int", "log_softmax.int", "logsumexp", "nll_loss", "layer_norm", "rms_norm", "pow.Tensor_Scalar"],
-)
-def test_prec_07_autocast_on_cuda_knows_the_forward_operators(operator: str) -> None:
+def test_prec_07_what_autocast_covers_and_lowers() -> None:
     says("prec-07", "Autocast covers the forward operators among them")
-    assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{operator}", "AutocastCUDA")
-
-
-def test_prec_07_autocast_lowers_routers_and_angles() -> None:
+    for operator in (
+        "softmax.int",
+        "log_softmax.int",
+        "logsumexp",
+        "nll_loss",
+        "layer_norm",
+        "rms_norm",
+        "pow.Tensor_Scalar",
+    ):
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{operator}", "AutocastCUDA")
     says("prec-07", "an `nn.Linear` router returns BF16 logits", "turns 257 into 256")
     with torch.autocast("cpu", dtype=BF16):
         assert nn.Linear(8, 4)(drawn(0, 2, 8)).dtype == BF16
@@ -148,22 +147,16 @@ def nf4(x: Tensor) -> tuple[Tensor, Tensor]:
     return LEVELS[codes] * largest, codes
 
 
-@pytest.mark.parametrize(("block", "stated"), [(16, 0.081), (64, 0.092), (256, 0.099)])
-def test_prec_16_the_error_of_nf4_by_block(block: int, stated: float) -> None:
+def test_prec_16_the_error_and_the_use_of_nf4s_codes() -> None:
     says("prec-16", "the RMSE is 0.081, 0.092 and 0.099")
-    x = drawn(0, 2**18 // block, block)
-    assert float((nf4(x)[0] - x).square().mean().sqrt()) == pytest.approx(stated, abs=0.001)
-
-
-def test_prec_16_how_evenly_the_codes_are_used() -> None:
+    for block, stated in ((16, 0.081), (64, 0.092), (256, 0.099)):
+        x = drawn(0, 2**18 // block, block)
+        assert float((nf4(x)[0] - x).square().mean().sqrt()) == pytest.approx(stated, abs=0.001)
     says("prec-16", "from 1.7 % at the ends to 9.2 % beside zero, an entropy of 3.88 of 4 bits")
     share = torch.bincount(nf4(drawn(0, 4096, 64))[1].flatten(), minlength=16) / 2**18
     assert float(share.min()) == pytest.approx(0.017, abs=0.002)
     assert float(share.max()) == pytest.approx(0.092, abs=0.002)
     assert float(-(share * share.log2()).sum()) == pytest.approx(3.884, abs=0.005)
-
-
-def test_prec_16_one_outlier_leaves_three_or_four_codes() -> None:
     says("prec-16", "use three or four of the 16 codes, 60 % of them the zero")
     x = drawn(0, 1000, 64)
     x[:, 0] = 20
