@@ -5,7 +5,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.text import cells
@@ -101,6 +101,7 @@ def test_the_names_above_a_wide_heat_map_stand_apart() -> None:
     assert drawn(heat, 40, "en")[1] == "  0 1 2 3 4 5 6 7 8 9 10  12"
 
 
+@settings(max_examples=40)
 @given(
     kind=st.sampled_from(["line", "bar"]),
     ys=st.lists(st.lists(ANY, min_size=3, max_size=3), min_size=1, max_size=8),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.text import cells, wrapped
@@ -51,6 +51,7 @@ def test_numbers_have_four_digits_that_count() -> None:
 WORDS = st.lists(st.from_regex(r"\A(?:[ab]+|（?[注意力]+)[，。）]{0,3}\Z"), max_size=20).map(" ".join)
 
 
+@settings(max_examples=30)
 @given(text=WORDS, width=st.integers(min_value=8, max_value=30))
 def test_wrapping_loses_nothing_and_begins_no_line_with_a_stop(text: str, width: int) -> None:
     lines = wrapped(text, width)
