@@ -65,7 +65,9 @@ def test_the_same_file_given_twice_is_checked_once(
     assert (messages(report), report.files, report.cards) == ([], 1, 1)
 
 
-def test_ids_are_unique_over_all_files(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+def test_ids_are_unique_over_all_files_and_start_with_the_topic(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings, checked: Callable[..., Report]
+) -> None:
     first = bank_file(cards["qa"], cards["qa"])
     assert messages(check([first], around)) == [
         'id "att-01" is used twice in this file; give one of the two another id'
@@ -74,14 +76,8 @@ def test_ids_are_unique_over_all_files(cards: dict[str, Card], bank_file: Writer
     second = bank_file(cards["qa"], topic="mask")
     assert messages(check([first, second], around))[0].startswith('id "att-01" is already used in')
     assert len(messages(check([first, second], around))) == 1
-
-
-def test_ids_start_with_the_topic(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
     report = checked(cards["qa"], cards["debug"] | {"id": "xx-1"})
     assert messages(report) == ['id "xx-1" does not start with its topic; write att-…']
-
-
-def test_a_wrong_topic_is_one_problem(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
     report = checked(*cards.values(), topic="atn")
     assert messages(report) == ['topic "atn" does not match its cards, e.g. att-01; correct the topic']
 
@@ -150,17 +146,14 @@ def test_own_banks_are_checked_with_the_bundled_one(
     assert report.cards == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings) -> None:
+    for text, message in (
         ("terms:\n- {en: A, zh: 甲}\n- {en: a, zh: 乙}\n", '"a" is listed twice; keep one'),
         ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and one to avoid; keep one'),
-    ],
-)
-def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
-    path = tmp_path / "glossary.yaml"
-    path.write_text(text, encoding="utf-8")
-    assert messages(check([path], around)) == [message]
+    ):
+        path = tmp_path / "glossary.yaml"
+        path.write_text(text, encoding="utf-8")
+        assert messages(check([path], around)) == [message]
 
 
 def challenge(folder: Path, **changes: Any) -> Path:

@@ -24,19 +24,10 @@ def test_words_stand_left_and_numbers_right() -> None:
     found = outcome(columns=[both("n", "数"), both("what", "名称")], rows=[[1, "one"], [12.5, "twelve"]])
     assert table([found], "en") == ["   n  what", "   1  one", "12.5  twelve"]
     assert table([found], "zh") == ["  数  名称", "   1  one", "12.5  twelve"]
-
-
-def test_an_empty_cell_does_not_make_a_column_of_numbers_one_of_words() -> None:
     found = outcome(columns=[both("n", "n")], rows=[[""], [1000]])
     assert table([found], "en") == ["   n", "", "1000"]
-
-
-def test_several_seeds_are_told_apart() -> None:
     lines = table([outcome(0), outcome(7)], "en")
     assert [line.split()[0] for line in lines] == ["seed", "0", "0", "7", "7"]
-
-
-def test_a_long_heading_is_folded() -> None:
     found = outcome(columns=[both("a very long heading of a column", "x"), both("n", "n")], rows=[[1, 2]])
     assert table([found], "en") == [" a very long", "heading of a", "      column  n", "           1  2"]
 

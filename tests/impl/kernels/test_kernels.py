@@ -75,13 +75,14 @@ def differentiable(folder: Path) -> bool:
     return challenge_at(folder).facts.gradients and not for_inference(folder)
 
 
-QUARTER = sorted(FOLDERS, key=lambda folder: sha256((folder / "kernel.py").read_bytes()).digest())[: len(FOLDERS) // 4]
+BY_CONTENT = sorted(FOLDERS, key=lambda folder: sha256((folder / "kernel.py").read_bytes()).digest())
 
 
-def each(folders: Iterable[Path]) -> pytest.MarkDecorator:
-    """Run the test for each kernel, in `make test` for a quarter of them."""
+def each(folders: Iterable[Path], share: int = 4) -> pytest.MarkDecorator:
+    """Run the test for each kernel; in `make test` for one in `share`, chosen by content."""
+    chosen = BY_CONTENT[: len(FOLDERS) // share]
     marked = [
-        pytest.param(folder, id=folder.name, marks=() if folder in QUARTER else pytest.mark.full) for folder in folders
+        pytest.param(folder, id=folder.name, marks=() if folder in chosen else pytest.mark.full) for folder in folders
     ]
     return pytest.mark.parametrize("folder", marked)
 
@@ -129,7 +130,7 @@ def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
             put(Gradients(exam.folder, question.case), folder)
 
 
-@each(FOLDERS)
+@each(FOLDERS, share=8)
 def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
     """Compare values and gradients in one run; run a case only once if no profile changes its dtypes."""
     exam, asked = exams(folder)[0], set()
@@ -144,10 +145,7 @@ def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
             put(kind(exam.folder, case), folder, edge.label)
 
 
-promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "memory")]
-
-
-@pytest.mark.parametrize("folder", promising, ids=lambda folder: folder.name)
+@each(folder for folder in FOLDERS if contracts(challenge_at(folder), "memory"))
 def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
     """Count the memory that kernels take from torch; registers are not counted."""
     exam = exams(folder)[0]
