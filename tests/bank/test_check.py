@@ -17,7 +17,15 @@ def messages(report: Report) -> list[str]:
     return [problem.message.en for problem in report.problems]
 
 
-def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
+    cards["qa"]["short"]["en"] = "too short"
+    assert len(errors(cards["qa"], {"id": "att-09"})) > 3
+    assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
+
+
+def test_problems_are_sorted_and_a_fault_hides_only_the_rest_of_its_file(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
     second = bank_file(cards["qa"] | {"level": "x", "core": 1, "id": "mask-01"}, topic="mask")
     first = bank_file(cards["debug"] | {"lines": [9]})
     report = check([first, second], around)
@@ -25,17 +33,6 @@ def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file:
     assert places == sorted(places)
     assert len(places) == 3
     assert report.cards == 0
-
-
-def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
-    cards["qa"]["short"]["en"] = "too short"
-    assert len(errors(cards["qa"], {"id": "att-09"})) > 3
-    assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
-
-
-def test_a_file_with_a_fault_hides_only_its_own_rest(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
-) -> None:
     bad = bank_file(cards["qa"])
     bad.write_text(bad.read_text(encoding="utf-8") + "  x: [\n", encoding="utf-8")
     other = bank_file(cards["qa"] | {"id": "mask-01", "level": "x"}, topic="mask")
@@ -57,14 +54,6 @@ def test_a_folder_named_like_a_file_is_a_problem_of_the_bank(tmp_path: Path, aro
     assert ["not a regular file" in messages(report)[0], "cannot be read" in messages(report)[1]] == [True, True]
 
 
-def test_the_same_file_given_twice_is_checked_once(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
-) -> None:
-    path = bank_file(cards["qa"])
-    report = check([path, path, path.parent], around)
-    assert (messages(report), report.files, report.cards) == ([], 1, 1)
-
-
 def test_ids_are_unique_over_all_files_and_start_with_the_topic(
     cards: dict[str, Card], bank_file: Writer, around: Surroundings, checked: Callable[..., Report]
 ) -> None:
@@ -82,7 +71,12 @@ def test_ids_are_unique_over_all_files_and_start_with_the_topic(
     assert messages(report) == ['topic "atn" does not match its cards, e.g. att-01; correct the topic']
 
 
-def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+def test_a_file_is_named_after_its_topic_and_checked_once(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    path = bank_file(cards["qa"])
+    report = check([path, path, path.parent], around)
+    assert (messages(report), report.files, report.cards) == ([], 1, 1)
     path = bank_file(cards["qa"])
     other = path.rename(path.with_name("other.yaml"))
     report = check([other], around)

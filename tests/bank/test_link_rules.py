@@ -111,13 +111,10 @@ def test_what_asks_something_else_or_differs_in_a_number_is_no_match() -> None:
     assert list(matches(sizes)) == []
 
 
-def test_chinese_is_compared_by_characters() -> None:
+def test_chinese_is_compared_by_characters_and_a_question_is_told_once() -> None:
     first = "注意力分数为什么要除以根号 d_k，请从方差推导"
     assert list(matches([first, first.replace("请从", "请你从")])) == [Match(0, 1, False)]
     assert list(matches([first, "混合专家的负载均衡损失为什么写成 f 乘 P"])) == []
-
-
-def test_a_question_is_told_once_beside_many_alike() -> None:
     questions = [f"Why are attention scores scaled in the model called {word}?" for word in ("a", "b", "c", "d", "e")]
     assert [match.later for match in matches(questions)] == [1, 2, 3, 4]
 
