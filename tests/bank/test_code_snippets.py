@@ -288,10 +288,9 @@ def test_a_block_says_what_it_is() -> None:
         ("```\nx = 1\n```", 'a code block is marked ""; use ```python if it runs, ```python sketch or ```text'),
         ("```py\nx = 1\n```", 'a code block is marked "py"; use ```python if it runs'),
         ("```python sketch\nx = = 1\n```", "the code block is not valid Python (invalid syntax"),
-        pytest.param(
+        (
             "```python\nx = f'" + "{a}" * 4_000 + "'\n```",
             "the code block is not valid Python (over 10000 characters long",
-            id="long",
         ),
     ):
         found = list(snippet_findings({"explain": {"en": f"Text.\n\n{block}\n\nMore.", "zh": "无"}}))
