@@ -40,7 +40,7 @@ def as_in_the_judge() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("as_in_the_judge")
-@sampled(IN_PYTORCH, 3)
+@sampled(IN_PYTORCH, 6)
 def test_a_reference_passes_its_tests(path):
     reference = load(path / "reference.py")
     for name, test in vars(load(path / "tests.py")).items():
